@@ -1,0 +1,1 @@
+"""The connector SDK: what a connector author imports. Standard library only."""

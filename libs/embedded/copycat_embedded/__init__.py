@@ -1,0 +1,1 @@
+"""Embedded Apache Kafka: verified jars, a Java runtime, one lean broker."""

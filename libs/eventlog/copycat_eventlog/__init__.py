@@ -1,0 +1,1 @@
+"""Decide, append, fold, watch: the event log shared by the event-sourced services."""

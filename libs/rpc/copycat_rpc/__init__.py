@@ -1,0 +1,1 @@
+"""gRPC servers and channels, error mapping, deadlines, health, reflection."""

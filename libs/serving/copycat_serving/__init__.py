@@ -1,0 +1,1 @@
+"""The chassis of an event-sourced service: revisions, watches, health, signals."""

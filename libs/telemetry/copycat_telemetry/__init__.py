@@ -1,0 +1,1 @@
+"""JSON logs, traces and metrics of the services."""

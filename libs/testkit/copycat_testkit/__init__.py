@@ -1,0 +1,1 @@
+"""Service laws, conformance suites and fakes for tests."""

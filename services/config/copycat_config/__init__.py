@@ -1,0 +1,1 @@
+"""The config service: connector configs, target states and task configs."""

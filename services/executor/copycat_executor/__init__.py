@@ -1,0 +1,1 @@
+"""The executor service: runs connectors and tasks on Spark."""

@@ -1,0 +1,1 @@
+"""The gateway: Kafka Connect's REST interface."""

@@ -1,0 +1,1 @@
+"""The commands: copycat up, copycat standalone, copycat-worker."""

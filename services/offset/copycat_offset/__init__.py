@@ -1,0 +1,1 @@
+"""The offset service: source offsets and sink consumer group offsets."""

@@ -1,0 +1,1 @@
+"""The scheduler service: worker leases and assignments."""

@@ -1,0 +1,1 @@
+"""The status service: connector and task statuses and active topics."""

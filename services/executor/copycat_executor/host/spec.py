@@ -1,0 +1,31 @@
+"""What a host needs to know to start: its launch spec."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class HostSpec:
+    """The launch spec of one host; travels as JSON through Spark."""
+
+    host_id: str
+    """Names the host to its executor."""
+    executor_address: str
+    """`host:port` of the executor's HostService."""
+    token: str = field(repr=False)
+    """The executor's secret; never logged."""
+    log_level: str = "WARNING"
+    """Level of the root logger."""
+    worker_id: str = ""
+    """The executor's worker id, for logs."""
+
+    def to_json(self) -> str:
+        """Write the spec as compact JSON."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> HostSpec:
+        """Read what `to_json` wrote."""
+        return cls(**json.loads(text))

@@ -1,0 +1,119 @@
+"""A channel to one service: deadlines, retries where they are safe, coded errors, trace context."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import grpc
+from copycat_connect.errors import CopycatError, NotWriterError
+from copycat_connect.retry import RetryPolicy
+from copycat_telemetry.tracing import outgoing
+
+from copycat_rpc.errors import MAX_METADATA, RemoteError, from_rpc_error
+from copycat_rpc.server import MAX_MESSAGE
+
+DEADLINE = 10.0
+#: A standby answers `log.not_writer` without any effect, so another instance may be asked at once.
+TO_THE_WRITER = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0, give_up_after=DEADLINE, jitter=0.5)
+OPTIONS = (
+    ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+    ("grpc.keepalive_time_ms", 5000),
+    ("grpc.keepalive_timeout_ms", 5000),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.max_receive_message_length", MAX_MESSAGE),
+    ("grpc.max_send_message_length", MAX_MESSAGE),
+    ("grpc.max_metadata_size", MAX_METADATA),
+    ("grpc.enable_http_proxy", 0),
+)
+
+
+class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
+    """Gives a call its deadline, sends it on to the writer, decodes its error."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+
+    async def intercept_unary_unary(
+        self, continuation: Callable[..., Any], client_call_details: Any, request: Any
+    ) -> Any:
+        details = client_call_details._replace(
+            timeout=client_call_details.timeout or DEADLINE,
+            metadata=grpc.aio.Metadata(*outgoing(client_call_details.metadata)),
+            wait_for_ready=True,
+        )
+        waits = TO_THE_WRITER.waits(random.random())  # noqa: S311 - spreads retries, guards nothing
+        while True:
+            try:
+                return await (await continuation(details, request))
+            except grpc.aio.AioRpcError as failure:
+                error = from_rpc_error(failure, self._target)
+            wait = next(waits, None) if _elsewhere(error) else None
+            if wait is None:
+                raise error
+            await asyncio.sleep(wait)
+
+
+def _elsewhere(error: CopycatError) -> bool:
+    return isinstance(error, RemoteError) and error.remote_code.name == NotWriterError.code.name
+
+
+class _Streams(grpc.aio.UnaryStreamClientInterceptor):
+    """Decodes the error that ends a server's stream."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+
+    async def intercept_unary_stream(
+        self, continuation: Callable[..., Any], client_call_details: Any, request: Any
+    ) -> Any:
+        metadata = grpc.aio.Metadata(*outgoing(client_call_details.metadata))
+        return _decoded(
+            await continuation(client_call_details._replace(metadata=metadata), request), self._target
+        )
+
+
+class _Duplex(grpc.aio.StreamStreamClientInterceptor):
+    """Decodes the error that ends a stream of both sides."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+
+    async def intercept_stream_stream(
+        self, continuation: Callable[..., Any], client_call_details: Any, request_iterator: Any
+    ) -> Any:
+        return _decoded(await continuation(client_call_details, request_iterator), self._target)
+
+
+async def _decoded(call: Any, target: str) -> AsyncIterator[Any]:
+    try:
+        async for response in call:
+            yield response
+    except grpc.aio.AioRpcError as failure:
+        raise from_rpc_error(failure, target) from None
+    finally:
+        call.cancel()
+
+
+def open_channel(addresses: Sequence[str]) -> grpc.aio.Channel:
+    """Open a channel to the instances of one service (`host:port` each).
+
+    A unary call waits for a connection within its deadline (10 s unless given), is repeated while instances answer that
+    they are not the writer, and raises `RemoteError` (the service's own code) or `UnavailableError`. Nothing else is
+    repeated: its outcome is unknown.
+    """
+    named = ",".join(addresses)
+    target = f"ipv4:{named}" if all(_is_ipv4(address) for address in addresses) else f"dns:///{addresses[0]}"
+    interceptors: list[Any] = [_Unary(named), _Streams(named), _Duplex(named)]
+    return grpc.aio.insecure_channel(target, options=OPTIONS, interceptors=interceptors)
+
+
+def _is_ipv4(address: str) -> bool:
+    host = address.rpartition(":")[0]
+    return host.replace(".", "").isdigit() and host.count(".") == 3

@@ -1,0 +1,19 @@
+"""Configuration maps on the wire: order is kept, a null value stays null."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat.types.v1 import types_pb2
+
+
+def config_to_proto(config: Mapping[str, str | None]) -> types_pb2.Config:
+    """Return the message of a configuration map."""
+    return types_pb2.Config(
+        entries=[types_pb2.ConfigEntry(key=key, value=value) for key, value in config.items()]
+    )
+
+
+def config_from_proto(message: types_pb2.Config) -> dict[str, str | None]:
+    """Return the configuration map of a message, in the order it was given."""
+    return {entry.key: entry.value if entry.HasField("value") else None for entry in message.entries}

@@ -1,0 +1,73 @@
+"""One role in a process of its own: `python -m copycat_<room> worker.properties`."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+from copycat_connect.errors import ConfigError, CopycatError
+from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.tracing import configure_tracing
+from jproperties import ParseError, Properties
+
+Serve = Callable[[Mapping[str, str], asyncio.Event], Coroutine[Any, Any, None]]
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """Read a Java properties file.
+
+    Raises:
+        ConfigError: The file cannot be read or is not a properties file.
+    """
+    properties = Properties()
+    try:
+        properties.load(path.read_bytes(), "utf-8")
+    except OSError as error:
+        raise ConfigError(f"Cannot read the properties file {path}: {error.strerror}") from error
+    except (ParseError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not a properties file (key=value lines): {error}") from error
+    return {key: value.data for key, value in properties.items()}
+
+
+def main(role: str, serve: Serve) -> int:
+    """Run a role from the command line: its one argument is the worker's properties file."""
+    if len(sys.argv) != 2:
+        return _say(role, f"usage: python -m copycat_{role} worker.properties", code=2)
+    try:
+        properties = read_properties(Path(sys.argv[1]))
+    except ConfigError as error:
+        return _say(role, str(error))
+    return run_role(role, serve, properties)
+
+
+def run_role(role: str, serve: Serve, properties: Mapping[str, str]) -> int:
+    """Run one role in this process until SIGTERM or SIGINT; returns the exit code.
+
+    A `CopycatError` is told in one line on stderr and ends with 1: a supervisor starts the process again.
+    """
+    configure_logging(role, properties.get("log.level", "WARNING"))
+    configure_tracing(role, properties.get("otel.exporter.otlp.endpoint"))
+    try:
+        asyncio.run(_until_signalled(serve, properties))
+    except ConfigError as error:
+        return _say(role, f"{error} (fix the worker properties and start again)")
+    except CopycatError as error:
+        return _say(role, str(error))
+    return 0
+
+
+async def _until_signalled(serve: Serve, properties: Mapping[str, str]) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    await serve(properties, stop)
+
+
+def _say(role: str, text: str, code: int = 1) -> int:
+    sys.stderr.write(f"copycat {role}: {text}\n")
+    return code

@@ -1,0 +1,128 @@
+"""A gRPC server with what every service needs: health, reflection, coded errors, trace context."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import grpc
+from copycat_connect.errors import ConfigError, CopycatError
+from copycat_telemetry.tracing import incoming
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from copycat_rpc.errors import MAX_METADATA, to_status
+
+log = logging.getLogger(__name__)
+
+MAX_MESSAGE = 64 * 1024 * 1024
+KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
+OPTIONS = (
+    ("grpc.so_reuseport", 0),  # a second server on the port must fail, not share it
+    ("grpc.max_receive_message_length", MAX_MESSAGE),
+    ("grpc.max_send_message_length", MAX_MESSAGE),
+    ("grpc.max_metadata_size", MAX_METADATA),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 1000),
+    ("grpc.http2.max_ping_strikes", 0),
+)
+
+
+class _Errors(grpc.aio.ServerInterceptor):
+    """Runs each call under the caller's trace and turns what it raises into a coded status."""
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return None
+        kind, behaviour = next((kind, behaviour) for kind in KINDS if (behaviour := getattr(handler, kind)))
+        wrap = _streaming if kind.endswith("_stream") else _answering
+        return getattr(grpc, f"{kind}_rpc_method_handler")(
+            wrap(behaviour, handler_call_details),
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+
+
+def _answering(behaviour: Callable[..., Any], details: grpc.HandlerCallDetails) -> Callable[..., Any]:
+    async def answer(request: Any, context: Any) -> Any:
+        try:
+            with incoming(details.method, details.invocation_metadata):
+                return await behaviour(request, context)
+        except Exception as error:  # the top of the call
+            await _abort(context, details.method, error)
+
+    return answer
+
+
+def _streaming(behaviour: Callable[..., Any], details: grpc.HandlerCallDetails) -> Callable[..., Any]:
+    async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
+        try:
+            async for response in behaviour(request, context):
+                yield response
+        except Exception as error:  # the top of the call
+            await _abort(context, details.method, error)
+
+    return stream
+
+
+async def _abort(context: Any, method: str, error: Exception) -> None:
+    if isinstance(error, grpc.aio.AbortError):
+        raise error
+    if not isinstance(error, CopycatError):
+        log.error("unexpected error in %s", method, exc_info=error)
+        error = CopycatError(f"Internal error ({type(error).__name__}); the service's log has the trace")
+    await context.abort(*to_status(error))
+
+
+class RpcServer:
+    """One listening port; add servicers, start, say when it is fit to serve, stop."""
+
+    def __init__(self, listen: str, *, setting: str = "listen") -> None:
+        """Prepare a server for `host:port`; port 0 picks a free one. `setting` is the key an error names."""
+        self._listen = listen
+        self._setting = setting
+        self._server = grpc.aio.server(interceptors=[_Errors()], options=OPTIONS)
+        self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        self._names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
+
+    def add(self, adder: Callable[[Any, Any], None], servicer: object, full_name: str) -> None:
+        """Serve a servicer; `full_name` is its proto name, for reflection."""
+        adder(servicer, self._server)
+        self._names.append(full_name)
+
+    async def start(self) -> str:
+        """Listen; returns `host:port` as bound. Health says NOT_SERVING until `set_serving(True)`.
+
+        Raises:
+            ConfigError: The address is taken or cannot be bound.
+        """
+        reflection.enable_server_reflection(self._names, self._server)
+        await self.set_serving(False)
+        host = self._listen.rpartition(":")[0]
+        try:
+            port = self._server.add_insecure_port(self._listen)
+        except RuntimeError as error:
+            raise ConfigError(
+                f"Cannot listen on {self._listen}: the address is in use or not of this machine;"
+                f" set {self._setting} to a free host:port",
+                key=self._setting,
+            ) from error
+        await self._server.start()
+        return f"{host}:{port}"
+
+    async def set_serving(self, serving: bool) -> None:
+        """Tell health checks whether calls would be answered."""
+        status = health_pb2.HealthCheckResponse
+        await self._health.set("", status.SERVING if serving else status.NOT_SERVING)
+
+    async def stop(self, grace: float) -> None:
+        """Take no new calls and wait up to `grace` seconds for those under way."""
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(grace)

@@ -1,0 +1,64 @@
+"""The life of an event-sourced service: fold, serve, stop; and an end that a supervisor notices."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, TypeVar
+
+from copycat_connect.errors import CopycatError
+from copycat_eventlog.handler import EventSourced
+from copycat_rpc.server import RpcServer
+
+C = TypeVar("C")
+E = TypeVar("E")
+S = TypeVar("S")
+Ready = Callable[[str], None]
+GRACE = 5.0
+
+
+@asynccontextmanager
+async def _nothing_beside() -> AsyncIterator[None]:
+    yield
+
+
+async def serve_events(
+    events: EventSourced[C, E, S],
+    server: RpcServer,
+    stop: asyncio.Event,
+    ready: Ready = lambda _: None,
+    beside: AbstractAsyncContextManager[Any] | None = None,
+) -> None:
+    """Fold the log, then serve until `stop`; `beside` runs while the service does (clients, loops).
+
+    The port is bound first, so that a caller waits for this service instead of failing; health says SERVING once
+    caught up.
+
+    Raises:
+        CopycatError: The address or the log cannot be had, or the log crashed: the process should end and be started
+            again.
+    """
+    address = await server.start()
+    try:
+        await events.start()
+        async with beside or _nothing_beside():
+            await server.set_serving(True)
+            ready(address)
+            await _until(stop, events.crashed())
+    finally:
+        await server.stop(GRACE)
+        await events.stop()
+
+
+async def _until(stop: asyncio.Event, crashed: Awaitable[BaseException]) -> None:
+    waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(crashed)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if waits[1].done():
+            error = waits[1].result()
+            message = f"The event log failed ({type(error).__name__}: {error}); start this service again"
+            raise CopycatError(message) from error
+    finally:
+        for wait in waits:
+            wait.cancel()

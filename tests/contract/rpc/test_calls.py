@@ -1,0 +1,121 @@
+"""Calls over loopback gRPC: what a caller sees of deadlines, errors and standbys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from copycat.config.v1 import config_service_pb2 as pb
+from copycat.config.v1 import config_service_pb2_grpc as rpc
+from copycat_connect.errors import ConfigError, CopycatError, ErrorCode, NotWriterError, UnavailableError
+from copycat_rpc.channel import open_channel
+from copycat_rpc.errors import RemoteError
+from copycat_rpc.server import RpcServer
+
+
+class UnknownConnectorError(CopycatError):
+    """The named connector has no configuration."""
+
+    code = ErrorCode("connector.unknown", grpc="NOT_FOUND", http=404)
+
+
+class Service(rpc.ConfigServiceServicer):
+    """Answers as the test says."""
+
+    def __init__(self, *answers: Exception | None) -> None:
+        self.answers = list(answers)
+        self.calls = 0
+
+    async def DeleteConnector(self, request: Any, context: Any) -> Any:
+        self.calls += 1
+        answer = self.answers.pop(0) if self.answers else None
+        if answer is not None:
+            raise answer
+        return pb.DeleteConnectorResponse()
+
+    async def WatchConnectors(self, request: Any, context: Any) -> AsyncIterator[Any]:
+        yield pb.WatchConnectorsResponse(removed="orders")
+        raise UnknownConnectorError("Connector café not found", connector="café")
+
+
+async def serve(service: Service, listen: str = "127.0.0.1:0") -> tuple[RpcServer, str]:
+    server = RpcServer(listen)
+    server.add(rpc.add_ConfigServiceServicer_to_server, service, "copycat.config.v1.ConfigService")
+    return server, await server.start()
+
+
+async def test_an_error_arrives_with_its_code_text_and_fields() -> None:
+    server, address = await serve(
+        Service(UnknownConnectorError("Connector café not found", connector="café"))
+    )
+    async with open_channel([address]) as channel:
+        with pytest.raises(RemoteError) as caught:
+            await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest(name="café"))
+    await server.stop(0)
+
+    assert caught.value.remote_code == ErrorCode("connector.unknown", grpc="NOT_FOUND", http=404)
+    assert caught.value.message == "Connector café not found"
+    assert caught.value.fields == {"connector": "café"}
+
+
+async def test_an_unexpected_error_tells_the_caller_no_detail() -> None:
+    server, address = await serve(Service(ValueError("password=hunter2")))
+    async with open_channel([address]) as channel:
+        with pytest.raises(RemoteError) as caught:
+            await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+    await server.stop(0)
+
+    assert caught.value.remote_code.name == "internal"
+    assert "hunter2" not in caught.value.message
+
+
+async def test_a_stream_ends_with_the_coded_error_after_what_it_sent() -> None:
+    server, address = await serve(Service())
+    received = []
+    async with open_channel([address]) as channel:
+        with pytest.raises(RemoteError) as caught:
+            async for change in rpc.ConfigServiceStub(channel).WatchConnectors(pb.WatchConnectorsRequest()):
+                received.append(change.removed)
+    await server.stop(0)
+
+    assert received == ["orders"]
+    assert caught.value.remote_code.name == "connector.unknown"
+
+
+async def test_a_call_is_repeated_until_the_writer_answers() -> None:
+    service = Service(NotWriterError("standby"), NotWriterError("standby"))
+    server, address = await serve(service)
+    async with open_channel([address]) as channel:
+        await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+    await server.stop(0)
+
+    assert service.calls == 3
+
+
+async def test_a_call_waits_for_a_service_that_is_still_starting() -> None:
+    probe, address = await serve(Service())
+    await probe.stop(0)
+    async with open_channel([address]) as channel:
+        call = asyncio.ensure_future(
+            rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+        )
+        server, _ = await serve(Service(), address)
+        await call
+    await server.stop(0)
+
+
+async def test_a_service_that_is_not_there_is_named() -> None:
+    probe, address = await serve(Service())
+    await probe.stop(0)
+    async with open_channel([address]) as channel:
+        with pytest.raises(UnavailableError, match=address):
+            await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest(), timeout=0.3)
+
+
+async def test_a_taken_port_names_the_setting_and_the_fix() -> None:
+    server, address = await serve(Service())
+    with pytest.raises(ConfigError, match=r"listen on .* is in use .* set config\.listen"):
+        await RpcServer(address, setting="config.listen").start()
+    await server.stop(0)

@@ -104,9 +104,9 @@ async def _decoded(call: Any, target: str) -> AsyncIterator[Any]:
 def open_channel(addresses: Sequence[str]) -> grpc.aio.Channel:
     """Open a channel to the instances of one service (`host:port` each).
 
-    A unary call waits for a connection within its deadline (10 s unless given), is repeated while instances answer that
-    they are not the writer, and raises `RemoteError` (the service's own code) or `UnavailableError`. Nothing else is
-    repeated: its outcome is unknown.
+    A unary call waits for a connection within its deadline (10 s unless given), is repeated while instances
+    answer that they are not the writer, and raises `RemoteError` (the service's own code) or
+    `UnavailableError`. Nothing else is repeated: its outcome is unknown.
     """
     named = ",".join(addresses)
     target = f"ipv4:{named}" if all(_is_ipv4(address) for address in addresses) else f"dns:///{addresses[0]}"

@@ -1,7 +1,7 @@
 """Errors across gRPC: a code and its fields go out as trailing metadata and come back as an exception.
 
-The only place that turns an `ErrorCode` into a status. Errors without a code leave as `internal`, their text kept
-from the caller.
+The only place that turns an `ErrorCode` into a status. Errors without a code leave as `internal`, their
+text kept from the caller.
 """
 
 from __future__ import annotations

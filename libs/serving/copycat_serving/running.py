@@ -32,12 +32,12 @@ async def serve_events(
 ) -> None:
     """Fold the log, then serve until `stop`; `beside` runs while the service does (clients, loops).
 
-    The port is bound first, so that a caller waits for this service instead of failing; health says SERVING once
-    caught up.
+    The port is bound first, so that a caller waits for this service instead of failing; health says SERVING
+    once caught up.
 
     Raises:
-        CopycatError: The address or the log cannot be had, or the log crashed: the process should end and be started
-            again.
+        CopycatError: The address or the log cannot be had, or the log crashed: the process should end and
+        be started again.
     """
     address = await server.start()
     try:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from copycat.types.v1 import types_pb2
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.watch import Change, Snapshot
+
 from copycat_serving.revisions import revision_from_proto, revision_to_proto
 
 
@@ -35,8 +36,8 @@ async def stream_watch(
 ) -> AsyncIterator[M]:
     """Yield the messages of a watch, each stamped with the revision to resume from.
 
-    `request.after_revision`, when set, resumes instead of sending a snapshot. A message of the snapshot carries no
-    revision: a stream lost in the middle of it has to start anew.
+    `request.after_revision`, when set, resumes instead of sending a snapshot. A message of the snapshot
+    carries no revision: a stream lost in the middle of it has to start anew.
 
     Raises:
         LogCompactedError: The point to resume from is gone, or this watcher is too slow.

@@ -1,7 +1,7 @@
 """Traces: off unless `OTEL_EXPORTER_OTLP_ENDPOINT` or a service's setting names a collector.
 
-The context itself always travels (W3C `traceparent`), so that a caller's trace is not cut by a service that exports
-none.
+The context itself always travels (W3C `traceparent`), so that a caller's trace is not cut by a service that
+exports none.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ def configure_tracing(service: str, endpoint: str | None) -> None:
     """Export spans to an OTLP collector; without an endpoint nothing is recorded and nothing is loaded."""
     if not endpoint:
         return
-    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (  # noqa: PLC0415 - 0.3 s only where wanted
-        OTLPSpanExporter,
-    )
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (  # noqa: PLC0415 - 0.3 s only where
+    wanted OTLPSpanExporter, ) from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 from
+    opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 from opentelemetry.sdk.trace.export
+    import BatchSpanProcessor  # noqa: PLC0415
 
     provider = TracerProvider(resource=Resource.create({"service.name": f"copycat-{service}"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))

@@ -19,14 +19,9 @@ def configure_tracing(service: str, endpoint: str | None) -> None:
     """Export spans to an OTLP collector; without an endpoint nothing is recorded and nothing is loaded."""
     if not endpoint:
         return
-    from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (  # noqa: PLC0415 - 0.3 s only where
-    wanted OTLPSpanExporter, ) from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 from
-    opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 from opentelemetry.sdk.trace.export
-    import BatchSpanProcessor  # noqa: PLC0415
+    from copycat_telemetry.otlp import export_spans  # noqa: PLC0415 - 0.3 s of imports, only where wanted
 
-    provider = TracerProvider(resource=Resource.create({"service.name": f"copycat-{service}"}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
-    trace.set_tracer_provider(provider)
+    export_spans(service, endpoint)
 
 
 def outgoing(metadata: Iterable[Metadatum] | None) -> list[Metadatum]:

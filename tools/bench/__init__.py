@@ -1,0 +1,1 @@
+"""Copycat measured against Apache Kafka Connect, side by side on one broker."""

@@ -1,0 +1,56 @@
+"""What a system costs while twenty tasks wait: ten paused, five on a quiet file, five on a quiet topic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tools.bench.load import Topics
+from tools.bench.processes import cores_used
+from tools.bench.rest import Rest, wait
+from tools.bench.throughput import STRING
+
+TASKS = 20
+SETTLE = 15.0
+SPAN = 20.0
+
+
+def cores_with_waiting_tasks(rest: Rest, topics: Topics, pid: int, folder: Path) -> float:
+    """Return the share of one core used by a system with twenty waiting tasks, after settling."""
+    quiet, topic = folder / "quiet.txt", f"bench-idle-{pid}"
+    quiet.write_text("one line\n")
+    topics.create(topic)
+    names = [f"bench-idle-{pid}-{number}" for number in range(TASKS)]
+    for number, name in enumerate(names):
+        rest.create(name, _source(quiet, topic) if number % 2 else _sink(folder / f"{name}.out", topic))
+    for name in names:
+        wait(lambda name=name: rest.running(name), 120, f"{name} does not run")  # type: ignore[misc]
+    for name in names[: TASKS // 2]:
+        rest.pause(name)
+    cores_used(pid, SETTLE)
+    used = cores_used(pid, SPAN)
+    for name in names:
+        rest.delete(name)
+    topics.delete(topic)
+    return used
+
+
+def _source(file: Path, topic: str) -> dict[str, str]:
+    return {
+        "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+        "tasks.max": "1",
+        "file": str(file),
+        "topic": topic,
+        "key.converter": STRING,
+        "value.converter": STRING,
+    }
+
+
+def _sink(file: Path, topic: str) -> dict[str, str]:
+    return {
+        "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+        "tasks.max": "1",
+        "file": str(file),
+        "topics": topic,
+        "key.converter": STRING,
+        "value.converter": STRING,
+    }

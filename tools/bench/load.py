@@ -1,0 +1,58 @@
+"""The data of a measurement: 143-byte JSON lines in a file, and the same lines in a topic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+LINE = (
+    '{{"id":{number:09d},"user":"user-{user:06d}","action":"page_view","path":"/products/{user:06d}",'
+    '"agent":"Mozilla/5.0 (X11; Linux x86_64) Gecko","ms":{ms:05d}}}'
+)
+LINE_BYTES = 143
+
+
+def write_lines(path: Path, count: int) -> None:
+    """Write the file of `count` lines unless it is there already."""
+    if path.exists() and path.stat().st_size == count * (LINE_BYTES + 1):
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as out:
+        for start in range(0, count, 10_000):
+            numbers = range(start, min(start + 10_000, count))
+            out.writelines(
+                LINE.format(number=n, user=n * 7919 % 1_000_000, ms=n % 100_000) + "\n" for n in numbers
+            )
+
+
+class Topics:
+    """Makes, fills, watches and removes the topics of a run; one partition each."""
+
+    def __init__(self, bootstrap: str) -> None:
+        quiet = {"bootstrap.servers": bootstrap, "log_level": 2}
+        self._admin = AdminClient(quiet)
+        self._consumer = Consumer({**quiet, "group.id": "bench", "enable.auto.commit": False})
+        self._producer = Producer(
+            {**quiet, "linger.ms": 20, "batch.size": 1_000_000, "queue.buffering.max.messages": 1_000_000}
+        )
+
+    def create(self, topic: str) -> None:
+        """Create a topic."""
+        self._admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
+
+    def fill(self, topic: str, path: Path) -> None:
+        """Produce every line of a file."""
+        with path.open("rb") as lines:
+            while batch := lines.readlines(16_000_000):
+                self._producer.produce_batch(topic, [{"value": line[:-1]} for line in batch])
+                self._producer.flush()
+
+    def end(self, topic: str) -> int:
+        """Return how many records the topic holds."""
+        return int(self._consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic."""
+        self._admin.delete_topics([topic])[topic].result(30)

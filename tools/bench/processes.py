@@ -1,0 +1,46 @@
+"""CPU and memory of a system: all its processes but the broker."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import psutil
+
+
+def tree(pid: int, *, without: int | None = None) -> list[psutil.Process]:
+    """Return a process and its descendants, leaving out one subtree (the broker's)."""
+    root = psutil.Process(pid)
+    found = [root, *root.children(recursive=True)]
+    if without is None or not psutil.pid_exists(without):
+        return found
+    broker = psutil.Process(without)
+    hidden = {broker.pid, *(child.pid for child in broker.children(recursive=True))}
+    return [process for process in found if process.pid not in hidden]
+
+
+def cpu_seconds(processes: list[psutil.Process]) -> float:
+    """Return the CPU time the processes used so far."""
+    total = 0.0
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            total += times.user + times.system
+    return total
+
+
+def cores_used(pid: int, seconds: float) -> float:
+    """Return the share of one core a system uses while it is left alone."""
+    processes = tree(pid)
+    before, began = cpu_seconds(processes), time.monotonic()
+    time.sleep(seconds)  # the measurement is of time itself
+    return (cpu_seconds(processes) - before) / (time.monotonic() - began)
+
+
+def memory_mb(pid: int) -> float:
+    """Return proportional resident memory in MB: pages shared by forked processes count once."""
+    total = 0
+    for process in tree(pid):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            total += process.memory_full_info().pss
+    return total / 1e6

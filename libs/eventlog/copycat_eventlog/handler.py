@@ -1,0 +1,226 @@
+"""The handler: command -> decide -> append -> wait until folded -> outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from copycat_connect.errors import CopycatError, LogCompactedError, NotWriterError, UnavailableError
+
+from copycat_eventlog.ahead import Ahead, Flight
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.log import Codec, Entry, Log, Record, Revision
+from copycat_eventlog.watch import Change, History, Snapshot
+
+C = TypeVar("C")
+E = TypeVar("E")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[E, S]):
+    """What a command led to."""
+
+    events: tuple[E, ...]
+    """What was appended; empty when there was nothing to do."""
+    state: S
+    """A folded state that shows the effect."""
+    revision: Revision
+    """The position of `state` (I4)."""
+
+
+class EventSourced(Generic[C, E, S]):
+    """An event-sourced state: folds a log, decides commands on it, lets others watch it."""
+
+    def __init__(
+        self,
+        decider: Decider[C, E, S],
+        codec: Codec[E],
+        log: Log,
+        *,
+        patience: float = 8.0,
+        history: int = 4096,
+    ) -> None:
+        """Build it; nothing happens before `start`.
+
+        Args:
+            decider: The service's rules.
+            codec: The log's format.
+            log: A log that was not started.
+            patience: Seconds a command waits for this instance to lead.
+            history: How many changes a watcher may be behind.
+        """
+        self._decider = decider
+        self._codec = codec
+        self._log = log
+        self._patience = patience
+        self._state = decider.initial
+        self._revision = Revision.ZERO
+        self._ahead: Ahead[E, S] = Ahead(decider.evolve, decider.initial)
+        self._history: History[E, S] = History(history)
+        self._caught_up = False
+        self._flights: set[asyncio.Task[None]] = set()
+        self._waiters: list[tuple[Revision, asyncio.Future[None]]] = []
+
+    @property
+    def state(self) -> S:
+        """The folded state; immutable."""
+        return self._state
+
+    @property
+    def revision(self) -> Revision:
+        """The position of `state`."""
+        return self._revision
+
+    @property
+    def leads(self) -> bool:
+        """Whether commands are decided here."""
+        return self._log.leads
+
+    async def start(self) -> None:
+        """Start the log and fold it; return when caught up. Leading may come a moment later."""
+        await self._log.start(self._fold)
+        self._history.begin(self._revision)
+        self._caught_up = True
+
+    async def stop(self) -> None:
+        """Stop the log, end the watches, fail what waits."""
+        await self._log.stop()
+        if self._flights:
+            await asyncio.wait(self._flights)
+        self._history.close()
+        waiters, self._waiters = self._waiters, []
+        for _, waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(UnavailableError("The service is stopping"))
+
+    async def crashed(self) -> BaseException:
+        """Return only when the log can go on no more, with the reason."""
+        return await self._log.crashed()
+
+    async def execute(self, command: C) -> Outcome[E, S]:
+        """Decide a command and return once its effect is durable and folded.
+
+        Callers need not wait for each other: each decides on the state ahead of the fold, and the log shares
+        transactions among them. Cancelling the call does not take the command back.
+
+        Raises:
+            CopycatError: The refusal of the decision; nothing was appended.
+            NotWriterError: This instance does not lead; nothing was appended.
+            OutcomeUnknownError: The events may or may not be in the log.
+        """
+        while not self._log.leads:
+            await self._led()
+        # No await from here to _send: leadership, state ahead and order of appends belong together.
+        try:
+            events = self._decider.decide(command, self._ahead.state)
+        except CopycatError:
+            await self._settled()  # the refusal may rest on events that are not durable yet
+            raise
+        if events:
+            await asyncio.shield(self._send(events))
+        else:
+            await self._settled()
+        return Outcome(events, self._state, self._revision)
+
+    async def reached(self, revision: Revision) -> None:
+        """Wait until the folded state shows everything up to `revision`."""
+        if self._revision.covers(revision):
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append((revision, waiter))
+        await waiter
+
+    async def watch(self, after: Revision | None = None) -> AsyncIterator[Snapshot[S] | Change[E, S]]:
+        """Yield a snapshot, then every change; or, when resumed after a revision, only the changes since.
+
+        Ends when the service stops.
+
+        Raises:
+            LogCompactedError: `after` is too old, or the watcher is too slow: watch again without it.
+        """
+        if after is None:
+            cursor = self._history.now()
+            yield Snapshot(self._state, self._revision)
+            changes = self._history.follow(cursor)
+        else:
+            await self._caught_up_with(after)
+            changes = self._history.resume(after)
+        async for change in changes:
+            yield change
+
+    async def _caught_up_with(self, after: Revision) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await self.reached(after)
+        except TimeoutError:
+            message = "The log ends before this revision; ask for a new snapshot"
+            raise LogCompactedError(message) from None
+
+    async def _led(self) -> None:
+        try:
+            async with asyncio.timeout(self._patience):
+                await self._log.lead()
+        except TimeoutError:
+            message = f"This instance does not own its log and has waited {self._patience:g} s to do so"
+            raise NotWriterError(message) from None
+
+    def _send(self, events: tuple[E, ...]) -> asyncio.Task[None]:
+        records = tuple(self._codec.encode(event) for event in events)
+        flight = self._ahead.send(events, records)
+        task = asyncio.create_task(self._land(flight, records))
+        self._flights.add(task)
+        task.add_done_callback(self._landed)
+        return task
+
+    async def _land(self, flight: Flight, records: Sequence[Record]) -> None:
+        try:
+            await self.reached(await self._log.append(records))
+        except CopycatError:
+            self._ahead.drop(flight)
+            raise
+        self._ahead.land(flight)
+
+    def _landed(self, task: asyncio.Task[None]) -> None:
+        self._flights.discard(task)
+        if not task.cancelled():
+            task.exception()  # its caller may be gone: nobody else would look
+
+    async def _settled(self) -> None:
+        """Wait for all events in flight; fail when one of them does."""
+        flights = tuple(self._flights)
+        if not flights:
+            return
+        await asyncio.wait(flights)
+        if any(flight.cancelled() or flight.exception() for flight in flights):
+            message = "The command was decided on events that did not reach the log; it had no effect"
+            raise NotWriterError(message)
+
+    def _fold(self, entries: Sequence[Entry], reached: Revision) -> None:
+        evolve, decode, state = self._decider.evolve, self._codec.decode, self._state
+        position = dict(self._revision.next)
+        for entry in entries:
+            event = decode(entry.record)
+            position[entry.partition] = entry.offset + 1
+            if event is None:
+                continue
+            state = evolve(state, event)
+            if self._caught_up:
+                change = Change(event, state, Revision(dict(position)))
+                self._history.add(entry.partition, entry.offset, change)
+        self._state, self._revision = state, reached
+        self._ahead.fold(state, (entry.record for entry in entries))
+        self._wake()
+
+    def _wake(self) -> None:
+        waiting: list[tuple[Revision, asyncio.Future[None]]] = []
+        for revision, waiter in self._waiters:
+            if waiter.done():
+                continue
+            if self._revision.covers(revision):
+                waiter.set_result(None)
+            else:
+                waiting.append((revision, waiter))
+        self._waiters = waiting

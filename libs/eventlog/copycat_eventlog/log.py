@@ -1,0 +1,125 @@
+"""The port of a log: keyed records, appended atomically, folded in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeAlias, TypeVar
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One keyed fact; the newest of a key is the one that counts."""
+
+    key: bytes
+    value: bytes | None
+    """None is a tombstone: it forgets the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A position in a log: what every partition holds up to, exclusive."""
+
+    next: Mapping[int, int]
+    """Partition to next offset; a partition not named is at 0. Never changed after construction."""
+
+    ZERO: ClassVar[Revision]
+    """The position before the first record."""
+
+    def covers(self, other: Revision) -> bool:
+        """Whether all that is visible at `other` is visible here."""
+        mine = self.next
+        return all(mine.get(partition, 0) >= offset for partition, offset in other.next.items())
+
+    def merge(self, other: Revision) -> Revision:
+        """The earliest position that covers both."""
+        merged = dict(self.next)
+        for partition, offset in other.next.items():
+            merged[partition] = max(merged.get(partition, 0), offset)
+        return Revision(merged)
+
+
+Revision.ZERO = Revision({})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record with its place in the log."""
+
+    partition: int
+    offset: int
+    record: Record
+
+
+Fold: TypeAlias = Callable[[Sequence[Entry], Revision], None]
+"""Takes the next entries, in log order within each partition, and the position after them. It never raises.
+The entries are empty when only the position moved (Kafka's control records and compaction holes)."""
+
+
+class Codec(Protocol[E]):
+    """Turns events into records and back."""
+
+    def encode(self, event: E) -> Record:
+        """Return the record that states the event."""
+        ...
+
+    def decode(self, record: Record) -> E | None:
+        """Return the event a record states, or None when it is malformed or not ours.
+
+        Total: it never raises. It logs what it cannot read.
+        """
+        ...
+
+
+class Log(Protocol):
+    """One compacted topic, or something that behaves like it."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether this instance may append and has folded all that was written before it might."""
+        ...
+
+    async def start(self, fold: Fold) -> None:
+        """Open the log and fold it; return when everything that was in it has been folded.
+
+        `fold` is called in the event loop, from the beginning of the log, then on for every new record.
+
+        Raises:
+            UnavailableError: The log cannot be reached.
+            ConfigError: The log is not fit for its purpose.
+        """
+        ...
+
+    async def lead(self) -> None:
+        """Return once this instance leads.
+
+        Raises:
+            NotWriterError: Another instance is known to lead; waiting may take for ever.
+        """
+        ...
+
+    async def append(self, records: Sequence[Record]) -> Revision:
+        """Append all records or none; return the position at which they are visible.
+
+        When an append fails, every later one that has not finished fails too, and `leads` is False until the
+        log was claimed anew and folded to its end.
+
+        Raises:
+            NotWriterError: Nothing was appended.
+            OutcomeUnknownError: The records may or may not be in the log.
+        """
+        ...
+
+    async def end(self) -> Revision:
+        """Return the position after the last record, those of open transactions included."""
+        ...
+
+    async def crashed(self) -> BaseException:
+        """Return only when the log can go on no more, with the reason. The process should then end."""
+        ...
+
+    async def stop(self) -> None:
+        """Let go of the leadership and of all resources. Appends that wait fail."""
+        ...

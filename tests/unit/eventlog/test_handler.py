@@ -1,0 +1,158 @@
+"""The handler on the memory log."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+from copycat_connect.errors import ConfigError, LogCompactedError, NotWriterError
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.log import Record, Revision
+from copycat_eventlog.memory import MemoryLog, MemoryTopic
+from copycat_eventlog.watch import Change, Snapshot
+from immutables import Map
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Set a key, unless it has that value; the value `bad` is refused."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class WasPut:
+    key: str
+    value: str
+
+
+State = Map[str, str]
+
+
+def decide(command: Put, state: State) -> tuple[WasPut, ...]:
+    if command.value == "bad":
+        message = "bad value"
+        raise ConfigError(message)
+    return () if state.get(command.key) == command.value else (WasPut(command.key, command.value),)
+
+
+def evolve(state: State, event: WasPut) -> State:
+    return state.set(event.key, event.value)
+
+
+class PutCodec:
+    def encode(self, event: WasPut) -> Record:
+        return Record(event.key.encode(), event.value.encode())
+
+    def decode(self, record: Record) -> WasPut | None:
+        return None if record.value is None else WasPut(record.key.decode(), record.value.decode())
+
+
+DECIDER: Decider[Put, WasPut, State] = Decider(Map(), decide, evolve)
+Puts = EventSourced[Put, WasPut, State]
+
+
+async def started(topic: MemoryTopic, *, history: int = 100) -> Puts:
+    events: Puts = EventSourced(DECIDER, PutCodec(), MemoryLog(topic), patience=0.05, history=history)
+    await events.start()
+    return events
+
+
+async def test_an_outcome_shows_the_effect_at_its_revision() -> None:
+    events = await started(MemoryTopic())
+    outcome = await events.execute(Put("a", "1"))
+    assert outcome.events == (WasPut("a", "1"),)
+    assert outcome.state["a"] == "1"
+    assert outcome.revision == Revision({0: 1})
+
+
+async def test_the_same_command_twice_appends_once() -> None:
+    topic = MemoryTopic()
+    events = await started(topic)
+    await asyncio.gather(*(events.execute(Put("a", "1")) for _ in range(10)))
+    assert len(topic.entries) == 1
+
+
+async def test_a_refused_command_appends_nothing() -> None:
+    topic = MemoryTopic()
+    events = await started(topic)
+    with pytest.raises(ConfigError):
+        await events.execute(Put("a", "bad"))
+    assert topic.entries == ()
+
+
+async def test_a_restart_folds_what_was_appended() -> None:
+    topic = MemoryTopic(partitions=3)
+    events = await started(topic)
+    for index in range(20):
+        await events.execute(Put(f"k{index}", str(index)))
+    await events.stop()
+    again = await started(topic)
+    assert again.state == events.state
+    assert again.revision == topic.end
+
+
+async def test_a_standby_refuses_commands_and_folds() -> None:
+    topic = MemoryTopic()
+    leader, standby = await started(topic), await started(topic)
+    await leader.execute(Put("a", "1"))
+    assert standby.state["a"] == "1"
+    with pytest.raises(NotWriterError):
+        await standby.execute(Put("a", "2"))
+    await leader.stop()
+    assert (await standby.execute(Put("a", "2"))).state["a"] == "2"
+
+
+async def test_records_of_others_are_decided_upon() -> None:
+    topic = MemoryTopic()
+    events = await started(topic)
+    topic.write([Record(b"a", b"1"), Record(b"b", None)])
+    assert (await events.execute(Put("a", "1"))).events == ()
+
+
+async def test_a_watch_shows_a_snapshot_then_changes() -> None:
+    events = await started(MemoryTopic())
+    await events.execute(Put("a", "1"))
+    watch = events.watch()
+    assert await anext(watch) == Snapshot(Map({"a": "1"}), Revision({0: 1}))
+    await events.execute(Put("b", "2"))
+    assert await anext(watch) == Change(WasPut("b", "2"), Map({"a": "1", "b": "2"}), Revision({0: 2}))
+    await events.stop()
+    assert [change async for change in watch] == []
+
+
+async def test_a_watch_resumes_after_a_revision() -> None:
+    events = await started(MemoryTopic(partitions=4))
+    seen = [(await events.execute(Put(f"k{n}", "v"))).revision for n in range(10)]
+    watch = events.watch(after=seen[3])
+    changes = [await anext(watch) for _ in range(6)]
+    assert [c.event.key for c in changes if isinstance(c, Change)] == [f"k{n}" for n in range(4, 10)]
+    assert changes[-1].revision == seen[-1]
+
+
+async def test_a_watch_from_before_the_history_is_refused() -> None:
+    events = await started(MemoryTopic(), history=3)
+    for index in range(5):
+        await events.execute(Put("a", str(index)))
+    with pytest.raises(LogCompactedError):
+        await anext(events.watch(after=Revision({0: 1})))
+    assert isinstance(await anext(events.watch(after=Revision({0: 2}))), Change)
+
+
+async def test_a_watch_from_beyond_the_end_is_refused() -> None:
+    events = await started(MemoryTopic())
+    with pytest.raises(LogCompactedError):
+        await anext(events.watch(after=Revision({0: 100})))
+
+
+async def test_a_slow_watcher_is_told_to_start_over() -> None:
+    events = await started(MemoryTopic(), history=3)
+    watch = events.watch()
+    await anext(watch)
+    for index in range(5):
+        await events.execute(Put("a", str(index)))
+    with pytest.raises(LogCompactedError):
+        await anext(watch)

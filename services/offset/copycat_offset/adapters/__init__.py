@@ -1,0 +1,1 @@
+"""The offset service's edge: log records, gRPC, consumer groups, the scheduler's watch."""

@@ -1,0 +1,87 @@
+"""The newest generation of every task, as far as the scheduler's watch has told (I2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import grpc
+from copycat.scheduler.v1.scheduler_service_pb2 import (
+    Assignment,
+    Instance,
+    WatchAssignmentsRequest,
+    WatchAssignmentsResponse,
+)
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
+from copycat_rpc.following import follow
+
+#: How long the first commits after start wait for the scheduler. Then they are judged by what is known: the
+#: data plane goes on while the scheduler is away, because nothing is assigned anew without it.
+PATIENCE = 5.0
+REMEMBERED = 10_000
+
+
+class Generations:
+    """What the scheduler said last; read by every commit."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        """Know nothing yet."""
+        self._patience = patience
+        self._synced = asyncio.Event()
+        self._assigned: dict[tuple[str, int], int] = {}
+        # An assignment that was taken away still bars older ones, while its own worker drains and commits.
+        self._removed: OrderedDict[tuple[str, int], int] = OrderedDict()
+
+    async def newest(self, connector: str, task: int) -> int | None:
+        """Return the newest generation of a task; waits a bounded time for the very first news."""
+        if self._patience > 0 and not self._synced.is_set():
+            try:
+                await asyncio.wait_for(self._synced.wait(), self._patience)
+            except TimeoutError:
+                self._patience = 0.0
+        key = (connector, task)
+        return self._assigned.get(key, self._removed.get(key))
+
+    async def follow(self, channel: grpc.aio.Channel) -> None:
+        """Follow the scheduler until cancelled."""
+        stub = SchedulerServiceStub(channel)
+        await follow(
+            lambda after: stub.WatchAssignments(WatchAssignmentsRequest(after_revision=after)),
+            snapshot=self.replace,
+            change=self.apply,
+        )
+
+    def replace(self, messages: Sequence[WatchAssignmentsResponse]) -> None:
+        """Take a whole snapshot; what is not in it was removed."""
+        for key in tuple(self._assigned):
+            self._remove(key)
+        for message in messages:
+            self.apply(message)
+        self._synced.set()
+
+    def apply(self, message: WatchAssignmentsResponse) -> None:
+        """Take one change; connectors themselves commit nothing."""
+        match message.WhichOneof("change"):
+            case "assignment" if message.assignment.instance.HasField("task"):
+                self._assign(message.assignment)
+            case "removed" if message.removed.HasField("task"):
+                self._remove(_key(message.removed))
+            case _:
+                pass
+
+    def _assign(self, assignment: Assignment) -> None:
+        key = _key(assignment.instance)
+        self._removed.pop(key, None)
+        self._assigned[key] = assignment.generation
+
+    def _remove(self, key: tuple[str, int]) -> None:
+        generation = self._assigned.pop(key, None)
+        if generation is not None:
+            self._removed[key] = generation
+            if len(self._removed) > REMEMBERED:
+                self._removed.popitem(last=False)
+
+
+def _key(instance: Instance) -> tuple[str, int]:
+    return instance.connector, instance.task

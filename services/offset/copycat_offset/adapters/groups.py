@@ -1,0 +1,92 @@
+"""Consumer groups through Kafka's admin clients, in threads so that the event loop never waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import confluent_kafka
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from copycat_connect.errors import CopycatError, UnavailableError
+
+from copycat_offset.adapters.forgetting import GROUP_UNKNOWN, forget_positions
+from copycat_offset.domain.errors import GroupActiveError, GroupError
+from copycat_offset.domain.groups import TopicPartition
+
+T = TypeVar("T")
+
+TIMEOUT = 10.0
+#: A change from outside is refused while consumers are in the group: a commit with 25, a deletion with 68.
+ACTIVE = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.NON_EMPTY_GROUP})
+
+
+class KafkaGroups:
+    """`ConsumerGroups` on a Kafka cluster."""
+
+    def __init__(self, client: Mapping[str, str]) -> None:
+        """Connect with librdkafka's settings; nothing is sent before the first call."""
+        self._client = dict(client)
+        self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="groups")
+        # Kept for the life of the service: futures of a client that was let go never resolve.
+        self._admin = AdminClient({**self._client, "log_level": 0})
+
+    async def positions(self, group: str) -> Mapping[TopicPartition, int]:
+        """Return the committed positions."""
+        asked = [ConsumerGroupTopicPartitions(group)]
+        found = await self._call(group, lambda: _only(self._admin.list_consumer_group_offsets(asked)))
+        return {
+            TopicPartition(each.topic, each.partition): each.offset
+            for each in found.topic_partitions
+            if each.offset >= 0
+        }
+
+    async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Commit positions."""
+        wanted = [confluent_kafka.TopicPartition(*key, offset) for key, offset in offsets.items()]
+        asked = [ConsumerGroupTopicPartitions(group, wanted)]
+        done = await self._call(group, lambda: _only(self._admin.alter_consumer_group_offsets(asked)))
+        # Nothing is raised for single partitions: each has to be looked at, and the others are committed.
+        errors = [each.error for each in done.topic_partitions if each.error is not None]
+        if errors:
+            raise _refusal(group, errors[0])
+
+    async def forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
+        """Remove the positions of some partitions."""
+        await self._call(group, lambda: forget_positions(self._client, group, partitions))
+
+    async def delete(self, group: str) -> None:
+        """Remove the group."""
+        await self._call(group, lambda: self._delete(group))
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _delete(self, group: str) -> None:
+        try:
+            _only(self._admin.delete_consumer_groups([group]))
+        except KafkaException as failure:
+            if failure.args[0].code() != GROUP_UNKNOWN:
+                raise
+
+    async def _call(self, group: str, work: Callable[[], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except KafkaException as failure:
+            raise _refusal(group, failure.args[0]) from failure
+
+
+def _only(futures: Mapping[str, Future[Any]]) -> Any:
+    (future,) = futures.values()
+    return future.result(TIMEOUT)
+
+
+def _refusal(group: str, error: KafkaError) -> CopycatError:
+    if error.code() in ACTIVE:
+        return GroupActiveError(group)
+    if error.retriable() or error.code() < 0:  # negative codes are librdkafka's own: no broker answered
+        return UnavailableError(f"Kafka did not answer for consumer group {group}: {error.str()}")
+    return GroupError(group, error.str())

@@ -1,0 +1,140 @@
+"""The offset service over gRPC: messages to commands, state to messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from copycat.offset.v1 import offset_service_pb2 as pb
+from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceServicer
+from copycat.types.v1 import types_pb2
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.log import Log
+from copycat_serving.revisions import revision_to_proto
+
+from copycat_offset.adapters.generations import Generations
+from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets, OffsetCommand
+from copycat_offset.domain.decide import check_generation
+from copycat_offset.domain.errors import OffsetFormatError
+from copycat_offset.domain.events import OffsetEvent
+from copycat_offset.domain.groups import ConsumerGroups, TopicPartition
+from copycat_offset.domain.maps import check_map
+from copycat_offset.domain.state import OffsetState
+from copycat_offset.domain.views import all_offsets, offsets_of
+
+OffsetEvents = EventSourced[OffsetCommand, OffsetEvent, OffsetState]
+
+
+class OffsetServicer(OffsetServiceServicer):
+    """Answers the calls of `copycat.offset.v1.OffsetService`."""
+
+    def __init__(
+        self, events: OffsetEvents, log: Log, groups: ConsumerGroups, generations: Generations
+    ) -> None:
+        """Serve the fold and the groups."""
+        self._events = events
+        self._log = log
+        self._groups = groups
+        self._generations = generations
+
+    async def CommitSourceOffsets(
+        self, request: pb.CommitSourceOffsetsRequest, context: Any
+    ) -> pb.CommitSourceOffsetsResponse:
+        """Commit what a source task delivered."""
+        newest = await self._generations.newest(request.connector, request.task)
+        outcome = await self._events.execute(
+            CommitSourceOffsets(
+                request.connector, request.task, request.generation, newest, _offsets(request.offsets)
+            )
+        )
+        return pb.CommitSourceOffsetsResponse(revision=revision_to_proto(outcome.revision))
+
+    async def AlterSourceOffsets(
+        self, request: pb.AlterSourceOffsetsRequest, context: Any
+    ) -> pb.AlterSourceOffsetsResponse:
+        """Set or forget offsets for a user."""
+        outcome = await self._events.execute(AlterSourceOffsets(request.connector, _offsets(request.offsets)))
+        return pb.AlterSourceOffsetsResponse(revision=revision_to_proto(outcome.revision))
+
+    async def ReadSourceOffsets(
+        self, request: pb.ReadSourceOffsetsRequest, context: Any
+    ) -> pb.ReadSourceOffsetsResponse:
+        """Return the offsets of some partitions."""
+        for partition in request.partitions:
+            check_map(partition)
+        state = await self._to_the_end()
+        found = offsets_of(state, request.connector, request.partitions)
+        return pb.ReadSourceOffsetsResponse(offsets=map(_offset, found))
+
+    async def ListSourceOffsets(
+        self, request: pb.ListSourceOffsetsRequest, context: Any
+    ) -> pb.ListSourceOffsetsResponse:
+        """Return every known offset of a connector."""
+        state = await self._to_the_end()
+        return pb.ListSourceOffsetsResponse(offsets=map(_offset, all_offsets(state, request.connector)))
+
+    async def CommitSinkOffsets(
+        self, request: pb.CommitSinkOffsetsRequest, context: Any
+    ) -> pb.CommitSinkOffsetsResponse:
+        """Commit what a sink task flushed."""
+        newest = await self._generations.newest(request.connector, request.task)
+        check_generation(request.connector, request.task, request.generation, newest)
+        if request.offsets:
+            await self._groups.commit(request.group_id, _positions(request.offsets))
+        return pb.CommitSinkOffsetsResponse()
+
+    async def ListSinkOffsets(
+        self, request: pb.ListSinkOffsetsRequest, context: Any
+    ) -> pb.ListSinkOffsetsResponse:
+        """Return the positions of a group."""
+        positions = await self._groups.positions(request.group_id)
+        return pb.ListSinkOffsetsResponse(
+            offsets=[
+                types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
+                for (topic, partition), offset in sorted(positions.items())
+            ]
+        )
+
+    async def AlterSinkOffsets(
+        self, request: pb.AlterSinkOffsetsRequest, context: Any
+    ) -> pb.AlterSinkOffsetsResponse:
+        """Set and remove positions of a group; both are done, then the first failure is told."""
+        changes = []
+        if request.offsets:
+            changes.append(self._groups.commit(request.group_id, _positions(request.offsets)))
+        if request.removed:
+            removed = [TopicPartition(each.topic, each.partition) for each in request.removed]
+            changes.append(self._groups.forget(request.group_id, removed))
+        for result in await asyncio.gather(*changes, return_exceptions=True):
+            if result is not None:
+                raise result
+        return pb.AlterSinkOffsetsResponse()
+
+    async def DeleteSinkOffsets(
+        self, request: pb.DeleteSinkOffsetsRequest, context: Any
+    ) -> pb.DeleteSinkOffsetsResponse:
+        """Delete a group."""
+        await self._groups.delete(request.group_id)
+        return pb.DeleteSinkOffsetsResponse()
+
+    async def _to_the_end(self) -> OffsetState:
+        """Return the state with everything that was in the log when the call came, whoever wrote it."""
+        await self._events.reached(await self._log.end())
+        return self._events.state
+
+
+def _offsets(messages: Iterable[types_pb2.SourceOffset]) -> dict[bytes, bytes | None]:
+    return {each.partition: each.offset if each.HasField("offset") else None for each in messages}
+
+
+def _offset(found: tuple[bytes, bytes | None]) -> types_pb2.SourceOffset:
+    return types_pb2.SourceOffset(partition=found[0], offset=found[1])
+
+
+def _positions(messages: Iterable[types_pb2.TopicPartitionOffset]) -> dict[TopicPartition, int]:
+    positions = {TopicPartition(each.topic, each.partition): each.offset for each in messages}
+    for (topic, partition), offset in positions.items():
+        if not topic or partition < 0 or offset < 0:
+            raise OffsetFormatError(f"Position {offset} of {topic}-{partition} must not be negative")
+    return positions

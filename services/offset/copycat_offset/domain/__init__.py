@@ -1,0 +1,1 @@
+"""What an offset is and who may move it: pure decisions around the offsets topic."""

@@ -1,0 +1,35 @@
+"""What the offset service is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSourceOffsets:
+    """A task delivered records up to these offsets."""
+
+    connector: str
+    """Connector name."""
+    task: int
+    """Task index."""
+    generation: int
+    """The assignment generation the task runs under."""
+    newest: int | None
+    """The newest generation the scheduler is known to have given this task; None when none is known."""
+    offsets: Mapping[bytes, bytes | None]
+    """Source partition to newest offset; None forgets the partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlterSourceOffsets:
+    """A user sets or forgets offsets while the connector is stopped."""
+
+    connector: str
+    """Connector name."""
+    offsets: Mapping[bytes, bytes | None]
+    """Source partition to new offset; None forgets the partition."""
+
+
+OffsetCommand = CommitSourceOffsets | AlterSourceOffsets

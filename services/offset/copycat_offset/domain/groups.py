@@ -1,0 +1,33 @@
+"""The port to the consumer groups in which sinks keep their progress."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple, Protocol
+
+
+class TopicPartition(NamedTuple):
+    """A Kafka topic partition."""
+
+    topic: str
+    partition: int
+
+
+class ConsumerGroups(Protocol):
+    """Kafka's consumer groups; raises UnavailableError, GroupActiveError or GroupError."""
+
+    async def positions(self, group: str) -> Mapping[TopicPartition, int]:
+        """Return the committed positions; none for an unknown group."""
+        ...
+
+    async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Commit positions; refused while the group has members."""
+        ...
+
+    async def forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
+        """Remove the positions of some partitions; what is not there counts as removed."""
+        ...
+
+    async def delete(self, group: str) -> None:
+        """Remove the group with all its positions; an unknown one counts as removed."""
+        ...

@@ -1,0 +1,127 @@
+"""One lean Apache Kafka node (KRaft) as a child process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from copycat_embedded.broker_files import TEMPLATE, format_log_folder, write_broker_properties
+from copycat_embedded.errors import BrokerError
+from copycat_embedded.jars import ensure_jars
+from copycat_embedded.jvm import JavaProgram
+from copycat_embedded.ports import LOOPBACK, free_ports
+
+READY = "Kafka Server started"
+READY_SECONDS = 60.0
+ATTEMPTS = 3
+HEAP = ("-Xms64m", "-Xmx256m")
+
+
+class EmbeddedKafka:
+    """A single-node Kafka on loopback whose data outlives it.
+
+    The next start on the same `data_dir` goes on where this one stopped; the port may then differ
+    unless one is given. The broker dies with this process, even by SIGKILL.
+    """
+
+    def __init__(self, data_dir: Path, port: int = 0) -> None:
+        """Nothing starts yet; `port` 0 picks a free one at each start."""
+        self._data_dir = data_dir
+        self._wanted_port = port
+        self._port = 0
+        self._program: JavaProgram | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """The address for `bootstrap.servers`, once launched."""
+        return f"{LOOPBACK}:{self._port}"
+
+    @property
+    def process_id(self) -> int:
+        """The broker's process id; 0 when it does not run."""
+        return 0 if self._program is None else self._program.pid
+
+    @property
+    def log(self) -> Path:
+        """Where the broker writes its output; begun anew at every start."""
+        return self._data_dir / "broker.log"
+
+    def start(self) -> str:
+        """Start, wait until usable, and return the bootstrap address.
+
+        Raises:
+            JarError: A jar is missing or differs from the lock.
+            JavaError: There is no Java 17 or newer.
+            BrokerError: The broker did not come up; the text ends with its last lines.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            self.launch()
+            try:
+                return self.wait_ready()
+            except BrokerError as failure:  # a free port was taken before the broker could take it
+                if (
+                    self._wanted_port
+                    or attempt == ATTEMPTS
+                    or "Address already in use" not in failure.message
+                ):
+                    raise
+        raise AssertionError  # the loop above returns or raises
+
+    def launch(self) -> str:
+        """Start without waiting, and return the bootstrap address clients may already be given."""
+        class_path = ensure_jars(("broker",))
+        picked = free_ports(2)
+        self._port = self._wanted_port or picked[0]
+        log_folder = self._data_dir / "log"
+        format_log_folder(log_folder)
+        properties = self._data_dir / "server.properties"
+        write_broker_properties(properties, log_folder, self._port, picked[1])
+        self._program = JavaProgram(
+            "kafka.Kafka",
+            [str(properties)],
+            class_path=class_path,
+            options=(*HEAP, f"-Dlog4j2.configurationFile={TEMPLATE / 'log4j2.properties'}"),
+            run_folder=self._data_dir,
+            log=self.log,
+        )
+        return self.bootstrap
+
+    def wait_ready(self) -> str:
+        """Wait until the launched broker is usable, and return the bootstrap address."""
+        program = self._program
+        if program is None:
+            raise BrokerError("The broker was not launched.")
+        if program.wait_for_line(READY, READY_SECONDS):
+            return self.bootstrap
+        ended = program.exit_code()
+        program.kill()
+        self._program = None
+        what = f"was not ready within {READY_SECONDS:.0f} s" if ended is None else f"ended with code {ended}"
+        message = (
+            f"The embedded Kafka broker {what}. Its log {program.log} ends with:\n{program.last_lines()}"
+        )
+        raise BrokerError(message, log=str(program.log))
+
+    def exit_code(self) -> int | None:
+        """The code a launched broker ended with by itself; None while it runs or when it was stopped."""
+        return None if self._program is None else self._program.exit_code()
+
+    def stop(self) -> None:
+        """Stop cleanly; nothing happens when it does not run.
+
+        The first stop on a machine takes some seconds longer: it leaves a class archive for later starts.
+        """
+        if self._program is not None:
+            self._program.stop()
+            self._program = None
+
+    def __enter__(self) -> EmbeddedKafka:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self.stop()

@@ -1,0 +1,74 @@
+"""What a broker finds on disk when it starts: a formatted log folder and its properties."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import uuid
+from pathlib import Path
+
+from copycat_embedded.ports import LOOPBACK
+
+TEMPLATE = Path(__file__).with_name("template")
+NODE_ID = 1
+
+
+def format_log_folder(folder: Path) -> None:
+    """Do what Kafka's `StorageTool format` does, without a second of JVM; a formatted folder stays as it is.
+
+    The checkpoint is the one the tool wrote for this Kafka version: without it only metadata.version would be
+    finalized.
+    """
+    if (folder / "meta.properties").is_file():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(TEMPLATE / "bootstrap.checkpoint", folder / "bootstrap.checkpoint")
+    lines = (
+        "version=1",
+        f"node.id={NODE_ID}",
+        f"cluster.id={_kafka_id()}",
+        f"directory.id={_kafka_id()}",
+        "",
+    )
+    half = folder / "meta.properties.half"
+    half.write_text("\n".join(lines), encoding="utf-8")
+    half.replace(folder / "meta.properties")  # last and at once: its presence says that the folder is whole
+
+
+def write_broker_properties(file: Path, log_folder: Path, port: int, controller_port: int) -> None:
+    """Write the settings of a lean single node; ports may differ from those of the run before."""
+    settings = {
+        "process.roles": "broker,controller",
+        "node.id": NODE_ID,
+        "controller.quorum.voters": f"{NODE_ID}@{LOOPBACK}:{controller_port}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": f"PLAINTEXT://{LOOPBACK}:{port},CONTROLLER://{LOOPBACK}:{controller_port}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "log.dirs": _escaped(log_folder),
+        "num.network.threads": 1,
+        "num.io.threads": 2,
+        "background.threads": 2,
+        "offsets.topic.replication.factor": 1,
+        "offsets.topic.num.partitions": 1,
+        "transaction.state.log.replication.factor": 1,
+        "transaction.state.log.min.isr": 1,
+        "transaction.state.log.num.partitions": 1,
+        "share.coordinator.state.topic.replication.factor": 1,
+        "share.coordinator.state.topic.min.isr": 1,
+        "group.initial.rebalance.delay.ms": 0,  # nobody else is coming
+        "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,
+    }
+    file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
+
+
+def _kafka_id() -> str:
+    """Return a new id in Kafka's form, never starting with a dash, which tools take for an option."""
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
+
+
+def _escaped(path: Path) -> str:
+    """Write a path as a properties value; a backslash would escape what follows it."""
+    return str(path.resolve()).replace("\\", "\\\\")

@@ -1,0 +1,55 @@
+"""A watch on this very process: when it dies, by SIGKILL too, what it started is ended."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import TracebackType
+
+SCRIPT = Path(__file__).with_name("guard.sh")
+
+
+class Guard:
+    """One small shell that outlives us by seconds and ends the process groups it was told of.
+
+    A pipe tells it of our death, which works on every POSIX system; a parent-death signal would be
+    Linux's alone and would follow the thread that forked, not the process.
+    """
+
+    def __init__(self) -> None:
+        self._shell = subprocess.Popen(  # noqa: S603 - our own script
+            ["/bin/sh", str(SCRIPT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def watch(self, group: int) -> None:
+        """End this process group when we are gone."""
+        self._say(f"+ {group}\n")
+
+    def forget(self, group: int) -> None:
+        """The group has ended and its number may be used again."""
+        self._say(f"- {group}\n")
+
+    def close(self) -> None:
+        """End the watch, and with it whatever is still watched."""
+        if self._shell.stdin is not None:
+            self._shell.stdin.close()
+        self._shell.wait()
+
+    def __enter__(self) -> Guard:
+        """Nothing more to start."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def _say(self, line: str) -> None:
+        if self._shell.stdin is not None:
+            self._shell.stdin.write(line.encode())
+            self._shell.stdin.flush()

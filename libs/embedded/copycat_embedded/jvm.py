@@ -1,0 +1,103 @@
+"""One Java program as a guarded child process with its output in a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from copycat_embedded.class_archive import class_archive
+from copycat_embedded.guard import Guard
+from copycat_embedded.java import find_java
+
+POLL_SECONDS = 0.02
+STOP_SECONDS = 30.0  # writing a class archive at the first stop takes seconds
+LEAN = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+    "-Xss512k",
+    "-Djava.awt.headless=true",
+)
+
+
+class JavaProgram:
+    """A main class run from an explicit class path; ends with us, however we end."""
+
+    def __init__(
+        self,
+        main_class: str,
+        arguments: Sequence[str],
+        *,
+        class_path: Sequence[Path],
+        options: Sequence[str],
+        run_folder: Path,
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start it at once; `log` is begun anew."""
+        java = find_java()
+        self.log = log
+        self._archive = class_archive(main_class.rpartition(".")[2], java, class_path, run_folder)
+        command = [str(java.executable), *LEAN, *(self._archive.options if self._archive else ()), *options]
+        command += ["-cp", os.pathsep.join(map(str, class_path)), main_class, *arguments]
+        self._guard = Guard()
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(  # noqa: S603 - a verified class path and our own options
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is for us; we stop it in its turn
+                env=environment,
+            )
+        self._guard.watch(self._process.pid)
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is its group's too."""
+        return self._process.pid
+
+    def exit_code(self) -> int | None:
+        """Its exit code, or None while it runs."""
+        return self._process.poll()
+
+    def wait_for_line(self, text: str, seconds: float) -> bool:
+        """Wait until it wrote `text`; False when it ended or time is up first."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            ended = self.exit_code() is not None
+            if text.encode() in self.log.read_bytes():
+                return True
+            if ended:
+                return False
+            time.sleep(POLL_SECONDS)
+        return False
+
+    def last_lines(self, count: int = 15) -> str:
+        """Return the end of its output."""
+        return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-count:])
+
+    def stop(self) -> None:
+        """End it cleanly, by force when that takes too long, and keep the class archive it left."""
+        clean = True
+        if self.exit_code() is None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                clean = False
+        self.kill()
+        if clean and self._archive is not None:
+            self._archive.keep()
+
+    def kill(self) -> None:
+        """End it by force now."""
+        if self.exit_code() is None:
+            self._process.kill()
+            self._process.wait()
+        self._guard.forget(self.pid)
+        self._guard.close()

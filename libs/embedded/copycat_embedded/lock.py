@@ -1,0 +1,35 @@
+"""The jar lock: which jars a program runs on and what their bytes hash to."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+JarSet = Literal["broker", "connect"]
+"""`broker`: one Kafka node. `connect`: an Apache Kafka Connect worker with the file connectors."""
+
+LOCK = Path(__file__).with_name("jars.lock.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One jar of the lock."""
+
+    coordinate: str
+    """`group:artifact:version`."""
+    sha256: str
+
+    @property
+    def file_name(self) -> str:
+        """The name Maven gives the file."""
+        _, artifact, version = self.coordinate.split(":")
+        return f"{artifact}-{version}.jar"
+
+
+def locked(sets: tuple[JarSet, ...]) -> tuple[Jar, ...]:
+    """Return the jars of the sets, each once, in class path order."""
+    lock = tomllib.loads(LOCK.read_text(encoding="utf-8"))
+    coordinates = dict.fromkeys(jar for name in sets for jar in lock["sets"][name])
+    return tuple(Jar(coordinate, lock["sha256"][coordinate]) for coordinate in coordinates)

@@ -1,0 +1,108 @@
+"""A pytest plugin: one real Kafka per test session, and small helpers to talk to it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from copycat_embedded.broker import EmbeddedKafka
+
+T = TypeVar("T")
+POLL_SECONDS = 0.02
+CLIENT_SECONDS = 20.0
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a real single-node Kafka for the whole session and give its bootstrap address."""
+    with EmbeddedKafka(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker.bootstrap
+
+
+def unique(prefix: str = "test") -> str:
+    """Return a name no other test uses: for topics, groups and connectors on the shared broker."""
+    return f"{prefix}-{uuid.uuid4().hex[:12]}"
+
+
+def wait_until(condition: Callable[[], T | None], timeout: float = 10.0, what: str = "") -> T:
+    """Poll until the condition returns something true, and return that.
+
+    Raises:
+        AssertionError: It did not within `timeout` seconds.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        if answer := condition():
+            return answer
+        if time.monotonic() > deadline:
+            wanted = what or getattr(condition, "__name__", "the condition")
+            pytest.fail(f"{wanted} did not come true within {timeout} s")
+        time.sleep(POLL_SECONDS)
+
+
+def create_topic(
+    bootstrap: str,
+    topic: str | None = None,
+    partitions: int = 1,
+    config: Mapping[str, str] | None = None,
+) -> str:
+    """Create a topic, uniquely named unless `topic` is given, wait until it is there, and return its name."""
+    name = topic or unique("topic")
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    created = admin.create_topics([NewTopic(name, partitions, 1, config=dict(config or {}))])
+    created[name].result(CLIENT_SECONDS)
+    return name
+
+
+def produce(bootstrap: str, topic: str, values: Iterable[bytes | None], key: bytes | None = None) -> None:
+    """Write values to a topic and wait until the broker has them."""
+    producer = Producer({"bootstrap.servers": bootstrap, "partitioner": "murmur2_random", "linger.ms": 5})
+    for value in values:
+        producer.produce(topic, value=value, key=key)
+        producer.poll(0)
+    if left := producer.flush(CLIENT_SECONDS):
+        pytest.fail(f"{left} records were not written to {topic} within {CLIENT_SECONDS} s")
+
+
+def consume_all(bootstrap: str, topic: str, timeout: float = CLIENT_SECONDS) -> list[Message]:
+    """Read a topic's committed records from its beginning to the end it has now, in order by partition."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": unique("reader"),
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+            "fetch.queue.backoff.ms": 2,
+        }
+    )
+    try:
+        partitions = consumer.list_topics(topic, timeout=timeout).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+        return _read_to_ends(consumer, set(partitions), time.monotonic() + timeout)
+    finally:
+        consumer.close()
+
+
+def _read_to_ends(consumer: Consumer, open_partitions: set[int], deadline: float) -> list[Message]:
+    messages: list[Message] = []
+    while open_partitions:
+        if time.monotonic() > deadline:
+            pytest.fail(f"partitions {sorted(open_partitions)} were not read to their ends in time")
+        message = consumer.poll(0.1)
+        if message is None:
+            continue
+        error = message.error()
+        if error is None:
+            messages.append(message)
+        elif error.name() == "_PARTITION_EOF":
+            open_partitions.discard(message.partition() or 0)
+        else:
+            raise KafkaException(error)
+    return messages

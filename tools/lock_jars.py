@@ -1,0 +1,95 @@
+"""Rewrite the jar lock of `libs/embedded`: which jars the broker and the Connect peer need, and their sha256.
+
+Run `python tools/lock_jars.py` after a change of version here, review the difference, then run the
+broker's tests: what may be left out of the broker was found by trying, not by resolving.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from jgo.maven import Dependency, MavenContext
+
+KAFKA = "4.3.1"
+LOG4J = "2.25.4"
+OUT = Path(__file__).resolve().parent.parent / "libs/embedded/copycat_embedded/jars.lock.toml"
+LOGGING = (
+    f"org.apache.logging.log4j:log4j-api:{LOG4J}",
+    f"org.apache.logging.log4j:log4j-core:{LOG4J}",
+    f"org.apache.logging.log4j:log4j-slf4j-impl:{LOG4J}",  # without a binding both programs are silent
+)
+ROOTS = {
+    "broker": (f"org.apache.kafka:kafka_2.13:{KAFKA}",),
+    "connect": tuple(
+        f"org.apache.kafka:connect-{part}:{KAFKA}" for part in ("runtime", "file", "json", "transforms")
+    ),
+}
+UNUSED = {
+    "broker": {
+        "caffeine",
+        "commons-beanutils",
+        "commons-collections",
+        "commons-digester",
+        "commons-logging",
+        "hash4j",
+        "jackson-dataformat-csv",
+        "jackson-dataformat-yaml",
+        "jackson-datatype-jdk8",
+        "jose4j",
+        "kafka-tools-api",
+        "scala-reflect",
+        "snakeyaml",
+    },
+    "connect": set[str](),
+}
+
+
+def resolve(context: MavenContext, name: str) -> list[str]:
+    """Name the coordinates a set consists of, its own jars first."""
+    roots = [
+        Dependency(context.project(group, artifact).at_version(version).artifact())
+        for group, artifact, version in (root.split(":") for root in ROOTS[name])
+    ]
+    inputs, transitive = context.resolver.resolve(roots)
+    found = [
+        f"{jar.groupId}:{jar.artifactId}:{jar.version}"
+        for jar in (*inputs, *transitive)
+        if jar.artifactId not in UNUSED[name]
+    ]
+    return sorted(
+        {*found, *LOGGING}, key=lambda coordinate: (not coordinate.startswith("org.apache.kafka"), coordinate)
+    )
+
+
+def sha256(context: MavenContext, coordinate: str) -> str:
+    """Fetch one jar and hash it."""
+    group, artifact, version = coordinate.split(":")
+    path = context.project(group, artifact).at_version(version).artifact().resolve()
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def main() -> None:
+    """Resolve every set, hash every jar, write the lock."""
+    with tempfile.TemporaryDirectory() as folder:
+        context = MavenContext(repo_cache=Path(folder), timeout=60)
+        sets = {name: resolve(context, name) for name in ROOTS}
+        coordinates = sorted({jar for jars in sets.values() for jar in jars})
+        with ThreadPoolExecutor(8) as pool:
+            hashes = dict(
+                zip(coordinates, pool.map(lambda jar: sha256(context, jar), coordinates), strict=True)
+            )
+    lines = [
+        "# Written by tools/lock_jars.py: the jars each program runs on, and what their bytes hash to.",
+        "[sets]",
+    ]
+    for name, jars in sets.items():
+        lines += [f"{name} = [", *(f'    "{jar}",' for jar in jars), "]"]
+    lines += ["", "[sha256]", *(f'"{jar}" = "{hashes[jar]}"' for jar in coordinates), ""]
+    OUT.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Opens the log the settings ask for."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from copycat_eventlog.log import Log
+from copycat_eventlog.memory import MemoryLog, MemoryTopic
+from copycat_eventlog.settings import Backend, LogSettings
+
+
+def open_log(settings: LogSettings) -> Log:
+    """Return the log; it does nothing before its `start`."""
+    match settings.backend:
+        case Backend.MEMORY:
+            return MemoryLog(MemoryTopic(max(1, settings.partitions)))
+        case Backend.KAFKA:
+            raise NotImplementedError
+        case _:
+            assert_never(settings.backend)

@@ -1,0 +1,116 @@
+"""The laws hold for a lawful service and catch each kind of lawless one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import pytest
+from copycat_connect.errors import ConfigError
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.log import Record
+from copycat_testkit.laws import Subject, service_laws
+from hypothesis import strategies as st
+from immutables import Map
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    key: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WasPut:
+    key: str
+    value: str | None
+
+
+State = Map[str, str]
+EMPTY: State = Map()
+
+
+def decide(command: Put, state: State) -> tuple[WasPut, ...]:
+    if command.value == "bad":
+        message = "bad value"
+        raise ConfigError(message)
+    return () if state.get(command.key) == command.value else (WasPut(command.key, command.value),)
+
+
+def evolve(state: State, event: WasPut) -> State:
+    if event.value is None:
+        return state.delete(event.key) if event.key in state else state
+    return state.set(event.key, event.value)
+
+
+class PutCodec:
+    def encode(self, event: WasPut) -> Record:
+        return Record(event.key.encode(), None if event.value is None else event.value.encode())
+
+    def decode(self, record: Record) -> WasPut | None:
+        try:
+            return WasPut(record.key.decode(), None if record.value is None else record.value.decode())
+        except UnicodeDecodeError:
+            return None
+
+
+KEYS, VALUES = st.sampled_from("abc"), st.none() | st.sampled_from(["1", "2", "bad"])
+LAWFUL: Subject[Put, WasPut, State] = Subject(
+    decider=Decider(EMPTY, decide, evolve),
+    codec=PutCodec(),
+    commands=st.builds(Put, KEYS, VALUES),
+    events=st.builds(WasPut, KEYS, VALUES),
+    golden=((Record(b"a", b"1"), WasPut("a", "1")), (Record(b"a", None), WasPut("a", None))),
+    partitions=2,
+)
+
+TestLawful = service_laws(LAWFUL)
+
+
+def counting(state: State, event: WasPut) -> State:
+    """Break L1: an event that counts."""
+    return evolve(state, event).set("count", str(int(state.get("count", "0")) + 1))
+
+
+def forgetful(command: Put, state: State) -> tuple[WasPut, ...]:
+    """Break L5: always something to do."""
+    return (WasPut(command.key, command.value),)
+
+
+def crashing(command: Put, state: State) -> tuple[WasPut, ...]:
+    """Break L4: a refusal of a foreign kind."""
+    raise KeyError(command.key)
+
+
+class StrictCodec(PutCodec):
+    """Break L3: raise on what it cannot read."""
+
+    def decode(self, record: Record) -> WasPut | None:
+        return WasPut(record.key.decode(), None if record.value is None else record.value.decode())
+
+
+@contextmanager
+def broken() -> Iterator[None]:
+    with pytest.raises((AssertionError, KeyError, UnicodeDecodeError, ExceptionGroup)):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("decider", "law"),
+    [
+        (Decider(EMPTY, decide, counting), "test_l1_compaction_changes_nothing"),
+        (Decider(EMPTY, forgetful, evolve), "test_l5_the_same_command_twice_appends_once"),
+        (Decider(EMPTY, crashing, evolve), "test_l4_a_decision_is_pure_and_a_refusal_is_ours"),
+    ],
+)
+def test_a_lawless_decider_is_caught(decider: Decider[Put, WasPut, State], law: str) -> None:
+    laws = service_laws(replace(LAWFUL, decider=decider))()
+    prove: Callable[[], None] = getattr(laws, law)
+    with broken():
+        prove()
+
+
+def test_a_raising_codec_is_caught() -> None:
+    with broken():
+        service_laws(replace(LAWFUL, codec=StrictCodec()))().test_l3_decoding_never_raises()

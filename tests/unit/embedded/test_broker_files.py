@@ -1,0 +1,38 @@
+"""What a broker finds on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from copycat_embedded.broker_files import format_log_folder, write_broker_properties
+
+
+def properties(file: Path) -> dict[str, str]:
+    pairs = (line.partition("=") for line in file.read_text().splitlines())
+    return {key: value for key, _, value in pairs}
+
+
+def test_a_new_folder_is_formatted_with_ids_of_its_own(tmp_path: Path) -> None:
+    format_log_folder(tmp_path / "a")
+    format_log_folder(tmp_path / "b")
+    first, second = (properties(tmp_path / each / "meta.properties") for each in "ab")
+    assert first["version"] == "1"
+    assert len(first["cluster.id"]) == 22
+    assert first["cluster.id"] != second["cluster.id"]
+    assert (tmp_path / "a" / "bootstrap.checkpoint").stat().st_size == 411
+
+
+def test_a_formatted_folder_stays_as_it_is(tmp_path: Path) -> None:
+    format_log_folder(tmp_path)
+    before = (tmp_path / "meta.properties").read_text()
+    (tmp_path / "bootstrap.checkpoint").unlink()
+    format_log_folder(tmp_path)
+    assert (tmp_path / "meta.properties").read_text() == before
+    assert not (tmp_path / "bootstrap.checkpoint").exists()
+
+
+def test_every_listener_is_on_loopback(tmp_path: Path) -> None:
+    write_broker_properties(tmp_path / "server.properties", tmp_path / "log", 4711, 4712)
+    written = properties(tmp_path / "server.properties")
+    assert written["listeners"] == "PLAINTEXT://127.0.0.1:4711,CONTROLLER://127.0.0.1:4712"
+    assert written["controller.quorum.voters"] == "1@127.0.0.1:4712"

@@ -1,0 +1,117 @@
+"""Validators: what a parsed value must meet. Texts are Kafka's.
+
+Each is called with the key's name and the parsed value, and raises ConfigError.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from copycat_connect.config.key import Validator
+from copycat_connect.config.parsing import invalid_value, setting_text
+from copycat_connect.config.setting import ConfigSetting
+
+
+def between(low: float | None, high: float | None) -> Validator:
+    """Accept numbers from `low` to `high`, both included; None leaves an end open."""
+
+    def check(name: str, value: ConfigSetting) -> None:
+        if value is None:
+            raise invalid_value(name, None, "Value must be non-null")
+        if low is not None and value < low:
+            raise invalid_value(name, value, f"Value must be at least {setting_text(low)}")
+        if high is not None and value > high:
+            raise invalid_value(name, value, f"Value must be no more than {setting_text(high)}")
+
+    return check
+
+
+def at_least(low: float) -> Validator:
+    """Accept numbers from `low` up."""
+    return between(low, None)
+
+
+def at_most(high: float) -> Validator:
+    """Accept numbers up to `high`."""
+    return between(None, high)
+
+
+def one_of(*choices: str) -> Validator:
+    """Accept these texts exactly."""
+
+    def check(name: str, value: ConfigSetting) -> None:
+        if value not in choices:
+            raise invalid_value(name, value, f"String must be one of: {', '.join(choices)}")
+
+    return check
+
+
+def one_of_ignoring_case(*choices: str) -> Validator:
+    """Accept these texts in any case."""
+    upper = [choice.upper() for choice in choices]
+
+    def check(name: str, value: ConfigSetting) -> None:
+        if value is None or value.upper() not in upper:
+            raise invalid_value(name, value, f"String must be one of (case insensitive): {', '.join(upper)}")
+
+    return check
+
+
+def non_empty(name: str, value: ConfigSetting) -> None:
+    """Accept any text but the empty one; null passes."""
+    if value is not None and value == "":
+        raise invalid_value(name, value, "String must be non-empty")
+
+
+def non_empty_without_control_characters(name: str, value: ConfigSetting) -> None:
+    """Accept names; null passes, since its absence is reported elsewhere."""
+    if value is None:
+        return
+    if value == "":
+        raise invalid_value(name, value, "String may not be empty")
+    found = [ord(character) for character in value if ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0]
+    if found:
+        text = ", ".join(str(code) for code in found)
+        reason = f"String may not contain control sequences but had the following ASCII chars: {text}"
+        raise invalid_value(name, value, reason)
+
+
+def non_null(name: str, value: ConfigSetting) -> None:
+    """Accept anything but null."""
+    if value is None:
+        raise invalid_value(name, None, "entry must be non null")
+
+
+def non_empty_list(name: str, value: ConfigSetting) -> None:
+    """Accept lists that have an entry."""
+    if not value:
+        raise invalid_value(name, value, "Empty list")
+
+
+def unique_aliases(name: str, value: ConfigSetting) -> None:
+    """Accept lists without duplicates."""
+    if value is not None and len(set(value)) < len(value):
+        raise invalid_value(name, value, "Duplicate alias provided.")
+
+
+def matches_regex(name: str, value: ConfigSetting) -> None:
+    """Accept regular expressions; null passes."""
+    if value is None:
+        return
+    try:
+        re.compile(value)
+    except re.error as error:
+        reason = f"Invalid regex: {error}"
+        raise invalid_value(name, value, reason) from error
+
+
+def all_of(validators: Iterable[Validator]) -> Validator:
+    """Accept what every one of them accepts."""
+    checks = tuple(validators)
+
+    def check(name: str, value: ConfigSetting) -> None:
+        for each in checks:
+            each(name, value)
+
+    return check

@@ -1,0 +1,243 @@
+"""Records: what tasks, transformations and converters hand to each other.
+
+Plain slotted classes and not dataclasses: several hundred thousand are made a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import TypeVar, cast
+
+from copycat_connect.data.headers import Header, Headers
+from copycat_connect.data.schema import Schema
+from copycat_connect.data.value import ConnectValue
+
+R = TypeVar("R", bound="ConnectRecord")
+
+
+class TimestampType(IntEnum):
+    """What a record's timestamp says; the numbers are librdkafka's."""
+
+    NO_TIMESTAMP = 0
+    CREATE_TIME = 1
+    LOG_APPEND_TIME = 2
+
+    @property
+    def java_name(self) -> str:
+        """The name Kafka prints in its texts."""
+        return ("NoTimestampType", "CreateTime", "LogAppendTime")[self]
+
+
+class ConnectRecord:
+    """What source and sink records share.
+
+    A transformation never changes a record: it makes another with `replace`.
+    """
+
+    __slots__ = (
+        "_headers",
+        "kafka_partition",
+        "key",
+        "key_schema",
+        "timestamp",
+        "topic",
+        "value",
+        "value_schema",
+    )
+
+    topic: str
+    kafka_partition: int | None
+    key: ConnectValue
+    value: ConnectValue
+    key_schema: Schema | None
+    value_schema: Schema | None
+    timestamp: int | None
+    _headers: Iterable[Header]
+
+    @property
+    def headers(self) -> Headers:
+        """The headers; made on first use, since most records have none."""
+        headers = self._headers
+        if not isinstance(headers, Headers):
+            headers = self._headers = Headers(headers)
+        return headers
+
+    @headers.setter
+    def headers(self, headers: Iterable[Header]) -> None:
+        self._headers = headers
+
+    @property
+    def has_headers(self) -> bool:
+        """True when there is a header; cheaper than asking `headers`."""
+        headers = self._headers
+        return bool(headers) if isinstance(headers, (tuple, Headers)) else bool(self.headers)
+
+    def replace(self: R, **changes: ConnectValue) -> R:
+        """Return a copy with some attributes changed; headers are copied unless given.
+
+        Args:
+            changes: Attributes of the record by name, and `headers`.
+        """
+        copy = self._copy()
+        for name, value in changes.items():
+            setattr(copy, name, value)
+        return copy
+
+    def _copy(self: R) -> R:
+        raise NotImplementedError
+
+    @classmethod
+    def _attributes(cls) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        body = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._attributes())
+        return f"{type(self).__name__}({body}, headers={list(self._headers)!r})"
+
+
+_COMMON = ("topic", "kafka_partition", "key", "value", "key_schema", "value_schema", "timestamp")
+
+
+class SourceRecord(ConnectRecord):
+    """A record a source task read, with where it came from."""
+
+    __slots__ = ("source_offset", "source_partition")
+
+    def __init__(
+        self,
+        source_partition: Mapping[str, ConnectValue] | None,
+        source_offset: Mapping[str, ConnectValue] | None,
+        topic: str,
+        value: ConnectValue,
+        *,
+        key: ConnectValue = None,
+        key_schema: Schema | None = None,
+        value_schema: Schema | None = None,
+        kafka_partition: int | None = None,
+        timestamp: int | None = None,
+        headers: Iterable[Header] = (),
+    ) -> None:
+        """Make a record.
+
+        Args:
+            source_partition: Names the stream within the system; string keys, primitive values.
+            source_offset: Where to continue after this record; string keys, primitive values.
+            topic: Kafka topic to write to.
+            value: The value; its Python type fits `value_schema` when there is one.
+            key: The key.
+            key_schema: Schema of the key; None for schemaless.
+            value_schema: Schema of the value; None for schemaless.
+            kafka_partition: Kafka partition; None lets the producer choose by key.
+            timestamp: Milliseconds since the epoch; None means now.
+            headers: The headers.
+        """
+        self.source_partition = source_partition
+        self.source_offset = source_offset
+        self.topic = topic
+        self.value = value
+        self.key = key
+        self.key_schema = key_schema
+        self.value_schema = value_schema
+        self.kafka_partition = kafka_partition
+        self.timestamp = timestamp
+        self._headers = headers
+
+    def _copy(self) -> SourceRecord:
+        return SourceRecord(
+            self.source_partition,
+            self.source_offset,
+            self.topic,
+            self.value,
+            key=self.key,
+            key_schema=self.key_schema,
+            value_schema=self.value_schema,
+            kafka_partition=self.kafka_partition,
+            timestamp=self.timestamp,
+            headers=tuple(self._headers) if self.has_headers else (),
+        )
+
+    @classmethod
+    def _attributes(cls) -> tuple[str, ...]:
+        return (*_COMMON, "source_partition", "source_offset")
+
+
+class SinkRecord(ConnectRecord):
+    """A record read from Kafka.
+
+    The `original_*` attributes are where it was, whatever transformations did to it.
+    """
+
+    __slots__ = ("offset", "original_offset", "original_partition", "original_topic", "timestamp_type")
+
+    def __init__(  # noqa: PLR0917  # made for every record: positional arguments are the cheap ones
+        self,
+        topic: str,
+        partition: int,
+        offset: int,
+        key: ConnectValue = None,
+        value: ConnectValue = None,
+        key_schema: Schema | None = None,
+        value_schema: Schema | None = None,
+        timestamp: int | None = None,
+        timestamp_type: TimestampType = TimestampType.NO_TIMESTAMP,
+        headers: Iterable[Header] = (),
+    ) -> None:
+        """Make a record.
+
+        Args:
+            topic: Kafka topic it was read from.
+            partition: Kafka partition it was read from.
+            offset: Its offset there.
+            key: The key.
+            value: The value.
+            key_schema: Schema of the key; None for schemaless.
+            value_schema: Schema of the value; None for schemaless.
+            timestamp: Milliseconds since the epoch, if it has one.
+            timestamp_type: What the timestamp says.
+            headers: The headers.
+        """
+        self.topic = self.original_topic = topic
+        self.kafka_partition = self.original_partition = partition
+        self.offset = self.original_offset = offset
+        self.key = key
+        self.value = value
+        self.key_schema = key_schema
+        self.value_schema = value_schema
+        self.timestamp = timestamp
+        self.timestamp_type = timestamp_type
+        self._headers = headers
+
+    @property
+    def partition(self) -> int | None:
+        """The Kafka partition; another name of `kafka_partition`."""
+        return self.kafka_partition
+
+    def _copy(self) -> SinkRecord:
+        copy = SinkRecord(
+            self.topic,
+            cast(int, self.kafka_partition),
+            self.offset,
+            self.key,
+            self.value,
+            self.key_schema,
+            self.value_schema,
+            self.timestamp,
+            self.timestamp_type,
+            tuple(self._headers) if self.has_headers else (),
+        )
+        copy.original_topic = self.original_topic
+        copy.original_partition = self.original_partition
+        copy.original_offset = self.original_offset
+        return copy
+
+    @classmethod
+    def _attributes(cls) -> tuple[str, ...]:
+        return (
+            *_COMMON,
+            "offset",
+            "timestamp_type",
+            "original_topic",
+            "original_partition",
+            "original_offset",
+        )

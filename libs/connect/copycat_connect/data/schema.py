@@ -1,0 +1,158 @@
+"""Schemas: what a value is, independent of how it is serialised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from copycat_connect.data.value import ConnectValue
+from copycat_connect.errors import DataError
+
+
+class SchemaType(Enum):
+    """The types of Connect's data model; `str()` gives the upper-case name error texts use."""
+
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    FLOAT32 = "float32"
+    FLOAT64 = "float64"
+    BOOLEAN = "boolean"
+    STRING = "string"
+    BYTES = "bytes"
+    ARRAY = "array"
+    MAP = "map"
+    STRUCT = "struct"
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_primitive(self) -> bool:
+        """True for every type but ARRAY, MAP and STRUCT."""
+        return self not in _COMPLEX
+
+
+_COMPLEX = frozenset({SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT})
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named member of a STRUCT schema."""
+
+    name: str
+    """Name, unique within the struct."""
+    index: int
+    """Place within the struct, from 0."""
+    schema: Schema
+    """What the member holds."""
+
+    def __str__(self) -> str:
+        return f"Field{{name={self.name}, index={self.index}, schema={self.schema}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The type of a value, with its metadata.
+
+    Equality covers every attribute, so two schemas that differ only in doc differ. Build one with
+    `SchemaBuilder`, or take a constant such as `STRING_SCHEMA`.
+    """
+
+    type: SchemaType
+    """The physical type."""
+    optional: bool = False
+    """True when null is a value."""
+    default: ConnectValue = None
+    """Stands in for a missing value; None means there is none."""
+    name: str | None = None
+    """Name of the type; some names make it a logical type."""
+    version: int | None = None
+    """Version of the named type."""
+    doc: str | None = None
+    """What the value means, for people."""
+    parameters: Mapping[str, str] | None = None
+    """More metadata, in order; never empty."""
+    field_list: tuple[Field, ...] = ()
+    """Members of a STRUCT, in order; read them through `fields`."""
+    key: Schema | None = None
+    """Schema of a MAP's keys; read it through `key_schema`."""
+    value: Schema | None = None
+    """Schema of a MAP's or an ARRAY's values; read it through `value_schema`."""
+    _by_name: Mapping[str, Field] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Index the members by name."""
+        object.__setattr__(self, "_by_name", {member.name: member for member in self.field_list})
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.optional, self.name, self.version, len(self.field_list)))
+
+    def __str__(self) -> str:
+        return f"Schema{{{self.name}:{self.type}}}" if self.name is not None else f"Schema{{{self.type}}}"
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Members of a STRUCT, in order.
+
+        Raises:
+            DataError: This is no STRUCT.
+        """
+        if self.type is not SchemaType.STRUCT:
+            raise DataError("Cannot list fields on non-struct type")
+        return self.field_list
+
+    def field(self, name: str) -> Field | None:
+        """Return the member of that name, or None.
+
+        Raises:
+            DataError: This is no STRUCT.
+        """
+        if self.type is not SchemaType.STRUCT:
+            raise DataError("Cannot look up fields on non-struct type")
+        return self._by_name.get(name)
+
+    @property
+    def key_schema(self) -> Schema | None:
+        """Schema of a MAP's keys.
+
+        Raises:
+            DataError: This is no MAP.
+        """
+        if self.type is not SchemaType.MAP:
+            raise DataError("Cannot look up key schema on non-map type")
+        return self.key
+
+    @property
+    def value_schema(self) -> Schema | None:
+        """Schema of a MAP's or an ARRAY's values; None in the array a header of no common type becomes.
+
+        Raises:
+            DataError: This is neither MAP nor ARRAY.
+        """
+        if self.type not in (SchemaType.MAP, SchemaType.ARRAY):
+            raise DataError("Cannot look up value schema on non-array and non-map type")
+        return self.value
+
+
+INT8_SCHEMA = Schema(SchemaType.INT8)
+INT16_SCHEMA = Schema(SchemaType.INT16)
+INT32_SCHEMA = Schema(SchemaType.INT32)
+INT64_SCHEMA = Schema(SchemaType.INT64)
+FLOAT32_SCHEMA = Schema(SchemaType.FLOAT32)
+FLOAT64_SCHEMA = Schema(SchemaType.FLOAT64)
+BOOLEAN_SCHEMA = Schema(SchemaType.BOOLEAN)
+STRING_SCHEMA = Schema(SchemaType.STRING)
+BYTES_SCHEMA = Schema(SchemaType.BYTES)
+
+OPTIONAL_INT8_SCHEMA = Schema(SchemaType.INT8, optional=True)
+OPTIONAL_INT16_SCHEMA = Schema(SchemaType.INT16, optional=True)
+OPTIONAL_INT32_SCHEMA = Schema(SchemaType.INT32, optional=True)
+OPTIONAL_INT64_SCHEMA = Schema(SchemaType.INT64, optional=True)
+OPTIONAL_FLOAT32_SCHEMA = Schema(SchemaType.FLOAT32, optional=True)
+OPTIONAL_FLOAT64_SCHEMA = Schema(SchemaType.FLOAT64, optional=True)
+OPTIONAL_BOOLEAN_SCHEMA = Schema(SchemaType.BOOLEAN, optional=True)
+OPTIONAL_STRING_SCHEMA = Schema(SchemaType.STRING, optional=True)
+OPTIONAL_BYTES_SCHEMA = Schema(SchemaType.BYTES, optional=True)

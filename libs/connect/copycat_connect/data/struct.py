@@ -1,0 +1,113 @@
+"""Structs: values of a STRUCT schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from copycat_connect.data.java import to_text
+from copycat_connect.data.schema import Field, Schema, SchemaType
+from copycat_connect.data.validation import validate_value
+from copycat_connect.data.value import ConnectValue
+from copycat_connect.errors import DataError
+
+
+class Struct:
+    """A record of named fields. Values are checked against the schema as they are put."""
+
+    __slots__ = ("schema", "values")
+
+    java_class: ClassVar[str] = "org.apache.kafka.connect.data.Struct"
+    schema: Schema
+    values: list[ConnectValue]
+
+    def __init__(self, schema: Schema, values: Mapping[str, ConnectValue] | None = None) -> None:
+        """Make a struct of a STRUCT schema, every field unset.
+
+        Args:
+            schema: The schema.
+            values: Fields to put at once.
+
+        Raises:
+            DataError: The schema is no STRUCT, or a value does not fit.
+        """
+        if schema.type is not SchemaType.STRUCT:
+            message = f"Not a struct schema: {schema}"
+            raise DataError(message)
+        self.schema = schema
+        self.values = [None] * len(schema.field_list)
+        if values:
+            for name, value in values.items():
+                self.put(name, value)
+
+    def put(self, field: str | Field, value: ConnectValue) -> Struct:
+        """Set a field.
+
+        Null is refused for a required field even when it has a default: leave such a field unset.
+
+        Returns:
+            Itself, so that calls chain.
+
+        Raises:
+            DataError: There is no such field, or the value does not fit.
+        """
+        known = self._lookup(field) if isinstance(field, str) else field
+        validate_value(known.schema, value, f'field: "{known.name}"')
+        self.values[known.index] = value
+        return self
+
+    def get(self, field: str | Field) -> ConnectValue:
+        """Return a field's value, its schema's default when it is unset.
+
+        Raises:
+            DataError: There is no such field.
+        """
+        known = self._lookup(field) if isinstance(field, str) else field
+        value = self.values[known.index]
+        return known.schema.default if value is None else value
+
+    def get_without_default(self, name: str) -> ConnectValue:
+        """Return a field's value, None when it is unset.
+
+        Raises:
+            DataError: There is no such field.
+        """
+        return self.values[self._lookup(name).index]
+
+    def __getitem__(self, name: str) -> ConnectValue:
+        return self.get(name)
+
+    def validate(self) -> None:
+        """Check every field; an unset one passes when it is optional or has a default.
+
+        Raises:
+            DataError: A field does not fit.
+        """
+        for field, value in zip(self.schema.field_list, self.values, strict=True):
+            schema = field.schema
+            if value is None and (schema.optional or schema.default is not None):
+                continue
+            validate_value(schema, value, f'field: "{field.name}"')
+
+    def _lookup(self, name: str) -> Field:
+        field = self.schema.field(name)
+        if field is None:
+            message = f"{name} is not a valid field name"
+            raise DataError(message)
+        return field
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Struct) and self.schema == other.schema and self.values == other.values
+
+    def __hash__(self) -> int:
+        return hash(self.schema)
+
+    def __str__(self) -> str:
+        set_fields = (
+            f"{field.name}={to_text(value)}"
+            for field, value in zip(self.schema.field_list, self.values, strict=True)
+            if value is not None
+        )
+        return "Struct{" + ",".join(set_fields) + "}"
+
+    __repr__ = __str__

@@ -1,0 +1,27 @@
+"""The name of a Kafka partition."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TopicPartition(NamedTuple):
+    """A partition of a Kafka topic."""
+
+    topic: str
+    """Topic name."""
+    partition: int
+    """Partition number, from 0."""
+
+
+class RecordMetadata(NamedTuple):
+    """Where Kafka put a record."""
+
+    topic: str
+    """Topic name."""
+    partition: int
+    """Partition number."""
+    offset: int
+    """Offset within the partition; -1 when it is not known."""
+    timestamp: int | None = None
+    """Milliseconds since the epoch the broker stored; None when it is not known."""

@@ -1,0 +1,43 @@
+"""The plugin contracts: connectors, tasks, converters, transformations, and how plugins are found."""
+
+from copycat_connect.plugin.connectors import (
+    Connector,
+    ExactlyOnceSupport,
+    SinkConnector,
+    SourceConnector,
+)
+from copycat_connect.plugin.contexts import (
+    ConnectorContext,
+    ErrantRecordReporter,
+    SinkTaskContext,
+    SourceTaskContext,
+    TransactionContext,
+)
+from copycat_connect.plugin.converters import Converter, HeaderConverter
+from copycat_connect.plugin.registry import Plugins, load_plugins
+from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
+from copycat_connect.plugin.tasks import SinkTask, SourceTask
+from copycat_connect.plugin.transformations import Predicate, Transformation
+
+__all__ = [
+    "CONNECTORS",
+    "Connector",
+    "ConnectorContext",
+    "Converter",
+    "ErrantRecordReporter",
+    "ExactlyOnceSupport",
+    "HeaderConverter",
+    "PluginKind",
+    "PluginSpec",
+    "Plugins",
+    "Predicate",
+    "SinkConnector",
+    "SinkTask",
+    "SinkTaskContext",
+    "SourceConnector",
+    "SourceTask",
+    "SourceTaskContext",
+    "TransactionContext",
+    "Transformation",
+    "load_plugins",
+]

@@ -1,0 +1,121 @@
+"""Connectors: they divide the work into tasks, and move no data themselves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from copycat_connect.config.values import ConfigValue
+from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.plugin.contexts import ConnectorContext, SourceOffset, SourcePartition
+
+
+class ExactlyOnceSupport(Enum):
+    """Whether a source connector can give exactly-once delivery with a configuration."""
+
+    SUPPORTED = "SUPPORTED"
+    UNSUPPORTED = "UNSUPPORTED"
+
+
+class Connector(ABC):
+    """What source and sink connectors share.
+
+    The engine calls `initialize`, `start`, then `task_configs` as often as it needs, then `stop`. Calls never
+    overlap and each runs under a deadline. The other methods are called on instances that were never started.
+    """
+
+    context: ConnectorContext
+
+    def initialize(self, context: ConnectorContext) -> None:
+        """Keep the context; called once, before `start`."""
+        self.context = context
+
+    @abstractmethod
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the connector's configuration, placeholders resolved.
+
+        Raises:
+            ConnectError: The connector cannot work; it becomes FAILED.
+        """
+
+    @abstractmethod
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Divide the work.
+
+        Args:
+            max_tasks: The most tasks there may be.
+
+        Returns:
+            One configuration per task, evenly filled; fewer when there is less to do, none when nothing.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Let go of everything, e.g. of threads that watch the system."""
+
+    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue] | None:
+        """Check what the definition of single keys cannot say.
+
+        Args:
+            config: The raw configuration, placeholders resolved.
+
+        Returns:
+            What was found about each key, or None when the definition says it all.
+        """
+        del config
+        return None
+
+
+class SourceConnector(Connector):
+    """A connector that copies from a system into Kafka."""
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
+        """Say whether this configuration can be delivered exactly once; None when it cannot be told."""
+        del config
+        return None
+
+    def can_define_transaction_boundaries(self, config: Mapping[str, str]) -> bool:
+        """Say whether the tasks place their own transaction boundaries with this configuration."""
+        del config
+        return False
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        """Check offsets a user wants to set; called before they are stored.
+
+        Args:
+            config: The connector's configuration.
+            offsets: Source partitions with their new offsets; no offset means forget it.
+
+        Returns:
+            True when the connector knows that the new offsets work.
+
+        Raises:
+            ConnectError: They would not work; they are not stored.
+        """
+        del config, offsets
+        return False
+
+
+class SinkConnector(Connector):
+    """A connector that copies from Kafka into a system."""
+
+    def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """Check or apply offsets a user wants to set; called before the consumer group's are changed.
+
+        Args:
+            config: The connector's configuration.
+            offsets: New offsets; None means forget it.
+
+        Returns:
+            True when the connector knows that the new offsets work.
+
+        Raises:
+            ConnectError: They would not work; they are not stored.
+        """
+        del config, offsets
+        return False

@@ -1,0 +1,111 @@
+"""What the engine offers to running connectors and tasks. The engine implements these; tests pass fakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+from copycat_connect.data.records import SinkRecord, SourceRecord
+from copycat_connect.data.topic_partition import TopicPartition
+
+SourcePartition = Mapping[str, Any]
+SourceOffset = Mapping[str, Any]
+
+
+class ConnectorContext(Protocol):
+    """What a connector may ask of the engine; callable from any thread."""
+
+    def request_task_reconfiguration(self) -> None:
+        """Ask the engine to call `task_configs` again, since the system's partitions changed."""
+
+    def raise_error(self, error: Exception) -> None:
+        """Fail the connector with an error found outside of a call, e.g. in a watching thread."""
+
+
+class TransactionContext(Protocol):
+    """Lets a source task place its transaction boundaries (`transaction.boundary=connector`)."""
+
+    def commit_transaction(self, record: SourceRecord | None = None) -> None:
+        """Commit after the record, or after the next batch when none is given."""
+
+    def abort_transaction(self, record: SourceRecord | None = None) -> None:
+        """Abort with the record as the last, or after the next batch when none is given."""
+
+
+class SourceTaskContext(Protocol):
+    """What a source task may ask of the engine."""
+
+    @property
+    def transaction(self) -> TransactionContext | None:
+        """Transaction boundaries; None unless the connector defines them itself."""
+
+    def configs(self) -> Mapping[str, str]:
+        """Return the task's configuration as it is now, placeholders resolved."""
+
+    def offset(self, partition: SourcePartition) -> SourceOffset | None:
+        """Return the committed offset of a source partition; None when there is none.
+
+        Integers come back as int whatever width they had. Blocks until the engine knows.
+        """
+
+    def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
+        """Return the committed offsets of several source partitions, in their order."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, but no longer than until the task is being stopped; use this and never `time.sleep`.
+
+        Returns:
+            True when the task is being stopped.
+        """
+
+
+class ErrantRecordReporter(Protocol):
+    """Takes records a sink task cannot write."""
+
+    def report(self, record: SinkRecord, error: Exception) -> Future[None]:
+        """Report a record, so that the task can go on.
+
+        Returns:
+            Done when the record is safe in the dead letter queue; the engine waits for it before it commits.
+
+        Raises:
+            ConnectError: The connector tolerates no errors.
+        """
+
+
+class SinkTaskContext(Protocol):
+    """What a sink task may ask of the engine; only from the task's own calls."""
+
+    @property
+    def assignment(self) -> frozenset[TopicPartition]:
+        """The partitions the task reads now."""
+
+    @property
+    def errant_record_reporter(self) -> ErrantRecordReporter | None:
+        """Takes bad records; None unless the connector has a dead letter queue or logs errors."""
+
+    def configs(self) -> Mapping[str, str]:
+        """Return the task's configuration as it is now, placeholders resolved."""
+
+    def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Continue reading at these offsets; for a task that keeps its progress with its data."""
+
+    def timeout(self, millis: int) -> None:
+        """Wait no longer than this before the next `put`, e.g. while the task waits to try again."""
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read no more from these partitions until `resume`."""
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read from these partitions again."""
+
+    def request_commit(self) -> None:
+        """Ask for an offset commit soon, without waiting for the next interval."""
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, but no longer than until the task is being stopped; use this and never `time.sleep`.
+
+        Returns:
+            True when the task is being stopped.
+        """

@@ -1,0 +1,112 @@
+"""Converters: between the data model and the bytes in Kafka."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.data.headers import Headers
+from copycat_connect.data.schema import STRING_SCHEMA, Schema
+from copycat_connect.data.schema_and_value import SchemaAndValue
+from copycat_connect.data.value import ConnectValue
+
+Configs = Mapping[str, str | None]
+
+
+class Converter(ABC):
+    """Converts keys or values."""
+
+    def configure(self, config: Configs, *, is_key: bool) -> None:  # noqa: B027  # an optional hook
+        """Take the configuration: what stands under `key.converter.` or `value.converter.`."""
+
+    @abstractmethod
+    def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
+        """Decode what Kafka holds.
+
+        Args:
+            topic: The record's topic.
+            headers: The record's headers; None when it has none.
+            data: The bytes; None for null.
+
+        Raises:
+            DataError: The bytes are not what this converter reads.
+        """
+
+    @abstractmethod
+    def from_connect(
+        self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Encode what goes to Kafka.
+
+        Args:
+            topic: The topic the record goes to.
+            headers: The record's headers; None when it has none.
+            schema: Schema of the value; None for schemaless.
+            value: The value.
+
+        Raises:
+            DataError: This converter cannot write the value.
+        """
+
+    def to_connect_batch(
+        self, topic: str, datas: Sequence[bytes | None]
+    ) -> tuple[Schema | None, list[ConnectValue]] | None:
+        """Decode many at once, when they all have one schema and need no headers.
+
+        Returns:
+            The schema and the values; None when the caller must decode one by one.
+        """
+        decoded = [self.to_connect(topic, None, data) for data in datas]
+        schema = decoded[0].schema if decoded else None
+        if any(each.schema != schema for each in decoded):
+            return None
+        return schema, [each.value for each in decoded]
+
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: list[ConnectValue], utf8: bool = False
+    ) -> list[bytes | None]:
+        """Encode many of one schema at once.
+
+        Args:
+            topic: The topic the records go to.
+            schema: Schema of every value.
+            values: The values; with `utf8` the encoded text of STRING values.
+            utf8: True when the values are encoded text already.
+
+        Raises:
+            DataError: One of the values cannot be written.
+        """
+        if utf8:
+            values, schema = [value.decode() for value in values], schema or STRING_SCHEMA
+        return [self.from_connect(topic, None, schema, value) for value in values]
+
+    def close(self) -> None:  # noqa: B027  # an optional hook
+        """Let go of everything."""
+
+
+class HeaderConverter(ABC):
+    """Converts the values of headers."""
+
+    def configure(self, config: Configs, *, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
+        """Take the configuration: the keys under `header.converter.`, without that prefix."""
+
+    @abstractmethod
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
+        """Decode the value of a header.
+
+        Raises:
+            DataError: The bytes are not what this converter reads.
+        """
+
+    @abstractmethod
+    def from_connect_header(
+        self, topic: str, key: str, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Encode the value of a header.
+
+        Raises:
+            DataError: This converter cannot write the value.
+        """
+
+    def close(self) -> None:  # noqa: B027  # an optional hook
+        """Let go of everything."""

@@ -1,0 +1,42 @@
+"""Errors of finding plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from copycat_connect.errors import ConfigError, ErrorCode
+
+
+class UnknownPluginError(ConfigError):
+    """No plugin of that name is installed."""
+
+    code = ErrorCode("plugin.unknown", grpc="NOT_FOUND", http=404)
+
+    def __init__(self, plugin: str) -> None:
+        super().__init__(f"Unknown plugin {plugin}.", plugin=plugin)
+
+
+class UnknownConnectorClassError(ConfigError):
+    """`connector.class` names no installed connector."""
+
+    code = ErrorCode("plugin.connector_unknown", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, connector_class: str, available: Iterable[str]) -> None:
+        super().__init__(
+            "Failed to find any class that implements Connector and which name matches "
+            f"{connector_class}, available connectors are: {', '.join(available)}",
+            plugin=connector_class,
+        )
+
+
+class AmbiguousConnectorError(ConfigError):
+    """`connector.class` is an alias of several connectors."""
+
+    code = ErrorCode("plugin.connector_ambiguous", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, alias: str, found: Iterable[str]) -> None:
+        super().__init__(
+            f"More than one connector matches alias {alias}. Please use full package and class name instead. "
+            f"Classes found: {', '.join(found)}",
+            plugin=alias,
+        )

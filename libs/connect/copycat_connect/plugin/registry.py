@@ -1,0 +1,98 @@
+"""The plugins that are installed, by class name and alias."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from importlib.metadata import entry_points
+
+from copycat_connect.plugin.errors import (
+    AmbiguousConnectorError,
+    UnknownConnectorClassError,
+    UnknownPluginError,
+)
+from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
+
+ENTRY_POINTS = "copycat.plugins"
+
+
+class Plugins:
+    """The installed plugins."""
+
+    def __init__(self, specs: Iterable[PluginSpec]) -> None:
+        """Index them; of two with one kind and class name the first stays."""
+        unique = {(spec.kind, spec.class_name): spec for spec in reversed(list(specs))}
+        order = list(PluginKind)
+        self._specs = tuple(
+            sorted(unique.values(), key=lambda spec: (order.index(spec.kind), spec.class_name))
+        )
+        self._classes = {spec.class_name for spec in self._specs}
+        self._aliases = _aliases(self._specs)
+
+    def all(self) -> tuple[PluginSpec, ...]:
+        """Return every plugin, in Connect's order: by kind, then by class name."""
+        return self._specs
+
+    def aliases(self, spec: PluginSpec) -> tuple[str, ...]:
+        """Return the other names a plugin answers to."""
+        return tuple(alias for alias, owner in self._aliases.items() if owner == spec.class_name)
+
+    def class_name(self, name: str) -> str | None:
+        """Return the class name that a class name or alias stands for; None when it is not installed."""
+        return name if name in self._classes else self._aliases.get(name)
+
+    def get(self, name: str, kinds: Collection[PluginKind] = tuple(PluginKind)) -> PluginSpec | None:
+        """Return the plugin of that class name or alias and one of these kinds; None when there is none."""
+        wanted = self.class_name(name)
+        return next((spec for spec in self._specs if spec.class_name == wanted and spec.kind in kinds), None)
+
+    def find(self, name: str, kinds: Collection[PluginKind] = tuple(PluginKind)) -> PluginSpec:
+        """Return the plugin of that class name or alias and one of these kinds.
+
+        Raises:
+            UnknownPluginError: There is none.
+        """
+        spec = self.get(name, kinds)
+        if spec is None:
+            raise UnknownPluginError(name)
+        return spec
+
+    def find_connector(self, name: str) -> PluginSpec:
+        """Return the connector that `connector.class` names.
+
+        Raises:
+            UnknownConnectorClassError: There is none.
+            AmbiguousConnectorError: The alias stands for several.
+        """
+        spec = self.get(name, CONNECTORS)
+        if spec is not None:
+            return spec
+        connectors = [spec for spec in self._specs if spec.kind.is_connector]
+        found = [spec for spec in connectors if _simple(spec) in (name, f"{name}Connector")]
+        if not found:
+            raise UnknownConnectorClassError(name, [spec.class_name for spec in connectors])
+        raise AmbiguousConnectorError(name, [spec.class_name for spec in found])
+
+
+def load_plugins() -> Plugins:
+    """Load every plugin that an installed package announces in the entry-point group `copycat.plugins`.
+
+    An entry point names a module that has `PLUGIN` (one spec) or `PLUGINS` (several).
+    """
+    specs: list[PluginSpec] = []
+    for entry_point in entry_points(group=ENTRY_POINTS):
+        module = entry_point.load()
+        specs.extend(getattr(module, "PLUGINS", None) or (module.PLUGIN,))
+    return Plugins(specs)
+
+
+def _simple(spec: PluginSpec) -> str:
+    return spec.class_name.rpartition(".")[2].rpartition("$")[2]
+
+
+def _aliases(specs: Iterable[PluginSpec]) -> dict[str, str]:
+    claims: dict[str, set[str]] = {}
+    for spec in specs:
+        simple = _simple(spec)
+        for alias in {simple, simple.removesuffix(spec.kind.interface)} - {""}:
+            claims.setdefault(alias, set()).add(spec.class_name)
+    return {alias: owners.pop() for alias, owners in claims.items() if len(owners) == 1}

@@ -1,0 +1,68 @@
+"""PluginSpec: everything the engine, the documentation and the tests need to know about a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from copycat_connect.config.definition import ConfigDef
+
+
+class PluginKind(Enum):
+    """What a plugin is; the value is its name in REST, the order that of Connect's listings."""
+
+    SINK = "sink"
+    SOURCE = "source"
+    TRANSFORMATION = "transformation"
+    PREDICATE = "predicate"
+    CONVERTER = "converter"
+    HEADER_CONVERTER = "header_converter"
+
+    @property
+    def interface(self) -> str:
+        """The simple name of the Java interface; aliases may leave it out at the end of a class name."""
+        return _INTERFACES[self]
+
+    @property
+    def is_connector(self) -> bool:
+        """True for sources and sinks."""
+        return self in CONNECTORS
+
+
+_INTERFACES = {
+    PluginKind.SINK: "Connector",
+    PluginKind.SOURCE: "Connector",
+    PluginKind.TRANSFORMATION: "Transformation",
+    PluginKind.PREDICATE: "Predicate",
+    PluginKind.CONVERTER: "Converter",
+    PluginKind.HEADER_CONVERTER: "HeaderConverter",
+}
+CONNECTORS = (PluginKind.SINK, PluginKind.SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSpec:
+    """A plugin: what it is called, how it is configured, how it is made."""
+
+    class_name: str
+    """Kafka Connect's class name where it has this plugin, else the Python class's dotted name."""
+    kind: PluginKind
+    """What it is."""
+    version: str
+    """Its version; `undefined` when it has none."""
+    summary: str
+    """One sentence: what it does."""
+    config: ConfigDef
+    """Its configuration."""
+    factory: Callable[[], Any]
+    """Makes an instance; takes no arguments and does no I/O."""
+    task_class_name: str = ""
+    """Class name of its tasks; connectors only."""
+    task_factory: Callable[[], Any] | None = None
+    """Makes a task; connectors only."""
+    guarantees: str = ""
+    """Delivery, order, and what source partitions and offsets are."""
+    examples: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Title to a configuration that validates."""

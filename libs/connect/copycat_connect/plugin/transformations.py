@@ -1,0 +1,51 @@
+"""Transformations and predicates: small changes to single records, and the conditions for them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TypeVar
+
+from copycat_connect.data.records import ConnectRecord
+
+R = TypeVar("R", bound=ConnectRecord)
+
+
+class Transformation(ABC):
+    """Changes one record at a time: no I/O, no logging, no state but its configuration and bounded caches."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:  # noqa: B027  # an optional hook
+        """Take the configuration: the keys under `transforms.<alias>.`, without that prefix.
+
+        Raises:
+            ConfigError: It is wrong.
+        """
+
+    @abstractmethod
+    def apply(self, record: R) -> R | None:
+        """Return the record that follows, or None to drop it; the given one and its value stay unchanged.
+
+        Raises:
+            DataError: The record is not what this transformation works on.
+        """
+
+    def close(self) -> None:  # noqa: B027  # an optional hook
+        """Let go of everything."""
+
+
+class Predicate(ABC):
+    """Decides whether a transformation is applied to a record."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:  # noqa: B027  # an optional hook
+        """Take the configuration: the keys under `predicates.<alias>.`, without that prefix.
+
+        Raises:
+            ConfigError: It is wrong.
+        """
+
+    @abstractmethod
+    def test(self, record: ConnectRecord) -> bool:
+        """Return whether the record meets the condition."""
+
+    def close(self) -> None:  # noqa: B027  # an optional hook
+        """Let go of everything."""

@@ -1,0 +1,1 @@
+"""Where the config service meets Kafka's record bytes and gRPC."""

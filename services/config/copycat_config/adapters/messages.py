@@ -1,0 +1,124 @@
+"""Connectors and changes as messages of the contract, and requests as commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from copycat.config.v1 import config_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import ConfigError
+from copycat_rpc.configs import config_from_proto, config_to_proto
+
+from copycat_config.domain.commands import PutConnector, PutTaskConfigs, SetTargetState
+from copycat_config.domain.events import (
+    ConfigEvent,
+    ConnectorConfigured,
+    ConnectorRemoved,
+    LoggerLevelSet,
+    RestartRequested,
+    SessionKeySet,
+    TargetStateForgotten,
+    TargetStateSet,
+    TaskConfigured,
+    TaskSetCommitted,
+    TasksFenced,
+)
+from copycat_config.domain.state import ConfigState
+from copycat_config.domain.target_state import TargetState
+from copycat_config.domain.views import ConnectorView, find_connector, list_connectors
+
+TARGETS = {
+    types_pb2.TARGET_STATE_STARTED: TargetState.STARTED,
+    types_pb2.TARGET_STATE_PAUSED: TargetState.PAUSED,
+    types_pb2.TARGET_STATE_STOPPED: TargetState.STOPPED,
+}
+MESSAGES = {target: number for number, target in TARGETS.items()}
+
+
+def connector_message(view: ConnectorView) -> pb.Connector:
+    """Return the message of a connector."""
+    return pb.Connector(
+        name=view.name,
+        config=config_to_proto(view.config),
+        target_state=MESSAGES[view.target],
+        tasks=[config_to_proto(task) for task in view.tasks],
+        inconsistent=view.inconsistent,
+        tasks_outdated=view.tasks_outdated,
+        task_generation=view.task_generation,
+    )
+
+
+def put_connector(request: pb.PutConnectorRequest) -> PutConnector:
+    """Return the command of a request."""
+    return PutConnector(
+        request.name,
+        config_from_proto(request.config),
+        TARGETS.get(request.initial_state),
+        request.create_only,
+    )
+
+
+def set_target_state(request: pb.SetTargetStateRequest) -> SetTargetState:
+    """Return the command of a request.
+
+    Raises:
+        ConfigError: It names no target state.
+    """
+    target = TARGETS.get(request.target_state)
+    if target is None:
+        message = "target_state is missing: set STARTED, PAUSED or STOPPED"
+        raise ConfigError(message)
+    return SetTargetState(request.name, target)
+
+
+def put_task_configs(request: pb.PutTaskConfigsRequest) -> PutTaskConfigs:
+    """Return the command of a request.
+
+    Raises:
+        ConfigError: It does not say which configuration the tasks were made from.
+    """
+    if not request.HasField("applied_config"):
+        message = "applied_config is missing: set the connector configuration the tasks were made from"
+        raise ConfigError(message)
+    tasks = tuple(config_from_proto(task) for task in request.tasks)
+    return PutTaskConfigs(request.connector, tasks, config_from_proto(request.applied_config))
+
+
+def snapshot_messages(state: ConfigState) -> Iterator[pb.WatchConnectorsResponse]:
+    """Yield every connector; restarts and log levels are news and never part of it."""
+    for view in list_connectors(state):
+        yield pb.WatchConnectorsResponse(connector=connector_message(view))
+
+
+def snapshot_complete() -> pb.WatchConnectorsResponse:
+    """Return the end of a snapshot."""
+    return pb.WatchConnectorsResponse(snapshot_complete=True)
+
+
+def change_messages(event: ConfigEvent, state: ConfigState) -> Iterable[pb.WatchConnectorsResponse]:
+    """Return what watchers see of an event; `state` is the one right after it."""
+    match event:
+        case ConnectorRemoved(name):
+            return (pb.WatchConnectorsResponse(removed=name),)
+        case ConnectorConfigured(name) | TargetStateSet(name) | TargetStateForgotten(name):
+            return _connector(state, name)
+        case TaskSetCommitted(name):
+            return _connector(state, name)
+        case RestartRequested(name, include_tasks, only_failed):
+            restart = pb.RequestRestartRequest(
+                connector=name, include_tasks=include_tasks, only_failed=only_failed
+            )
+            return (pb.WatchConnectorsResponse(restart=restart),)
+        case LoggerLevelSet(logger, level):
+            change = pb.SetLoggerLevelRequest(logger=logger, level=level)
+            return (pb.WatchConnectorsResponse(logger_level=change),)
+        case TaskConfigured() | TasksFenced() | SessionKeySet():
+            return ()  # task configurations count from their commit on
+        case _:
+            assert_never(event)
+
+
+def _connector(state: ConfigState, name: str) -> Iterable[pb.WatchConnectorsResponse]:
+    view = find_connector(state, name)
+    return () if view is None else (pb.WatchConnectorsResponse(connector=connector_message(view)),)

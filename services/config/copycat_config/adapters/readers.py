@@ -1,0 +1,110 @@
+"""One reader for each kind of record in the config topic, as tolerant and as strict as Kafka's own.
+
+A reader takes what follows the key's prefix and the value; it raises `MalformedError` for what Kafka ignores.
+"""
+
+from __future__ import annotations
+
+import re
+
+from copycat_config.adapters.json_text import MalformedError, read_integer, read_object, read_text
+from copycat_config.domain.events import (
+    Config,
+    ConnectorConfigured,
+    ConnectorRemoved,
+    LoggerLevelSet,
+    RestartRequested,
+    SessionKeySet,
+    TargetStateForgotten,
+    TargetStateSet,
+    TaskConfigured,
+    TaskSetCommitted,
+    TasksFenced,
+)
+from copycat_config.domain.target_state import TargetState
+
+TASK = re.compile(r"(?P<connector>.*)-(?P<index>\+?[0-9]+)", re.DOTALL)
+INT32_MAX = 2**31 - 1
+
+
+def connector(name: str, value: bytes | None) -> ConnectorConfigured | ConnectorRemoved:
+    """Read a connector's configuration, or its removal."""
+    return ConnectorRemoved(name) if value is None else ConnectorConfigured(name, _properties(value))
+
+
+def target_state(name: str, value: bytes | None) -> TargetStateSet | TargetStateForgotten:
+    """Read a target state; `state.v2` counts when it is text, for `state` cannot say STOPPED."""
+    if value is None:
+        return TargetStateForgotten(name)
+    found = read_object(value)
+    newer = found.get("state.v2")
+    stated = newer if isinstance(newer, str) else read_text(found, "state")
+    try:
+        return TargetStateSet(name, TargetState(stated))
+    except ValueError as error:
+        message = f"{stated[:100]!r} is no target state"
+        raise MalformedError(message) from error
+
+
+def task(name: str, value: bytes | None) -> TaskConfigured:
+    """Read a task's configuration; the index follows the last dash, so a connector's name may have dashes."""
+    found = TASK.fullmatch(name)
+    if found is None or int(found["index"]) > INT32_MAX:
+        message = "the key does not end in a task index"
+        raise MalformedError(message)
+    return TaskConfigured(found["connector"], int(found["index"]), _properties(_present(value)))
+
+
+def commit(name: str, value: bytes | None) -> TaskSetCommitted:
+    """Read the end of a task set."""
+    return TaskSetCommitted(name, _count(value, "tasks"))
+
+
+def fencing(name: str, value: bytes | None) -> TasksFenced:
+    """Read how many tasks were fenced."""
+    return TasksFenced(name, _count(value, "task-count"))
+
+
+def restart(name: str, value: bytes | None) -> RestartRequested:
+    """Read a restart request; a flag that is missing or not a boolean is false."""
+    found = read_object(_present(value))
+    return RestartRequested(name, found.get("include-tasks") is True, found.get("only-failed") is True)
+
+
+def logger_level(name: str, value: bytes | None) -> LoggerLevelSet:
+    """Read a cluster-wide log level."""
+    return LoggerLevelSet(name, read_text(read_object(_present(value)), "level"))
+
+
+def session_key(value: bytes | None) -> SessionKeySet:
+    """Read a session key."""
+    found = read_object(_present(value))
+    created_ms = read_integer(found, "creation-timestamp")
+    return SessionKeySet(read_text(found, "key"), read_text(found, "algorithm"), created_ms)
+
+
+def _present(value: bytes | None) -> bytes:
+    if value is None:
+        message = "a record of this kind has no tombstone"
+        raise MalformedError(message)
+    return value
+
+
+def _properties(value: bytes) -> Config:
+    properties = read_object(value).get("properties")
+    if not isinstance(properties, dict):
+        message = "field 'properties' is not a map"
+        raise MalformedError(message)
+    for key, text in properties.items():
+        if text is not None and not isinstance(text, str):
+            message = f"property {key[:100]!r} is neither text nor null"
+            raise MalformedError(message)
+    return properties
+
+
+def _count(value: bytes | None, field: str) -> int:
+    count = read_integer(read_object(_present(value)), field)
+    if not 0 <= count <= INT32_MAX:
+        message = f"field {field!r} is not a number of tasks"
+        raise MalformedError(message)
+    return count

@@ -1,0 +1,134 @@
+"""The config service over gRPC: requests to commands, outcomes and views to responses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from copycat.config.v1 import config_service_pb2 as pb
+from copycat.config.v1 import config_service_pb2_grpc as grpc_pb
+from copycat.types.v1 import types_pb2
+from copycat_eventlog.handler import EventSourced
+from copycat_rpc.server import RpcServer
+from copycat_serving.revisions import revision_from_proto, revision_to_proto
+from copycat_serving.watching import stream_watch
+
+from copycat_config.adapters import messages
+from copycat_config.domain import commands
+from copycat_config.domain.errors import ConnectorExistsError
+from copycat_config.domain.events import ConfigEvent
+from copycat_config.domain.state import ConfigState
+from copycat_config.domain.views import get_connector, list_connectors
+
+SERVICE = "copycat.config.v1.ConfigService"
+ConfigEvents: TypeAlias = EventSourced[commands.ConfigCommand, ConfigEvent, ConfigState]
+
+
+def register(server: RpcServer, events: ConfigEvents) -> None:
+    """Let a server answer for the config topic."""
+    server.add(grpc_pb.add_ConfigServiceServicer_to_server, ConfigServicer(events), SERVICE)
+
+
+class ConfigServicer(grpc_pb.ConfigServiceServicer):
+    """Every write answers once its effect is folded, with the revision at which it is visible (I4)."""
+
+    def __init__(self, events: ConfigEvents) -> None:
+        self._events = events
+
+    async def PutConnector(self, request: pb.PutConnectorRequest, context: Any) -> pb.PutConnectorResponse:
+        """Create a connector or replace its configuration."""
+        created, state, revision = await self._put(messages.put_connector(request))
+        return pb.PutConnectorResponse(
+            created=created,
+            connector=messages.connector_message(get_connector(state, request.name)),
+            revision=revision,
+        )
+
+    async def DeleteConnector(
+        self, request: pb.DeleteConnectorRequest, context: Any
+    ) -> pb.DeleteConnectorResponse:
+        """Remove a connector's configuration and target state."""
+        return pb.DeleteConnectorResponse(
+            revision=await self._execute(commands.DeleteConnector(request.name))
+        )
+
+    async def SetTargetState(
+        self, request: pb.SetTargetStateRequest, context: Any
+    ) -> pb.SetTargetStateResponse:
+        """Set what a connector should do."""
+        command = messages.set_target_state(request)
+        return pb.SetTargetStateResponse(revision=await self._execute(command))
+
+    async def PutTaskConfigs(
+        self, request: pb.PutTaskConfigsRequest, context: Any
+    ) -> pb.PutTaskConfigsResponse:
+        """Publish a connector's task configurations as one set."""
+        outcome = await self._events.execute(messages.put_task_configs(request))
+        return pb.PutTaskConfigsResponse(
+            changed=bool(outcome.events), revision=revision_to_proto(outcome.revision)
+        )
+
+    async def RequestRestart(
+        self, request: pb.RequestRestartRequest, context: Any
+    ) -> pb.RequestRestartResponse:
+        """Log a restart request."""
+        command = commands.RequestRestart(request.connector, request.include_tasks, request.only_failed)
+        return pb.RequestRestartResponse(revision=await self._execute(command))
+
+    async def SetLoggerLevel(
+        self, request: pb.SetLoggerLevelRequest, context: Any
+    ) -> pb.SetLoggerLevelResponse:
+        """Log a cluster-wide log level."""
+        command = commands.SetLoggerLevel(request.logger, request.level)
+        return pb.SetLoggerLevelResponse(revision=await self._execute(command))
+
+    async def GetConnector(self, request: pb.GetConnectorRequest, context: Any) -> pb.GetConnectorResponse:
+        """Return one connector."""
+        await self._reached(request)
+        view = get_connector(self._events.state, request.name)
+        return pb.GetConnectorResponse(
+            connector=messages.connector_message(view), revision=revision_to_proto(self._events.revision)
+        )
+
+    async def ListConnectors(
+        self, request: pb.ListConnectorsRequest, context: Any
+    ) -> pb.ListConnectorsResponse:
+        """Return every connector, by name."""
+        await self._reached(request)
+        return pb.ListConnectorsResponse(
+            connectors=[messages.connector_message(view) for view in list_connectors(self._events.state)],
+            revision=revision_to_proto(self._events.revision),
+        )
+
+    async def WatchConnectors(
+        self, request: pb.WatchConnectorsRequest, context: Any
+    ) -> AsyncIterator[pb.WatchConnectorsResponse]:
+        """Stream a snapshot, then every later change."""
+        async for message in stream_watch(
+            self._events,
+            request,
+            snapshot=messages.snapshot_messages,
+            change=messages.change_messages,
+            complete=messages.snapshot_complete,
+        ):
+            yield message
+
+    async def _put(self, command: commands.PutConnector) -> tuple[bool, ConfigState, types_pb2.Revision]:
+        """Try to create first: only the decision itself knows whether the connector was there."""
+        try:
+            outcome = await self._events.execute(replace(command, create_only=True))
+            created = True
+        except ConnectorExistsError:
+            if command.create_only:
+                raise
+            outcome = await self._events.execute(command)
+            created = False
+        return created, outcome.state, revision_to_proto(outcome.revision)
+
+    async def _execute(self, command: commands.ConfigCommand) -> types_pb2.Revision:
+        return revision_to_proto((await self._events.execute(command)).revision)
+
+    async def _reached(self, request: pb.GetConnectorRequest | pb.ListConnectorsRequest) -> None:
+        if request.HasField("min_revision"):
+            await self._events.reached(revision_from_proto(request.min_revision))

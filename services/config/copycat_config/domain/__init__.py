@@ -1,0 +1,1 @@
+"""What the config service knows and decides; pure."""

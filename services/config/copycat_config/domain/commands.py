@@ -1,0 +1,67 @@
+"""What may be asked of the config service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from copycat_config.domain.events import Config
+from copycat_config.domain.target_state import TargetState
+
+
+@dataclass(frozen=True, slots=True)
+class PutConnector:
+    """Create a connector or replace its configuration."""
+
+    connector: str
+    config: Config
+    initial_state: TargetState | None = None
+    """Written before the configuration; None leaves the target state alone."""
+    create_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteConnector:
+    """Remove a connector's configuration and target state."""
+
+    connector: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetTargetState:
+    """Say what a connector should do; STOPPED also empties its task set."""
+
+    connector: str
+    target: TargetState
+
+
+@dataclass(frozen=True, slots=True)
+class PutTaskConfigs:
+    """Publish a connector's task configurations as one set."""
+
+    connector: str
+    tasks: tuple[Config, ...]
+    applied: Config
+    """The connector configuration the set was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRestart:
+    """Ask for a restart; each request counts, so the same one twice is two."""
+
+    connector: str
+    include_tasks: bool
+    only_failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetLoggerLevel:
+    """Set a log level everywhere; each request counts, as workers may have been set apart since the last."""
+
+    logger: str
+    level: str
+
+
+ConfigCommand: TypeAlias = (
+    PutConnector | DeleteConnector | SetTargetState | PutTaskConfigs | RequestRestart | SetLoggerLevel
+)

@@ -1,0 +1,115 @@
+"""What a command does to the log, in Kafka's order of records."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from copycat_config.domain.commands import (
+    ConfigCommand,
+    DeleteConnector,
+    PutConnector,
+    PutTaskConfigs,
+    RequestRestart,
+    SetLoggerLevel,
+    SetTargetState,
+)
+from copycat_config.domain.errors import (
+    ConfigChangedError,
+    ConnectorExistsError,
+    ConnectorStoppedError,
+    UnknownConnectorError,
+)
+from copycat_config.domain.events import (
+    ConfigEvent,
+    ConnectorConfigured,
+    ConnectorRemoved,
+    LoggerLevelSet,
+    RestartRequested,
+    TargetStateForgotten,
+    TargetStateSet,
+    TaskConfigured,
+    TaskSetCommitted,
+)
+from copycat_config.domain.names import check_name
+from copycat_config.domain.state import ConfigState, ConnectorFacts
+from copycat_config.domain.target_state import TargetState
+
+
+def decide(command: ConfigCommand, state: ConfigState) -> tuple[ConfigEvent, ...]:
+    """Return the events the command causes, none when what it asks for holds already.
+
+    Raises:
+        CopycatError: One of the room's errors; nothing is appended then.
+    """
+    match command:
+        case PutConnector():
+            return _put_connector(command, state.facts(command.connector))
+        case DeleteConnector(connector):
+            _existing(connector, state)
+            return (ConnectorRemoved(connector), TargetStateForgotten(connector))
+        case SetTargetState(connector, target):
+            return _set_target(connector, target, _existing(connector, state))
+        case PutTaskConfigs():
+            return _put_tasks(command, _existing(command.connector, state))
+        case RequestRestart(connector, include_tasks, only_failed):
+            _existing(connector, state)
+            return (RestartRequested(connector, include_tasks, only_failed),)
+        case SetLoggerLevel(logger, level):
+            check_name(logger, "logger")
+            check_name(level, "level")
+            return (LoggerLevelSet(logger, level),)
+        case _:
+            assert_never(command)
+
+
+def _existing(connector: str, state: ConfigState) -> ConnectorFacts:
+    facts = state.facts(connector)
+    if facts.config is None:
+        raise UnknownConnectorError(connector)
+    return facts
+
+
+def _put_connector(command: PutConnector, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+    check_name(command.connector, "name")
+    configured = ConnectorConfigured(command.connector, command.config)
+    if facts.config is None:
+        if command.initial_state is None:
+            return (configured,)
+        return (TargetStateSet(command.connector, command.initial_state), configured)
+    if command.create_only:
+        raise ConnectorExistsError(command.connector)
+    target: tuple[ConfigEvent, ...] = ()
+    if command.initial_state is not None:
+        target = _set_target(command.connector, command.initial_state, facts)
+    return target if facts.config == command.config else (*target, configured)
+
+
+def _set_target(connector: str, target: TargetState, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+    """Change only what differs; the task set is emptied before the state says STOPPED."""
+    events: list[ConfigEvent] = []
+    if target is TargetState.STOPPED and (facts.task_count != 0 or facts.inconsistent):
+        events.append(TaskSetCommitted(connector, 0))
+    if target is not facts.target_in_force:
+        events.append(TargetStateSet(connector, target))
+    return tuple(events)
+
+
+def _put_tasks(command: PutTaskConfigs, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+    if command.tasks and facts.target_in_force is TargetState.STOPPED:
+        raise ConnectorStoppedError(command.connector)
+    if command.applied != facts.config:
+        raise ConfigChangedError(command.connector)
+    if _in_force(command, facts):
+        return ()
+    tasks = (TaskConfigured(command.connector, index, config) for index, config in enumerate(command.tasks))
+    return (*tasks, TaskSetCommitted(command.connector, len(command.tasks)))
+
+
+def _in_force(command: PutTaskConfigs, facts: ConnectorFacts) -> bool:
+    """Say whether this set, made from this configuration, holds; converters may change without the set."""
+    return (
+        not facts.inconsistent
+        and facts.task_count == len(command.tasks)
+        and facts.visible_tasks == command.tasks
+        and facts.applied == command.applied
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
@@ -51,14 +51,14 @@ async def serve_events(
         await events.stop()
 
 
-async def _until(stop: asyncio.Event, crashed: Awaitable[BaseException]) -> None:
-    waits = [asyncio.ensure_future(stop.wait()), asyncio.ensure_future(crashed)]
+async def _until(stop: asyncio.Event, crashed: Coroutine[Any, Any, BaseException]) -> None:
+    stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(crashed)
     try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        if waits[1].done():
-            error = waits[1].result()
+        await asyncio.wait((stopped, crash), return_when=asyncio.FIRST_COMPLETED)
+        if crash.done():
+            error = crash.result()
             message = f"The event log failed ({type(error).__name__}: {error}); start this service again"
             raise CopycatError(message) from error
     finally:
-        for wait in waits:
-            wait.cancel()
+        stopped.cancel()
+        crash.cancel()

@@ -1,0 +1,196 @@
+"""The bytes of Kafka Connect's config topic."""
+
+import json
+import logging
+
+import pytest
+from copycat_config.adapters.codec import ConfigCodec
+from copycat_config.domain.events import (
+    ConfigEvent,
+    ConnectorConfigured,
+    ConnectorRemoved,
+    LoggerLevelSet,
+    RestartRequested,
+    SessionKeySet,
+    TargetStateForgotten,
+    TargetStateSet,
+    TaskConfigured,
+    TaskSetCommitted,
+    TasksFenced,
+)
+from copycat_config.domain.target_state import TargetState
+from copycat_eventlog.log import Record
+
+CODEC = ConfigCodec()
+FILE_SOURCE = {
+    "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+    "tasks.max": "1",
+    "file": "/data/in.txt",
+    "topic": "probe-out",
+    "name": "probe-file",
+}
+# Written by Apache Kafka Connect 4.3.1.
+RECORDED: list[tuple[str, str | None, ConfigEvent]] = [
+    (
+        "connector-probe-file",
+        '{"properties":{"connector.class":"org.apache.kafka.connect.file.FileStreamSourceConnector",'
+        '"tasks.max":"1","file":"/data/in.txt","topic":"probe-out","name":"probe-file"}}',
+        ConnectorConfigured("probe-file", FILE_SOURCE),
+    ),
+    (
+        "task-probe-file-0",
+        '{"properties":{"connector.class":"org.apache.kafka.connect.file.FileStreamSinkConnector",'
+        '"name":"probe-file","file":"/tmp/x","task.class":"org.apache.kafka.connect.file.FileStreamSinkTask",'
+        '"topics":"a"}}',
+        TaskConfigured(
+            "probe-file",
+            0,
+            {
+                "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+                "name": "probe-file",
+                "file": "/tmp/x",  # noqa: S108 - as it was recorded
+                "task.class": "org.apache.kafka.connect.file.FileStreamSinkTask",
+                "topics": "a",
+            },
+        ),
+    ),
+    ("commit-probe-file", '{"tasks":1}', TaskSetCommitted("probe-file", 1)),
+    ("commit-probe-file", '{"tasks":0}', TaskSetCommitted("probe-file", 0)),
+    (
+        "target-state-probe-file",
+        '{"state":"STARTED","state.v2":"STARTED"}',
+        TargetStateSet("probe-file", TargetState.STARTED),
+    ),
+    (
+        "target-state-probe-file",
+        '{"state":"PAUSED","state.v2":"PAUSED"}',
+        TargetStateSet("probe-file", TargetState.PAUSED),
+    ),
+    (
+        "target-state-probe-init",
+        '{"state":"PAUSED","state.v2":"STOPPED"}',
+        TargetStateSet("probe-init", TargetState.STOPPED),
+    ),
+    ("connector-probe-file", None, ConnectorRemoved("probe-file")),
+    ("target-state-probe-file", None, TargetStateForgotten("probe-file")),
+    (
+        "restart-connector-probe-file",
+        '{"include-tasks":true,"only-failed":false}',
+        RestartRequested("probe-file", include_tasks=True, only_failed=False),
+    ),
+    ("tasks-fencing-probe-eos-src", '{"task-count":1}', TasksFenced("probe-eos-src", 1)),
+    (
+        "logger-cluster-org.apache.kafka.connect.probe",
+        '{"level":"ERROR"}',
+        LoggerLevelSet("org.apache.kafka.connect.probe", "ERROR"),
+    ),
+    (
+        "session-key",
+        '{"key":"c2VjcmV0","algorithm":"HmacSHA256","creation-timestamp":1795267458193}',
+        SessionKeySet("c2VjcmV0", "HmacSHA256", 1795267458193),
+    ),
+]
+
+
+def record(key: str, value: str | None) -> Record:
+    return Record(key.encode(), None if value is None else value.encode())
+
+
+@pytest.mark.parametrize(("key", "value", "event"), RECORDED)
+def test_what_kafka_connect_wrote_is_read(key: str, value: str | None, event: ConfigEvent) -> None:
+    assert CODEC.decode(record(key, value)) == event
+
+
+@pytest.mark.parametrize(("key", "value", "event"), RECORDED)
+def test_what_kafka_connect_wrote_is_written_byte_for_byte(
+    key: str, value: str | None, event: ConfigEvent
+) -> None:
+    assert CODEC.encode(event) == record(key, value)
+
+
+def test_text_is_written_unescaped_and_null_stays_null() -> None:
+    event = ConnectorConfigured("zürich", {"city": "Zürich/東京", "none": None})
+    written = CODEC.encode(event)
+
+    assert written.value == '{"properties":{"city":"Zürich/東京","none":null}}'.encode()
+    assert CODEC.decode(written) == event
+
+
+@pytest.mark.parametrize(
+    ("key", "event"),
+    [
+        ("task-my-conn-0", TaskConfigured("my-conn", 0, {})),
+        ("task-a-1-2", TaskConfigured("a-1", 2, {})),
+        ("task-dash--3", TaskConfigured("dash-", 3, {})),
+        ("connector-task-x-0", ConnectorConfigured("task-x-0", {})),
+        ("connector-connector-x", ConnectorConfigured("connector-x", {})),
+    ],
+)
+def test_names_may_look_like_keys(key: str, event: ConfigEvent) -> None:
+    assert CODEC.decode(record(key, '{"properties":{}}')) == event
+
+
+@pytest.mark.parametrize(
+    ("value", "target"),
+    [
+        ('{"state":"PAUSED"}', TargetState.PAUSED),
+        ('{"state.v2":"STOPPED","extra":[1],"state":"PAUSED"}', TargetState.STOPPED),
+        ('{"state":"PAUSED","state.v2":7}', TargetState.PAUSED),
+    ],
+)
+def test_a_target_state_of_any_age_is_read(value: str, target: TargetState) -> None:
+    assert CODEC.decode(record("target-state-a", value)) == TargetStateSet("a", target)
+
+
+def test_restart_flags_that_are_missing_or_odd_are_false() -> None:
+    value = '{"include-tasks":"true"}'
+
+    assert CODEC.decode(record("restart-connector-a", value)) == RestartRequested("a", False, False)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("unknown-a", "{}"),
+        ("connector-a", "not json"),
+        ("connector-a", "[]"),
+        ("connector-a", '{"properties":[]}'),
+        ("connector-a", '{"properties":{"tasks.max":1}}'),
+        ("connector-a", '{"properties":{"k":"\\ud800"}}'),
+        ("connector-a", "[" * 100_000),
+        ("task-a", '{"properties":{}}'),
+        ("task-a-b", '{"properties":{}}'),
+        ("task-a-99999999999", '{"properties":{}}'),
+        ("task-a-0", None),
+        ("commit-a", '{"tasks":"1"}'),
+        ("commit-a", '{"tasks":true}'),
+        ("commit-a", '{"tasks":-1}'),
+        ("commit-a", '{"tasks":1.0}'),
+        ("commit-a", None),
+        ("target-state-a", '{"state":"PAUSED","state.v2":"GONE"}'),
+        ("target-state-a", '{"state":7}'),
+        ("restart-connector-a", None),
+        ("tasks-fencing-a", '{"tasks":1}'),
+        ("session-key", None),
+        ("session-key", '{"key":1,"algorithm":"HmacSHA256","creation-timestamp":1}'),
+        ("logger-cluster-a", '{"level":null}'),
+        ("logger-cluster-a", None),
+    ],
+)
+def test_a_malformed_record_is_ignored_with_one_line(
+    key: str, value: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        assert CODEC.decode(record(key, value)) is None
+
+    assert len(caplog.records) == 1
+
+
+def test_a_key_that_is_not_text_is_ignored() -> None:
+    assert CODEC.decode(Record(b"connector-\xff", b'{"properties":{}}')) is None
+
+
+def test_the_value_of_a_malformed_record_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    CODEC.decode(record("connector-a", json.dumps({"properties": ["hunter2"]})))
+
+    assert "hunter2" not in caplog.text

@@ -14,7 +14,15 @@ from copycat_embedded.ports import LOOPBACK, free_ports
 READY = "Kafka Server started"
 READY_SECONDS = 60.0
 ATTEMPTS = 3
-HEAP = ("-Xms64m", "-Xmx256m")
+LEAN = (
+    "-Xms64m",
+    "-Xmx256m",
+    "-Xss512k",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+    "-Djava.awt.headless=true",
+)
 
 
 class EmbeddedKafka:
@@ -24,9 +32,10 @@ class EmbeddedKafka:
     unless one is given. The broker dies with this process, even by SIGKILL.
     """
 
-    def __init__(self, data_dir: Path, port: int = 0) -> None:
+    def __init__(self, data_dir: Path, port: int = 0, log: Path | None = None) -> None:
         """Nothing starts yet; `port` 0 picks a free one at each start."""
         self._data_dir = data_dir
+        self._log = log or data_dir / "broker.log"
         self._wanted_port = port
         self._port = 0
         self._program: JavaProgram | None = None
@@ -44,7 +53,7 @@ class EmbeddedKafka:
     @property
     def log(self) -> Path:
         """Where the broker writes its output; begun anew at every start."""
-        return self._data_dir / "broker.log"
+        return self._log
 
     def start(self) -> str:
         """Start, wait until usable, and return the bootstrap address.
@@ -80,9 +89,9 @@ class EmbeddedKafka:
             "kafka.Kafka",
             [str(properties)],
             class_path=class_path,
-            options=(*HEAP, f"-Dlog4j2.configurationFile={TEMPLATE / 'log4j2.properties'}"),
-            run_folder=self._data_dir,
+            options=(*LEAN, f"-Dlog4j2.configurationFile={TEMPLATE / 'log4j2.properties'}"),
             log=self.log,
+            archive_folder=self._data_dir,
         )
         return self.bootstrap
 

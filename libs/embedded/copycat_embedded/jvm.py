@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from copycat_embedded.class_archive import class_archive
@@ -15,13 +15,6 @@ from copycat_embedded.java import find_java
 
 POLL_SECONDS = 0.02
 STOP_SECONDS = 30.0  # writing a class archive at the first stop takes seconds
-LEAN = (
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-XX:-UsePerfData",
-    "-Xss512k",
-    "-Djava.awt.headless=true",
-)
 
 
 class JavaProgram:
@@ -34,15 +27,18 @@ class JavaProgram:
         *,
         class_path: Sequence[Path],
         options: Sequence[str],
-        run_folder: Path,
         log: Path,
-        environment: Mapping[str, str] | None = None,
+        archive_folder: Path | None = None,
     ) -> None:
-        """Start it at once; `log` is begun anew."""
+        """Start it at once; `log` is begun anew.
+
+        With an `archive_folder` (where this run leaves it at its stop) a class archive is made and used.
+        """
         java = find_java()
         self.log = log
-        self._archive = class_archive(main_class.rpartition(".")[2], java, class_path, run_folder)
-        command = [str(java.executable), *LEAN, *(self._archive.options if self._archive else ()), *options]
+        program = main_class.rpartition(".")[2]
+        self._archive = class_archive(program, java, class_path, archive_folder) if archive_folder else None
+        command = [str(java.executable), *(self._archive.options if self._archive else ()), *options]
         command += ["-cp", os.pathsep.join(map(str, class_path)), main_class, *arguments]
         self._guard = Guard()
         with log.open("wb") as output:
@@ -52,7 +48,6 @@ class JavaProgram:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C is for us; we stop it in its turn
-                env=environment,
             )
         self._guard.watch(self._process.pid)
 

@@ -1,0 +1,157 @@
+"""Apache Kafka Connect itself, as a child process: oracle of compat tests, peer of the benchmark."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from copycat_connect.errors import CopycatError
+from copycat_embedded.jars import ensure_jars
+from copycat_embedded.jvm import JavaProgram
+from copycat_embedded.ports import LOOPBACK, free_ports
+
+READY_SECONDS = 90.0
+POLL_SECONDS = 0.05
+#: What Kafka's own start script gives its JVM: a peer we slowed down would prove nothing.
+SHIPPED = (
+    "-Xms256M",
+    "-Xmx2G",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15",
+    "-Djava.awt.headless=true",
+)
+LOGGING = """status = ERROR
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d] %p %m (%c)%n
+rootLogger.level = INFO
+rootLogger.appenderRef.console.ref = console
+"""
+
+
+class ConnectPeer:
+    """One distributed worker of Apache Kafka Connect 4.3.1 with its file connectors, on loopback.
+
+    Topics are named after the group (`<group>-configs`, `<group>-offsets`, `<group>-status`); any worker
+    property may be given or replaced through `properties`, topic names included.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        folder: Path,
+        *,
+        group: str = "connect",
+        port: int = 0,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        """Nothing starts yet; `folder` receives its properties and its log, `port` 0 picks a free one."""
+        self._bootstrap = bootstrap
+        self._folder = folder
+        self._group = group
+        self._wanted_port = port
+        self._properties = dict(properties or {})
+        self._port = 0
+        self._program: JavaProgram | None = None
+
+    @property
+    def url(self) -> str:
+        """The root of its REST interface, without a slash at the end."""
+        return f"http://{LOOPBACK}:{self._port}"
+
+    @property
+    def log(self) -> Path:
+        """Its output; begun anew at every start."""
+        return self._folder / "connect.log"
+
+    @property
+    def process_id(self) -> int:
+        """Its process id; 0 when it does not run."""
+        return 0 if self._program is None else self._program.pid
+
+    def start(self) -> str:
+        """Start, wait until its REST interface says that it is ready, and return the root of that.
+
+        Raises:
+            CopycatError: It ended or was not ready in time; the text ends with its last lines.
+        """
+        self._port = self._wanted_port or free_ports(1)[0]
+        jars = ensure_jars(("connect",))
+        plugin = next(jar for jar in jars if jar.name.startswith("connect-file-"))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        worker = self._folder / "connect-distributed.properties"
+        worker.write_text("".join(f"{k}={v}\n" for k, v in self._settings(plugin).items()), encoding="utf-8")
+        logging = self._folder / "connect-log4j2.properties"
+        logging.write_text(LOGGING, encoding="utf-8")
+        self._program = JavaProgram(
+            "org.apache.kafka.connect.cli.ConnectDistributed",
+            [str(worker)],
+            class_path=[jar for jar in jars if jar != plugin],
+            options=(*SHIPPED, f"-Dlog4j2.configurationFile={logging}"),
+            log=self.log,
+        )
+        self._wait_ready(self._program)
+        return self.url
+
+    def stop(self) -> None:
+        """Stop cleanly; nothing happens when it does not run."""
+        if self._program is not None:
+            self._program.stop()
+            self._program = None
+
+    def __enter__(self) -> ConnectPeer:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    def _settings(self, plugin: Path) -> dict[str, str]:
+        topics = {
+            f"{what}.storage.{key}": value
+            for what, suffix in (("config", "configs"), ("offset", "offsets"), ("status", "status"))
+            for key, value in (("topic", f"{self._group}-{suffix}"), ("replication.factor", "1"))
+        }
+        return {
+            "bootstrap.servers": self._bootstrap,
+            "group.id": self._group,
+            "listeners": self.url,
+            "plugin.path": str(plugin),
+            "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+            **topics,
+            **self._properties,
+        }
+
+    def _wait_ready(self, program: JavaProgram) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while program.exit_code() is None and time.monotonic() < deadline:
+            if self._is_ready():
+                return
+            time.sleep(POLL_SECONDS)
+        ended = program.exit_code()
+        program.kill()
+        self._program = None
+        what = f"was not ready within {READY_SECONDS:.0f} s" if ended is None else f"ended with code {ended}"
+        message = f"Apache Kafka Connect {what}. Its log {self.log} ends with:\n{program.last_lines()}"
+        raise CopycatError(message)
+
+    def _is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/health", timeout=5) as answer:  # noqa: S310 - loopback
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False

@@ -1,6 +1,6 @@
 """Errors: what went wrong, coded once for every border it crosses.
 
-A class says what the caller or the engine does; its code is stable and holds both mappings (gRPC status, HTTP status).
+A class says what the caller or the engine does; its code is stable and holds both mappings, gRPC and HTTP.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class RetryPolicy:
     """Share of a wait that may be taken off at random, 0 to 1."""
 
     def waits(self, random: float = 0.0) -> Iterator[float]:
-        """Yield the waits in order, shortened by `random` (0 to 1) of the jitter; ends when it is time to give up."""
+        """Yield the waits in order, shortened by `random` (0 to 1) of the jitter, until it gives up."""
         wait, waited = self.first, 0.0
         while self.give_up_after is None or waited < self.give_up_after:
             actual = min(wait, self.ceiling) * (1 - self.jitter * random)

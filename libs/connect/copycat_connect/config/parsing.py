@@ -18,9 +18,7 @@ ClassLookup: TypeAlias = Callable[[str], str | None]
 _BLANKS = "".join(map(chr, range(33)))
 _COMMA = re.compile(r"\s*,\s*")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_DOUBLE = re.compile(
-    r"[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|NaN|Infinity)[dDfF]?"
-)
+_DOUBLE = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?|NaN|Infinity)")
 _BITS = {Type.SHORT: 16, Type.INT: 32, Type.LONG: 64}
 
 

@@ -16,7 +16,7 @@ Configs = Mapping[str, str | None]
 class Converter(ABC):
     """Converts keys or values."""
 
-    def configure(self, config: Configs, *, is_key: bool) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Configs, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
         """Take the configuration: what stands under `key.converter.` or `value.converter.`."""
 
     @abstractmethod
@@ -87,7 +87,7 @@ class Converter(ABC):
 class HeaderConverter(ABC):
     """Converts the values of headers."""
 
-    def configure(self, config: Configs, *, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Configs, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
         """Take the configuration: the keys under `header.converter.`, without that prefix."""
 
     @abstractmethod

@@ -1,0 +1,1 @@
+"""FileStreamSink: the values of records as lines of a file."""

@@ -1,0 +1,20 @@
+"""FileStreamSink: what it is called and how it is configured."""
+
+from __future__ import annotations
+
+from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
+
+CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkConnector"
+TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkTask"
+
+FILE = "file"
+
+SUMMARY = "Appends the value of every record to a file, or to the standard output, one a line."
+GUARANTEES = (
+    "At least once, in order per Kafka partition; every task appends to the same file. Offsets are committed "
+    "after the lines were handed to the operating system: they outlive the process, not the machine."
+)
+CONFIG = ConfigDef(
+    ConfigKey(FILE, STRING, HIGH, default=None, doc="File to append to; without it the standard output."),
+)
+EXAMPLES = {"A copy of a topic": {"topics": "messages", "file": "/data/messages.txt"}}

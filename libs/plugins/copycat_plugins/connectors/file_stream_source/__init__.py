@@ -1,0 +1,1 @@
+"""FileStreamSource: the lines of a file as records."""

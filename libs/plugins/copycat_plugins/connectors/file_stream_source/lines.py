@@ -1,0 +1,93 @@
+"""Lines: cuts a stream of bytes into lines, and knows after how many bytes each one ends.
+
+Line ends are LF, CR LF and a lone CR. A line counts as ended only when what follows its CR is known, so that
+the position after it is right whatever follows.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from copycat_connect.data.java import decode_utf8
+
+
+class Lines:
+    """The lines read and not yet taken."""
+
+    def __init__(self, position: int = 0) -> None:
+        self.position = position
+        """Bytes before the first line not taken."""
+        self._lines: list[bytes] = []
+        self._taken = 0
+        self._lengths: list[int] | None = None
+        self._unended: list[bytes] = []
+
+    def __bool__(self) -> bool:
+        return self._taken < len(self._lines)
+
+    def feed(self, chunk: bytes) -> None:
+        """Append bytes; every line taken out before must have been taken."""
+        cut = _end_of_lines(chunk, after_carriage_return=self._ends_in_carriage_return())
+        if cut is None:
+            self._unended.append(chunk)
+            return
+        whole = b"".join((*self._unended, chunk[:cut])) if self._unended else chunk[:cut]
+        rest = chunk[cut:]
+        self._unended = [rest] if rest else []
+        self._taken = 0
+        # Without CR every line end is one byte, and lengths follow from the lines alone.
+        self._lengths = _lengths(whole) if b"\r" in whole else None
+        self._lines = whole.splitlines()
+        if not whole.isascii():
+            self._replace_malformed(whole)
+
+    def take(self, limit: int) -> tuple[list[bytes], list[int] | None]:
+        """Take up to that many lines, and move the position behind them.
+
+        Returns:
+            The lines as valid UTF-8 without their ends; and how many bytes each took up, or None when that is
+            its length and one more.
+        """
+        first, last = self._taken, min(self._taken + limit, len(self._lines))
+        lines = self._lines[first:last] if last - first < len(self._lines) else self._lines
+        self._taken = last
+        if self._lengths is None:
+            self.position += sum(map(len, lines)) + len(lines)
+            return lines, None
+        lengths = self._lengths[first:last]
+        self.position += sum(lengths)
+        return lines, lengths
+
+    def _ends_in_carriage_return(self) -> bool:
+        return bool(self._unended) and self._unended[-1].endswith(b"\r")
+
+    def _replace_malformed(self, whole: bytes) -> None:
+        try:
+            whole.decode("utf-8")
+        except UnicodeDecodeError:
+            if self._lengths is None:
+                self._lengths = [len(line) + 1 for line in self._lines]
+            self._lines = [decode_utf8(line).encode() for line in self._lines]
+
+
+def positions(start: int, lines: list[bytes], lengths: list[int] | None) -> list[int]:
+    """Return the position after each of the lines that `Lines.take` gave."""
+    each = lengths if lengths is not None else [len(line) + 1 for line in lines]
+    return list(accumulate(each, initial=start))[1:]
+
+
+def _end_of_lines(chunk: bytes, *, after_carriage_return: bool) -> int | None:
+    """Return where the last line that has ended ends in the chunk; None when no line has."""
+    feed = chunk.rfind(b"\n") + 1
+    carriage = chunk.rfind(b"\r", feed) + 1
+    if carriage == len(chunk):
+        # What follows decides whether this CR ends the line alone.
+        carriage = chunk.rfind(b"\r", feed, carriage - 1) + 1
+    end = max(feed, carriage)
+    if end == 0 and not (after_carriage_return and chunk):
+        return None
+    return end
+
+
+def _lengths(whole: bytes) -> list[int]:
+    return [len(line) for line in whole.splitlines(keepends=True)]

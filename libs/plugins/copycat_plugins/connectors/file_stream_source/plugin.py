@@ -1,0 +1,24 @@
+"""FileStreamSource as the engine finds it."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_plugins.connectors.file_stream_source import spec
+from copycat_plugins.connectors.file_stream_source.connector import FileStreamSourceConnector
+from copycat_plugins.connectors.file_stream_source.task import FileStreamSourceTask
+
+PLUGIN = PluginSpec(
+    class_name=spec.CLASS_NAME,
+    kind=PluginKind.SOURCE,
+    version=version("copycat-plugins"),
+    summary=spec.SUMMARY,
+    config=spec.CONFIG,
+    factory=FileStreamSourceConnector,
+    task_class_name=spec.TASK_CLASS_NAME,
+    task_factory=FileStreamSourceTask,
+    guarantees=spec.GUARANTEES,
+    examples=spec.EXAMPLES,
+)

@@ -1,0 +1,137 @@
+"""FileStreamSource's task: follows a file and hands out its lines."""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import stat
+import sys
+from collections.abc import Mapping
+
+from copycat_connect.data import STRING_SCHEMA, SourceBatch
+from copycat_connect.errors import ConnectError
+from copycat_connect.plugin import SourceTask
+
+from copycat_plugins.connectors.file_stream_source.lines import Lines, positions
+from copycat_plugins.connectors.file_stream_source.spec import (
+    BATCH_SIZE,
+    CONFIG,
+    FILE,
+    FILENAME,
+    POSITION,
+    TOPIC,
+)
+
+_CHUNK = 1 << 20
+_IDLE_SECONDS = 0.25
+_MISSING_SECONDS = 1.0
+_log = logging.getLogger(__name__)
+
+
+class FileStreamSourceTask(SourceTask):
+    """Reads in large chunks and cuts them into lines without making a text object of any.
+
+    The file is opened once: truncation and replacement go unnoticed, as in Kafka Connect.
+    """
+
+    def __init__(self) -> None:
+        self._descriptor: int | None = None
+        self._lines = Lines()
+        self._warned = False
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the configuration, and the position to continue from."""
+        parsed = CONFIG.parse(config)
+        self._topic: str = parsed[TOPIC]
+        self._batch_size: int = parsed[BATCH_SIZE]
+        self._file: str | None = parsed[FILE] or None
+        self._partition = {FILENAME: self._file}
+        if self._file is None:
+            self._descriptor = sys.stdin.fileno()
+        else:
+            self._lines = Lines(self._committed_position())
+
+    def poll(self) -> SourceBatch | None:
+        """Return up to `batch.size` lines; nothing after a short wait when no line has ended."""
+        if not self._lines and not self._read():
+            return None
+        start = self._lines.position
+        lines, lengths = self._lines.take(self._batch_size)
+        return SourceBatch(
+            self._topic,
+            lines,
+            value_schema=STRING_SCHEMA,
+            source_partition=self._partition,
+            source_offset=self._offset(self._lines.position),
+            utf8=True,
+            offsets=lambda: [self._offset(after) for after in positions(start, lines, lengths)],
+        )
+
+    def stop(self) -> None:
+        """Close the file."""
+        if self._descriptor is not None and self._file is not None:
+            os.close(self._descriptor)
+        self._descriptor = None
+
+    def _offset(self, position: int) -> dict[str, int | None]:
+        return {POSITION: position if self._file is not None else None}
+
+    def _committed_position(self) -> int:
+        offset = self.context.offset(self._partition)
+        position = None if offset is None else offset.get(POSITION)
+        if position is None:
+            return 0
+        if isinstance(position, bool) or not isinstance(position, int):
+            raise ConnectError("Offset position is the incorrect type")
+        return position
+
+    def _read(self) -> bool:
+        """Read until a line has ended; False when none has and the wait for one is over."""
+        if self._descriptor is None and not self._open():
+            return False
+        while not self._lines:
+            chunk = self._read_chunk()
+            if not chunk:
+                self.context.wait(_IDLE_SECONDS)
+                return False
+            self._lines.feed(chunk)
+        return True
+
+    def _read_chunk(self) -> bytes:
+        descriptor = self._descriptor
+        assert descriptor is not None  # noqa: S101  # opened by the caller
+        if self._file is None and not select.select([descriptor], [], [], _IDLE_SECONDS)[0]:
+            return b""
+        try:
+            return os.read(descriptor, _CHUNK)
+        except OSError as error:
+            # Kafka's task takes a failed read for "nothing yet" too.
+            _log.warning("Reading %s failed: %s", self._file, error)
+            return b""
+
+    def _open(self) -> bool:
+        assert self._file is not None  # noqa: S101  # the standard input is open from the start
+        try:
+            descriptor = os.open(self._file, os.O_RDONLY)
+        except FileNotFoundError:
+            if not self._warned:
+                _log.warning("Couldn't find file %s, waiting for it to be created", self._file)
+                self._warned = True
+            self.context.wait(_MISSING_SECONDS)
+            return False
+        except OSError as error:
+            message = f"Cannot open {self._file}: {error.strerror}"
+            raise ConnectError(message) from error
+        self._descriptor = descriptor
+        self._skip(descriptor)
+        return True
+
+    def _skip(self, descriptor: int) -> None:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            message = f"Cannot read {self._file}: it is a directory"
+            raise ConnectError(message)
+        if stat.S_ISREG(mode):
+            # Beyond the end reads give nothing until the file has grown that far.
+            os.lseek(descriptor, self._lines.position, os.SEEK_SET)

@@ -1,0 +1,1 @@
+"""Converters, one file each."""

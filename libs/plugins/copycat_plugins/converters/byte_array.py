@@ -1,0 +1,77 @@
+"""ByteArrayConverter: bytes as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from copycat_connect.config import ConfigDef
+from copycat_connect.data import (
+    OPTIONAL_BYTES_SCHEMA,
+    ConnectValue,
+    Headers,
+    Schema,
+    SchemaAndValue,
+    SchemaType,
+)
+from copycat_connect.data.java import class_text
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
+
+CLASS_NAME = "org.apache.kafka.connect.converters.ByteArrayConverter"
+
+
+class ByteArrayConverter(Converter, HeaderConverter):
+    """Passes bytes through; refuses everything else."""
+
+    def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
+        """Return the bytes with an optional bytes schema."""
+        del topic, headers
+        return SchemaAndValue(OPTIONAL_BYTES_SCHEMA, data)
+
+    def from_connect(
+        self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the bytes."""
+        del topic, headers
+        if schema is not None and schema.type is not SchemaType.BYTES:
+            message = f"Invalid schema type for ByteArrayConverter: {schema.type}"
+            raise DataError(message)
+        if value is None or type(value) is bytes:
+            return value
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value)
+        message = f"ByteArrayConverter is not compatible with objects of type {class_text(value)}"
+        raise DataError(message)
+
+    def to_connect_batch(
+        self, topic: str, datas: Sequence[bytes | None]
+    ) -> tuple[Schema | None, list[ConnectValue]]:
+        """Return the bytes with their one schema."""
+        del topic
+        return OPTIONAL_BYTES_SCHEMA, list(datas)
+
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
+        """Return the bytes with an optional bytes schema."""
+        del topic, key
+        return SchemaAndValue(OPTIONAL_BYTES_SCHEMA, data)
+
+    def from_connect_header(
+        self, topic: str, key: str, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the bytes."""
+        del key
+        return self.from_connect(topic, None, schema, value)
+
+
+PLUGINS = tuple(
+    PluginSpec(
+        class_name=CLASS_NAME,
+        kind=kind,
+        version=version("copycat-plugins"),
+        summary="Bytes as they are.",
+        config=ConfigDef(),
+        factory=ByteArrayConverter,
+    )
+    for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)
+)

@@ -1,0 +1,113 @@
+"""StringConverter: text in Kafka, whatever the value's type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import cast
+
+from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
+from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
+from copycat_connect.data.java import decode_utf8, to_text
+from copycat_connect.errors import ConfigError, DataError
+from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
+from copycat_connect.plugin.converters import Configs
+
+CLASS_NAME = "org.apache.kafka.connect.storage.StringConverter"
+ENCODING = "converter.encoding"
+CONFIG = ConfigDef(
+    ConfigKey(ENCODING, STRING, HIGH, default="UTF-8", doc="Character set of the text in Kafka."),
+)
+
+
+class StringConverter(Converter, HeaderConverter):
+    """Writes Java's toString of any value; reads text. Malformed input is replaced, never refused."""
+
+    def __init__(self) -> None:
+        self._encoding = "utf-8"
+
+    def configure(self, config: Configs, is_key: bool = False) -> None:
+        """Take the character set."""
+        del is_key
+        name: str = CONFIG.parse(config)[ENCODING]
+        try:
+            "".encode(name)
+        except LookupError as error:
+            message = f"Invalid value {name} for configuration {ENCODING}: Unknown character set"
+            raise ConfigError(message, key=ENCODING) from error
+        self._encoding = "utf-8" if name.lower() in ("utf-8", "utf8") else name
+
+    def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
+        """Return the text with an optional string schema."""
+        del topic, headers
+        return SchemaAndValue(OPTIONAL_STRING_SCHEMA, None if data is None else self._decode(data))
+
+    def from_connect(
+        self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the encoded toString; null stays null."""
+        del topic, headers, schema
+        if value is None:
+            return None
+        try:
+            return (value if type(value) is str else to_text(value)).encode(self._encoding, "replace")
+        except UnicodeError as error:
+            raise DataError("Failed to serialize to a string: ") from error
+
+    def to_connect_batch(
+        self, topic: str, datas: Sequence[bytes | None]
+    ) -> tuple[Schema | None, list[ConnectValue]]:
+        """Return the texts with their one schema."""
+        del topic
+        if self._encoding == "utf-8":
+            try:
+                return OPTIONAL_STRING_SCHEMA, [None if data is None else data.decode() for data in datas]
+            except UnicodeDecodeError:
+                pass
+        return OPTIONAL_STRING_SCHEMA, [None if data is None else self._decode(data) for data in datas]
+
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: list[ConnectValue], utf8: bool = False
+    ) -> list[bytes | None]:
+        """Return encoded text as it is; encode the rest."""
+        if self._encoding != "utf-8":
+            return super().from_connect_batch(topic, schema, values, utf8)
+        if utf8:
+            return cast(list[bytes | None], values)
+        return [
+            value.encode("utf-8", "replace")
+            if type(value) is str
+            else (None if value is None else to_text(value).encode("utf-8", "replace"))
+            for value in values
+        ]
+
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
+        """Return the text with an optional string schema."""
+        del key
+        return self.to_connect(topic, None, data)
+
+    def from_connect_header(
+        self, topic: str, key: str, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the encoded toString; null stays null."""
+        del key
+        return self.from_connect(topic, None, schema, value)
+
+    def _decode(self, data: bytes) -> str:
+        if self._encoding == "utf-8":
+            return decode_utf8(data)
+        return data.decode(self._encoding, "replace")
+
+
+PLUGINS = tuple(
+    PluginSpec(
+        class_name=CLASS_NAME,
+        kind=kind,
+        version=version("copycat-plugins"),
+        summary="Text, as Java prints the value.",
+        config=CONFIG,
+        factory=StringConverter,
+        examples={"Another character set": {ENCODING: "ISO-8859-1"}},
+    )
+    for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)
+)

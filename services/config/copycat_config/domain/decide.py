@@ -79,7 +79,7 @@ def _put_connector(command: PutConnector, facts: ConnectorFacts) -> tuple[Config
     if command.create_only:
         raise ConnectorExistsError(command.connector)
     target: tuple[ConfigEvent, ...] = ()
-    if command.initial_state is not None:
+    if command.initial_state not in (None, facts.target_in_force):
         target = _set_target(command.connector, command.initial_state, facts)
     return target if facts.config == command.config else (*target, configured)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
+from copycat_connect.config.validators import non_empty_without_control_characters
+from copycat_connect.errors import ConfigError
 
 from copycat_config.domain.errors import InvalidNameError
 
@@ -14,20 +15,14 @@ def check_name(name: str, what: str) -> None:
     """Refuse a name that is empty, too long or has control characters; `what` says whose name it is.
 
     Raises:
-        InvalidNameError: With Kafka's reason where it has one.
+        InvalidNameError: With Kafka's text where it has one.
     """
-    if reason := _fault(name):
-        message = f"Invalid value {name[:100]} for configuration {what}: {reason}"
-        raise InvalidNameError(message, name=name[:100])
-
-
-def _fault(name: str) -> str | None:
-    if not name.strip():
-        return "String may not be empty"
-    if len(name.encode()) > MAX_BYTES:
-        return f"String may have at most {MAX_BYTES} bytes in UTF-8 but has {len(name.encode())}"
-    if codes := [f"0x{ord(char):02X}" for char in name if unicodedata.category(char) == "Cc"]:
-        return (
-            f"String may not contain control sequences but had the following ASCII chars: {', '.join(codes)}"
-        )
-    return None
+    size = len(name.encode())
+    if size > MAX_BYTES:
+        reason = f"String may have at most {MAX_BYTES} bytes in UTF-8 but has {size}"
+        message = f"Invalid value {name[:100]}... for configuration {what}: {reason}"
+        raise InvalidNameError(message, key=what)
+    try:
+        non_empty_without_control_characters(what, name if name.strip() else "")
+    except ConfigError as error:
+        raise InvalidNameError(error.message, key=what) from error

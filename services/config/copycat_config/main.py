@@ -1,0 +1,41 @@
+"""The config service as a process: read the settings, wire, serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.open import open_log
+from copycat_rpc import role
+from copycat_rpc.server import RpcServer
+from copycat_serving.running import serve_events
+
+from copycat_config.adapters.codec import ConfigCodec
+from copycat_config.adapters.server import register
+from copycat_config.domain.decide import decide
+from copycat_config.domain.evolve import evolve
+from copycat_config.domain.state import ConfigState
+from copycat_config.settings import read_settings
+
+
+async def serve(
+    properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None] = lambda _: None
+) -> None:
+    """Serve until `stop`; calls `ready` with the bound address once caught up.
+
+    Raises:
+        CopycatError: The settings are wrong, or the log cannot be read or went away.
+    """
+    settings = read_settings(properties)
+    decider = Decider(ConfigState(), decide, evolve)
+    events = EventSourced(decider, ConfigCodec(), open_log(settings.log))
+    server = RpcServer(settings.listen, setting="config.listen")
+    register(server, events)
+    await serve_events(events, server, stop, ready)
+
+
+def main() -> int:
+    """Run `python -m copycat_config worker.properties`."""
+    return role.main("config", serve)

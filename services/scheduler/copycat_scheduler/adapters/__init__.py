@@ -1,0 +1,1 @@
+"""The scheduler's edge: log records, gRPC, what it watches, and the loop that keeps planning."""

@@ -1,0 +1,1 @@
+"""Who runs what: pure decisions around the assignments topic."""

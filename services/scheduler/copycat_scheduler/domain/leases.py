@@ -1,0 +1,159 @@
+"""Leases: which workers are there, which may come back, and what each may be running.
+
+Pure: every time is given by the caller, seconds on a clock that only goes forward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import immutables
+
+from copycat_scheduler.domain.events import Assigned
+from copycat_scheduler.domain.instances import Instance
+
+#: A worker that has not heard yet of an assignment does not list it. When the assignment is taken away again,
+#: beats count as "does not run it" only after it must have heard of both.
+NEWS_TAKES = 1.0
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A worker as its last beat described it."""
+
+    worker_id: str
+    """Unique name."""
+    held: Mapping[Instance, int]
+    """What it runs, drains or starts, under which generation."""
+    leaving: bool
+    """It drains and takes no new work."""
+    at: float
+    """When it beat last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """An assignment that was taken away."""
+
+    worker_id: str
+    """Who has to drain it."""
+    until: float
+    """A later beat that does not list it says that it is drained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """All workers, live and recently lost."""
+
+    since: float
+    """When this scheduler began to listen."""
+    length: float
+    """Seconds a worker may be silent."""
+    delay: float = 0.0
+    """Seconds a lost worker's assignments wait for it (`scheduled.rebalance.max.delay.ms`)."""
+    sessions: immutables.Map[str, Session] = field(default_factory=immutables.Map)
+    """Live workers."""
+    lost: immutables.Map[str, float] = field(default_factory=immutables.Map)
+    """When the lease of a lost worker ended."""
+    drains: immutables.Map[Instance, Drain] = field(default_factory=immutables.Map)
+    """What was taken away and may run still."""
+
+    @property
+    def taking(self) -> Set[str]:
+        """Live workers that take work."""
+        return {name for name, session in self.sessions.items() if not session.leaving}
+
+    def beat(self, session: Session) -> Leases:
+        """Take a beat."""
+        drained = [
+            instance
+            for instance, drain in self.drains.items()
+            if drain.worker_id == session.worker_id
+            and session.at > drain.until
+            and instance not in session.held
+        ]
+        return replace(
+            self,
+            sessions=self.sessions.set(session.worker_id, session),
+            lost=_without(self.lost, [session.worker_id]),
+            drains=_without(self.drains, drained),
+        )
+
+    def left(self, worker_id: str) -> Leases:
+        """Forget a worker that said goodbye empty-handed; any other stream that ends says nothing."""
+        session = self.sessions.get(worker_id)
+        if session is None or not session.leaving or session.held:
+            return self
+        return replace(self, sessions=self.sessions.delete(worker_id))
+
+    def taken(self, assignments: Iterable[Assigned], now: float) -> Leases:
+        """Remember assignments that were just taken away: their workers may run them still."""
+        drains = self.drains
+        for assigned in assignments:
+            session = self.sessions.get(assigned.worker_id)
+            until = now if session and assigned.instance in session.held else now + NEWS_TAKES
+            drains = drains.set(assigned.instance, Drain(assigned.worker_id, until))
+        return replace(self, drains=drains)
+
+    def expire(self, now: float) -> Leases:
+        """End the leases of silent workers, and the wait for those that did not come back."""
+        ends = {name: session.at + self.length for name, session in self.sessions.items()}
+        silent = {name: end for name, end in ends.items() if end <= now}
+        after = replace(self, sessions=_without(self.sessions, silent), lost=self.lost.update(silent))
+        over = [name for name in after.lost if not after.expected(name, now)]
+        given_up = [each for each, drain in self.drains.items() if not after.there(drain.worker_id, now)]
+        return replace(after, lost=_without(after.lost, over), drains=_without(self.drains, given_up))
+
+    def renew(self, now: float) -> Leases:
+        """Count every lease from now: it was we who did not listen."""
+        fresh = {name: replace(session, at=now) for name, session in self.sessions.items()}
+        return replace(self, sessions=immutables.Map(fresh))
+
+    def expected(self, worker_id: str, now: float) -> bool:
+        """Whether a worker that is not live may come back to what is assigned to it."""
+        return worker_id not in self.sessions and now < self._deadline(worker_id)
+
+    def there(self, worker_id: str, now: float) -> bool:
+        """Whether a worker is live or may come back."""
+        return worker_id in self.sessions or self.expected(worker_id, now)
+
+    def next_deadline(self, workers: Iterable[str], now: float) -> float | None:
+        """Return when time alone changes something next; `workers` are all that have or had something."""
+        ends = [session.at + self.length for session in self.sessions.values()]
+        ends += [self._deadline(name) for name in workers if self.expected(name, now)]
+        return min(ends, default=None)
+
+    def holders(
+        self, assignments: Iterable[Assigned], running: Mapping[Instance, str], now: float
+    ) -> dict[Instance, set[str]]:
+        """Return which workers, live or expected, may run an instance.
+
+        Those are: the one it is assigned to, those that list it, the one it was taken from until that is
+        drained, and, while we do not know all of that yet, the one whose status says that it is `running`.
+        """
+        held: dict[Instance, set[str]] = {}
+        for session in self.sessions.values():
+            for instance in session.held:
+                held.setdefault(instance, set()).add(session.worker_id)
+        may_be = [(instance, drain.worker_id) for instance, drain in self.drains.items()]
+        may_be += [(assigned.instance, assigned.worker_id) for assigned in assignments]
+        may_be += [each for each in running.items() if each[1] not in self.sessions]
+        for instance, worker_id in may_be:
+            if self.there(worker_id, now):
+                held.setdefault(instance, set()).add(worker_id)
+        return held
+
+    def _deadline(self, worker_id: str) -> float:
+        # One lease after we began to listen: by then every worker that is alive has joined.
+        return self.lost.get(worker_id, self.since + self.length) + self.delay
+
+
+def _without(entries: immutables.Map[K, V], keys: Iterable[K]) -> immutables.Map[K, V]:
+    for key in keys:
+        entries = entries.delete(key) if key in entries else entries
+    return entries

@@ -1,0 +1,81 @@
+"""Which topic partitions a sink reads, and which of its tasks reads which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from copycat_scheduler.domain.balance import Loads
+from copycat_scheduler.domain.instances import TopicPartition
+
+TOPICS = "topics"
+TOPICS_REGEX = "topics.regex"
+#: Kafka's own; a pattern never means them.
+INTERNAL = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What a sink connector asks for."""
+
+    topics: frozenset[str] = frozenset()
+    """Topics by name."""
+    pattern: str | None = None
+    """A regular expression that whole topic names match; used when no topics are named."""
+
+
+def subscription_of(config: Mapping[str, str | None]) -> Subscription | None:
+    """Return what a connector's configuration subscribes to; None when it names no topics, as a source's."""
+    named = config.get(TOPICS)
+    if named:
+        return Subscription(frozenset(name.strip() for name in named.split(",") if name.strip()))
+    pattern = config.get(TOPICS_REGEX)
+    return Subscription(pattern=pattern) if pattern else None
+
+
+def partitions_of(subscription: Subscription, topics: Mapping[str, int]) -> tuple[TopicPartition, ...]:
+    """Return the partitions a subscription means of the existing topics (name to count), in order."""
+    names = _matching(subscription.pattern, topics) if subscription.pattern else subscription.topics
+    return tuple(
+        TopicPartition(name, index)
+        for name in sorted(names)
+        if name in topics
+        for index in range(topics[name])
+    )
+
+
+def _matching(pattern: str, topics: Iterable[str]) -> set[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error:
+        return set()  # the connector's own validation tells the user
+    return {name for name in topics if name not in INTERNAL and compiled.fullmatch(name)}
+
+
+def divide(
+    partitions: Iterable[TopicPartition], tasks: int, current: Mapping[int, Iterable[TopicPartition]]
+) -> list[tuple[TopicPartition, ...]]:
+    """Divide partitions evenly among tasks; each task keeps what it has where that is even.
+
+    Without anything to keep this is: sorted, dealt one by one.
+    """
+    if tasks == 0:
+        return []
+    wanted = sorted(partitions)
+    left = set(wanted)
+    kept: dict[int, list[TopicPartition]] = {}
+    for task in range(tasks):
+        kept[task] = sorted(left.intersection(current.get(task, ())))
+        left.difference_update(kept[task])
+    loads = Loads({task: len(has) for task, has in kept.items()}, len(wanted))
+    for task, limit in loads.trim().items():
+        left.update(kept[task][limit:])
+        del kept[task][limit:]
+    for partition in (each for each in wanted if each in left):
+        task = min((task for task in kept if loads.has_room(task)), key=lambda task: (loads[task], task))
+        loads.add(task)
+        kept[task].append(partition)
+    return [tuple(sorted(kept[task])) for task in range(tasks)]

@@ -1,0 +1,71 @@
+"""Even placement with few moves: who has to give, and who gets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+
+from copycat_scheduler.domain.balance import Loads
+from copycat_scheduler.domain.instances import Instance, in_order
+
+
+class Placement:
+    """One round of placing; `kept` shrinks by what has to move, `placed` grows."""
+
+    def __init__(self, workers: Set[str], kept: Mapping[Instance, str]) -> None:
+        """Start from what stays where it is; workers that take no work may be among its values."""
+        self._workers = workers
+        self.kept = dict(kept)
+        """Instances that stay, and where."""
+        self.placed: dict[Instance, str] = {}
+        """Instances that are given to a worker in this round."""
+        self._all = Counter(kept.values())
+        self._of_connector = Counter((worker, instance.connector) for instance, worker in kept.items())
+
+    def trim(self, kind: Set[Instance]) -> None:
+        """Take from workers what they have too much of one kind, last first."""
+        if not self._workers:
+            return
+        for worker, limit in self._loads(kind).trim().items():
+            has = in_order(each for each in kind if self.kept.get(each) == worker)
+            for instance in has[limit:]:
+                del self.kept[instance]
+                self._count(instance, worker, -1)
+
+    def place(self, kind: Set[Instance], free: Iterable[Instance], former: Mapping[Instance, str]) -> None:
+        """Give each free instance of a kind to the worker that ran it, or to one with the least to do."""
+        if not self._workers:
+            return
+        loads = self._loads(kind)
+        for instance in free:
+            before = former.get(instance)
+            returns = before is not None and before in self._workers and loads.has_room(before)
+            worker = before if returns and before else self._emptiest(instance, loads)
+            loads.add(worker)
+            self.placed[instance] = worker
+            self._count(instance, worker, 1)
+
+    def _loads(self, kind: Set[Instance]) -> Loads[str]:
+        """Count a kind; what an absent worker keeps is not there to be shared."""
+        count = dict.fromkeys(self._workers, 0)
+        elsewhere = 0
+        for instance in kind:
+            worker = self.kept.get(instance)
+            if worker in count:
+                count[worker] += 1
+            elif worker is not None:
+                elsewhere += 1
+        return Loads(count, len(kind) - elsewhere)
+
+    def _emptiest(self, instance: Instance, loads: Loads[str]) -> str:
+        """Return the worker with the fewest of this kind, then of this connector, then of all."""
+
+        def burden(worker: str) -> tuple[int, int, int, str]:
+            siblings = self._of_connector[worker, instance.connector]
+            return loads[worker], siblings, self._all[worker], worker
+
+        return min((worker for worker in loads if loads.has_room(worker)), key=burden)
+
+    def _count(self, instance: Instance, worker: str, change: int) -> None:
+        self._all[worker] += change
+        self._of_connector[worker, instance.connector] += change

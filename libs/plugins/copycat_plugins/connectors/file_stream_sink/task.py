@@ -19,8 +19,8 @@ _END = os.linesep
 class FileStreamSinkTask(SinkTask):
     """Hands each batch to the operating system in one piece, so that lines of several tasks do not mix.
 
-    It does not wait for the disk: lines whose offsets are committed outlive this process, but may be lost with
-    the machine, as in Kafka Connect.
+    It does not wait for the disk: lines whose offsets are committed outlive this process, but may be lost
+    with the machine, as in Kafka Connect.
     """
 
     def __init__(self) -> None:

@@ -1,0 +1,125 @@
+"""A whole Copycat as users start it: `copycat up` as a child process, with its roles by name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import psutil
+from copycat_embedded.ports import free_ports
+
+READY = "Copycat is ready: "
+STOP_SECONDS = 60.0
+
+
+class CopycatUp:
+    """One `copycat up`, on a broker that is there or on an embedded one of its own."""
+
+    def __init__(
+        self, folder: Path, bootstrap: str | None = None, *, port: int = 0, options: Sequence[str] = ()
+    ) -> None:
+        """Nothing starts yet; `folder` is the data directory, port 0 picks a free one for REST."""
+        self.folder = folder
+        self.port = port or free_ports(1)[0]
+        self.said: list[str] = []
+        self._bootstrap = bootstrap
+        self._options = tuple(options)
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def url(self) -> str:
+        """The root of the REST interface."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """The launcher's process id; 0 when it does not run."""
+        return self._process.pid if self._process else 0
+
+    def start(self) -> CopycatUp:
+        """Start and wait for the line that says it is ready.
+
+        Raises:
+            AssertionError: It ended before; the text has what it said.
+        """
+        command = [str(Path(sys.executable).parent / "copycat"), "up", "--rest-port", str(self.port)]
+        command += ["--data-dir", str(self.folder), *self._options]
+        if self._bootstrap:
+            command += ["--bootstrap-servers", self._bootstrap]
+        self._process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "TERM": "dumb"},
+        )
+        for line in self._process.stdout or ():
+            self.said.append(line)
+            if line.startswith(READY):
+                return self
+        code = self._process.wait()
+        raise AssertionError(f"copycat up ended with {code} before it was ready:\n{''.join(self.said[-30:])}")
+
+    def processes(self, role: str) -> list[psutil.Process]:
+        """Return the live processes of a role: a service's name, `spark` (the JVM) or `host` (task hosts)."""
+        return [
+            process for process in psutil.Process(self.pid).children(recursive=True) if _is(process, role)
+        ]
+
+    def kill(self, role: str) -> None:
+        """Kill -9 every process of a role.
+
+        Raises:
+            AssertionError: None runs.
+        """
+        found = self.processes(role)
+        assert found, f"no process of {role} runs"
+        for process in found:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+
+    def stop(self) -> int:
+        """Drain and stop; returns the exit code. Whatever is left after a minute is killed and told."""
+        if self._process is None:
+            return 0
+        below = psutil.Process(self.pid).children(recursive=True) if psutil.pid_exists(self.pid) else []
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.communicate(timeout=STOP_SECONDS)
+        finally:
+            left = [process for process in below if process.is_running()]
+            for process in (*left, self._process):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+        code, self._process = self._process.returncode, None
+        assert not left, f"copycat up left processes behind: {left}"
+        return code
+
+    def __enter__(self) -> CopycatUp:
+        """Start."""
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+
+def _is(process: psutil.Process, role: str) -> bool:
+    try:
+        command = " ".join(process.cmdline())
+        parent = " ".join(process.parent().cmdline()) if process.parent() else ""
+    except psutil.NoSuchProcess:
+        return False
+    if role == "spark":
+        return "org.apache.spark" in command and "java" in command
+    if role == "host":
+        return "pyspark" in command and "daemon" in command and "daemon" in parent
+    return f"copycat_{role}" in command and "pyspark" not in command

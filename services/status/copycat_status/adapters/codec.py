@@ -1,0 +1,143 @@
+"""Events as records of Kafka Connect's status topic, and back (`StatusCodec`)."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any, assert_never
+
+from copycat_eventlog.log import Record
+
+from copycat_status.adapters.json_text import (
+    MalformedError,
+    read_integer,
+    read_object,
+    read_optional_text,
+    read_text,
+    write_json,
+)
+from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
+from copycat_status.domain.status import Instance, State, Status
+
+log = logging.getLogger(__name__)
+
+CONNECTOR = "status-connector-"
+TASK = "status-task-"
+TOPIC = "status-topic-"
+SEPARATOR = ":connector-"
+TASK_KEY = re.compile(r"(?P<connector>.+)-(?P<index>\+?[0-9]+)", re.DOTALL)
+# No topic has a colon, so the first one ends it; Kafka skips as many characters as its separator has, unseen.
+TOPIC_KEY = re.compile(rf"(?P<topic>[^:]+):.{{{len(SEPARATOR) - 1}}}(?P<connector>.+)", re.DOTALL)
+INT32_MAX = 2**31 - 1
+
+
+class StatusCodec:
+    """Writes and reads what Kafka Connect does; the rest is ignored with one line in the log."""
+
+    def encode(self, event: StatusEvent) -> Record:
+        """Return the record that states the event."""
+        key, value = _write(event)
+        return Record(key.encode(), value)
+
+    def decode(self, record: Record) -> StatusEvent | None:
+        """Return the event a record states, or None when it is malformed or of an unknown kind."""
+        try:
+            key = record.key.decode()
+            if not key.startswith((CONNECTOR, TASK, TOPIC)):
+                log.warning("ignored a record of the status topic: key %r: no such kind of record", key)
+                return None
+            if key.startswith(TOPIC):
+                return _read_topic(key, record.value)
+            return _read_status(_read_instance(key), record.value)
+        except (MalformedError, UnicodeDecodeError) as error:
+            log.error("ignored a record of the status topic: key %r: %s", record.key, error)  # noqa: TRY400
+            return None
+
+
+def _write(event: StatusEvent) -> tuple[str, bytes | None]:
+    match event:
+        case StatusSet(instance, status):
+            return _instance_key(instance), _status_value(status)
+        case StatusForgotten(instance):
+            return _instance_key(instance), None
+        case TopicActive(topic, connector):
+            return f"{TOPIC}{topic}{SEPARATOR}{connector}", _topic_value(event)
+        case TopicForgotten(topic, connector):
+            return f"{TOPIC}{topic}{SEPARATOR}{connector}", None
+        case _:
+            assert_never(event)
+
+
+def _instance_key(instance: Instance) -> str:
+    if instance.task is None:
+        return f"{CONNECTOR}{instance.connector}"
+    return f"{TASK}{instance.connector}-{instance.task}"
+
+
+def _status_value(status: Status) -> bytes:
+    return write_json(
+        {
+            "state": status.state.value,
+            "trace": status.trace,
+            "worker_id": status.worker_id,
+            "generation": status.generation,
+            "version": status.version,
+        }
+    )
+
+
+def _topic_value(event: TopicActive) -> bytes:
+    fields: dict[str, Any] = {
+        "name": event.topic,
+        "connector": event.connector,
+        "task": event.task,
+        "discoverTimestamp": event.discovered_ms,
+    }
+    return write_json({"topic": fields})
+
+
+def _read_instance(key: str) -> Instance:
+    if key.startswith(CONNECTOR):
+        connector = key.removeprefix(CONNECTOR)
+        if not connector:
+            message = "the key names no connector"
+            raise MalformedError(message)
+        return Instance(connector)
+    found = TASK_KEY.fullmatch(key.removeprefix(TASK))
+    if found is None or int(found["index"]) > INT32_MAX:
+        message = "the key does not end in a task index"
+        raise MalformedError(message)
+    return Instance(found["connector"], int(found["index"]))
+
+
+def _read_status(instance: Instance, value: bytes | None) -> StatusSet | StatusForgotten:
+    if value is None:
+        return StatusForgotten(instance)
+    found = read_object(value)
+    stated = read_text(found, "state")
+    if stated not in State.__members__:
+        message = f"{stated[:100]!r} is no state"
+        raise MalformedError(message)
+    status = Status(
+        state=State(stated),
+        worker_id=read_text(found, "worker_id"),
+        generation=read_integer(found, "generation"),
+        trace=read_optional_text(found, "trace"),
+        version=read_optional_text(found, "version"),
+    )
+    return StatusSet(instance, status)
+
+
+def _read_topic(key: str, value: bytes | None) -> TopicActive | TopicForgotten:
+    names = TOPIC_KEY.fullmatch(key.removeprefix(TOPIC))
+    if names is None:
+        message = "the key does not name a topic and a connector"
+        raise MalformedError(message)
+    if value is None:
+        return TopicForgotten(names["topic"], names["connector"])
+    found = read_object(value).get("topic")
+    if not isinstance(found, dict):
+        message = "field 'topic' is not a map"
+        raise MalformedError(message)
+    task, discovered_ms = read_integer(found, "task"), read_integer(found, "discoverTimestamp")
+    return TopicActive(names["topic"], names["connector"], task, discovered_ms)

@@ -1,0 +1,1 @@
+"""What the status service knows and decides; pure."""

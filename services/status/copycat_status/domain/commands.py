@@ -1,0 +1,51 @@
+"""What may be asked of the status service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from copycat_status.domain.status import Instance, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a worker says about one instance."""
+
+    instance: Instance
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class ReportStatuses:
+    """Record statuses; where one instance has several, the last counts."""
+
+    reports: tuple[Report, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTopics:
+    """Record topics a task read from or wrote to."""
+
+    connector: str
+    task: int
+    topics: tuple[str, ...]
+    discovered_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetStatuses:
+    """Forget what is known of these tasks, or without tasks of the connector as a whole."""
+
+    connector: str
+    tasks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResetTopics:
+    """Forget a connector's active topics."""
+
+    connector: str
+
+
+StatusCommand: TypeAlias = ReportStatuses | ReportTopics | ForgetStatuses | ResetTopics

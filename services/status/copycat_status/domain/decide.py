@@ -1,0 +1,93 @@
+"""What a command does to the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from copycat_status.domain.checks import check_connector, check_task, check_topic
+from copycat_status.domain.commands import (
+    ForgetStatuses,
+    Report,
+    ReportStatuses,
+    ReportTopics,
+    ResetTopics,
+    StatusCommand,
+)
+from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
+from copycat_status.domain.evolve import is_late
+from copycat_status.domain.state import ConnectorFacts, StatusState
+from copycat_status.domain.status import Instance, Status
+
+
+def decide(command: StatusCommand, state: StatusState) -> tuple[StatusEvent, ...]:
+    """Return the events the command causes, none when what it says is known or older than what is known.
+
+    Raises:
+        InvalidReportError: A name or index cannot be part of a record's key.
+    """
+    match command:
+        case ReportStatuses(reports):
+            return _report(reports, state)
+        case ReportTopics():
+            return _report_topics(command, state.facts(command.connector))
+        case ForgetStatuses(connector, tasks):
+            return tuple(_forget(connector, tasks, state.facts(connector)))
+        case ResetTopics(connector):
+            return tuple(_reset(connector, state.facts(connector)))
+        case _:
+            assert_never(command)
+
+
+def _report(reports: tuple[Report, ...], state: StatusState) -> tuple[StatusEvent, ...]:
+    """Write each instance's last accepted status, if it is news: the newest full fact about the key."""
+    accepted: dict[Instance, Status] = {}
+    for report in reports:
+        check_connector(report.instance.connector)
+        check_task(report.instance.task)
+        known = accepted.get(report.instance) or state.status(report.instance)
+        if known is None or _stands(report, known):
+            accepted[report.instance] = report.status
+    return tuple(
+        StatusSet(instance, status)
+        for instance, status in accepted.items()
+        if status != state.status(instance)
+    )
+
+
+def _stands(report: Report, known: Status) -> bool:
+    """Say whether a report may replace what is known.
+
+    I2: not when it is of an older generation, which covers Kafka's safe put of UNASSIGNED and FAILED. What
+    Kafka's reader would ignore is not written either.
+    """
+    if report.status.generation < known.generation:
+        return False
+    return report.instance.task is None or not is_late(report.status, known)
+
+
+def _report_topics(command: ReportTopics, facts: ConnectorFacts) -> tuple[StatusEvent, ...]:
+    check_connector(command.connector)
+    check_task(command.task)
+    for topic in command.topics:
+        check_topic(topic)
+    return tuple(
+        TopicActive(topic, command.connector, command.task, command.discovered_ms)
+        for topic in dict.fromkeys(command.topics)
+        if topic not in facts.topics
+    )
+
+
+def _forget(connector: str, tasks: tuple[int, ...], facts: ConnectorFacts) -> Iterator[StatusEvent]:
+    """Forget tasks before their connector, as Kafka does; topics last."""
+    if tasks:
+        yield from (StatusForgotten(Instance(connector, task)) for task in sorted({*tasks} & {*facts.tasks}))
+        return
+    yield from (StatusForgotten(Instance(connector, task)) for task in sorted(facts.tasks))
+    if facts.status is not None:
+        yield StatusForgotten(Instance(connector))
+    yield from _reset(connector, facts)
+
+
+def _reset(connector: str, facts: ConnectorFacts) -> Iterator[StatusEvent]:
+    yield from (TopicForgotten(topic, connector) for topic in sorted(facts.topics))

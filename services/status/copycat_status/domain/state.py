@@ -1,0 +1,45 @@
+"""What the log says so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from immutables import Map
+
+from copycat_status.domain.status import Instance, Status
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveTopic:
+    """Who noticed a topic, and when."""
+
+    task: int
+    discovered_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorFacts:
+    """All that is known under one connector name; each fact follows from the newest record of its own key."""
+
+    status: Status | None = None
+    tasks: Map[int, Status] = field(default_factory=Map)
+    topics: Map[str, ActiveTopic] = field(default_factory=Map)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusState:
+    """Every connector name anything is known about."""
+
+    connectors: Map[str, ConnectorFacts] = field(default_factory=Map)
+
+    def facts(self, connector: str) -> ConnectorFacts:
+        """Return what is known under a name."""
+        return self.connectors.get(connector, NOTHING)
+
+    def status(self, instance: Instance) -> Status | None:
+        """Return the status of an instance."""
+        facts = self.facts(instance.connector)
+        return facts.status if instance.task is None else facts.tasks.get(instance.task)
+
+
+NOTHING = ConnectorFacts()

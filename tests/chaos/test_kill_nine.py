@@ -1,0 +1,97 @@
+"""Kill -9 of any one service, host or Spark JVM while lines flow: none is lost (repeats are allowed)."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_testkit.kafka import unique, wait_until
+from copycat_testkit.system import CopycatUp
+
+pytestmark = pytest.mark.timeout(300)
+
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+ROLES = ("config", "offset", "status", "scheduler", "executor", "gateway", "spark", "host")
+KILLS = 3
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
+    folder = tmp_path_factory.mktemp("chaos")
+    with EmbeddedKafka(folder / "kafka") as kafka, CopycatUp(folder / "data", kafka.bootstrap) as up:
+        yield up
+
+
+class Writer:
+    """Appends numbered lines to a file until told to stop."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._write)
+        self.lines = 0
+
+    def _write(self) -> None:
+        with self._path.open("a") as out:
+            while not self._done.wait(0.005):
+                for _ in range(20):
+                    out.write(f"line {self.lines}\n")
+                    self.lines += 1
+                out.flush()
+
+    def __enter__(self) -> Writer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
+def create(url: str, name: str, config: dict[str, str]) -> None:
+    with httpx.Client(base_url=url, timeout=90) as rest:
+        reply = rest.post(
+            "/connectors",
+            json={"name": name, "config": {**config, "key.converter": STRING, "value.converter": STRING}},
+        )
+        assert reply.status_code == 201, reply.text
+
+
+def copied(target: Path) -> Counter[str]:
+    """Count the whole lines that arrived so far."""
+    text = target.read_text() if target.exists() else ""
+    return Counter(text[: text.rfind("\n") + 1].splitlines())
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_line_is_lost_when_a_process_is_killed(system: CopycatUp, role: str, tmp_path: Path) -> None:
+    topic = unique("chaos")
+    source, target = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.touch()
+    create(
+        system.url,
+        f"{topic}-in",
+        {"connector.class": "FileStreamSource", "file": str(source), "topic": topic},
+    )
+    create(
+        system.url,
+        f"{topic}-out",
+        {"connector.class": "FileStreamSink", "file": str(target), "topics": topic},
+    )
+
+    with Writer(source) as writer:
+        for _ in range(KILLS):
+            goal = len(copied(target)) + 500
+            wait_until(lambda goal=goal: len(copied(target)) >= goal, 60, f"{goal} lines")
+            wait_until(lambda: system.processes(role), 60, f"{role} runs again")
+            system.kill(role)
+
+    expected = {f"line {number}" for number in range(writer.lines)}
+    wait_until(lambda: set(copied(target)) >= expected, 90, "every line arrived")
+    torn = set(copied(target)) - expected
+    assert len(torn) <= KILLS, f"a kill may tear the line being written, no more: {torn}"

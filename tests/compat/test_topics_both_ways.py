@@ -1,0 +1,150 @@
+"""One system stopped, the other started on its topics: connectors, target states and offsets are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_testkit.connect_peer import ConnectPeer
+from copycat_testkit.kafka import wait_until
+from copycat_testkit.system import CopycatUp
+
+pytestmark = pytest.mark.timeout(300)
+
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+LINES = 100
+#: What `copycat up` names its group and topics, told to Apache Kafka Connect.
+SAME = {
+    "config.storage.topic": "connect-configs",
+    "offset.storage.topic": "connect-offsets",
+    "status.storage.topic": "connect-status",
+    "offset.flush.interval.ms": "1000",
+}
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[str]:
+    with EmbeddedKafka(tmp_path / "kafka") as kafka:
+        yield kafka.bootstrap
+
+
+def connect(broker: str, folder: Path) -> ConnectPeer:
+    return ConnectPeer(broker, folder, group="copycat", properties=SAME)
+
+
+def configs(folder: Path) -> dict[str, dict[str, str]]:
+    """One connector of each target state, and one sink."""
+    lines = folder / "lines.txt"
+    lines.write_text("".join(f"line {number}\n" for number in range(LINES)))
+    source = {
+        "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+        "tasks.max": "1",
+        "file": str(lines),
+        "topic": "lines",
+        "key.converter": STRING,
+        "value.converter": STRING,
+    }
+    sink = {
+        "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+        "tasks.max": "1",
+        "file": str(folder / "copy.txt"),
+        "topics": "lines",
+        "key.converter": STRING,
+        "value.converter": STRING,
+    }
+    return {
+        "running": source,
+        "sink-é": sink,
+        "paused": {**source, "topic": "paused-lines"},
+        "stopped": {**source, "topic": "stopped-lines"},
+    }
+
+
+def populate(url: str, folder: Path) -> None:
+    """Create the connectors, wait until every line is committed on both sides, then pause and stop two."""
+    with httpx.Client(base_url=url, timeout=90) as rest:
+        for name, config in configs(folder).items():
+            wait_until(lambda name=name, config=config: create(rest, name, config), 60, f"{name} created")
+        rest.put("/connectors/paused/pause").raise_for_status()
+        rest.put("/connectors/stopped/stop").raise_for_status()
+        size = (folder / "lines.txt").stat().st_size
+        wait_until(lambda: offsets(rest, "running") == [position(folder, size)], 60, "the source's offset")
+        wait_until(lambda: offsets(rest, "sink-é") == [read(LINES)], 60, "the sink's offset")
+        wait_until(lambda: states(rest) == STATES, 60, f"states {STATES}")
+
+
+def create(rest: httpx.Client, name: str, config: dict[str, str]) -> bool:
+    reply = rest.post("/connectors", json={"name": name, "config": config})
+    assert reply.status_code in (201, 409), reply.text
+    return reply.status_code == 201 or "already exists" in reply.text
+
+
+STATES = {"running": "RUNNING", "sink-é": "RUNNING", "paused": "PAUSED", "stopped": "STOPPED"}
+
+
+def states(rest: httpx.Client) -> dict[str, str]:
+    found = rest.get("/connectors", params={"expand": "status"}).json()
+    return {name: parts["status"]["connector"]["state"] for name, parts in found.items()}
+
+
+def position(folder: Path, at: int) -> dict[str, Any]:
+    return {"partition": {"filename": str(folder / "lines.txt")}, "offset": {"position": at}}
+
+
+def read(records: int) -> dict[str, Any]:
+    return {"partition": {"kafka_topic": "lines", "kafka_partition": 0}, "offset": {"kafka_offset": records}}
+
+
+def offsets(rest: httpx.Client, name: str) -> list[dict[str, Any]]:
+    reply = rest.get(f"/connectors/{name}/offsets")
+    found: list[dict[str, Any]] = reply.json().get("offsets", []) if reply.status_code == 200 else []
+    return found
+
+
+def described(url: str, folder: Path) -> dict[str, Any]:
+    """Return what a system knows of every connector, once its states have settled."""
+    with httpx.Client(base_url=url, timeout=90) as rest:
+        wait_until(lambda: states(rest) == STATES, 90, f"states {STATES}")
+        found = rest.get("/connectors", params={"expand": "info"}).json()
+        return {
+            name: {
+                "config": parts["info"]["config"],
+                "type": parts["info"]["type"],
+                "offsets": offsets(rest, name),
+            }
+            for name, parts in found.items()
+        }
+
+
+def test_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str, tmp_path: Path) -> None:
+    with CopycatUp(tmp_path / "data", broker) as ours:
+        populate(ours.url, tmp_path)
+        before = described(ours.url, tmp_path)
+
+    with connect(broker, tmp_path / "connect") as peer:
+        after = described(peer.url, tmp_path)
+
+    assert after == before
+
+
+def test_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str, tmp_path: Path) -> None:
+    with connect(broker, tmp_path / "connect") as peer:
+        populate(peer.url, tmp_path)
+        before = described(peer.url, tmp_path)
+
+    with CopycatUp(tmp_path / "data", broker) as ours:
+        after = described(ours.url, tmp_path)
+        with (tmp_path / "lines.txt").open("a") as more:
+            more.write("one more\n")
+        size = (tmp_path / "lines.txt").stat().st_size
+        with httpx.Client(base_url=ours.url, timeout=90) as rest:
+            wait_until(
+                lambda: offsets(rest, "running") == [position(tmp_path, size)], 60, "the new line's offset"
+            )
+            wait_until(lambda: offsets(rest, "sink-é") == [read(LINES + 1)], 60, "only the new line was read")
+
+    assert after == before

@@ -95,6 +95,10 @@ class EmbeddedKafka:
         )
         return self.bootstrap
 
+    def is_ready(self) -> bool:
+        """Tell, without waiting, whether the launched broker is usable."""
+        return self._program is not None and self._program.said(READY)
+
     def wait_ready(self) -> str:
         """Wait until the launched broker is usable, and return the bootstrap address."""
         program = self._program
@@ -122,6 +126,12 @@ class EmbeddedKafka:
         """
         if self._program is not None:
             self._program.stop()
+            self._program = None
+
+    def kill(self) -> None:
+        """End it by force, as a crash would; the next start recovers what was written."""
+        if self._program is not None:
+            self._program.kill()
             self._program = None
 
     def __enter__(self) -> EmbeddedKafka:

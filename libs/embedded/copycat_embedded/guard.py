@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -16,13 +17,15 @@ class Guard:
     Linux's alone and would follow the thread that forked, not the process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, holding: Sequence[int] = ()) -> None:
+        """Start the shell; it keeps the files `holding` open (a lock's) until all it watches has ended."""
         self._shell = subprocess.Popen(  # noqa: S603 - our own script
             ["/bin/sh", str(SCRIPT)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=tuple(holding),
         )
 
     def watch(self, group: int) -> None:

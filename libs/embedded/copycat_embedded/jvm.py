@@ -60,12 +60,16 @@ class JavaProgram:
         """Its exit code, or None while it runs."""
         return self._process.poll()
 
+    def said(self, text: str) -> bool:
+        """Tell whether its output holds `text` by now."""
+        return text.encode() in self.log.read_bytes()
+
     def wait_for_line(self, text: str, seconds: float) -> bool:
         """Wait until it wrote `text`; False when it ended or time is up first."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             ended = self.exit_code() is not None
-            if text.encode() in self.log.read_bytes():
+            if self.said(text):
                 return True
             if ended:
                 return False

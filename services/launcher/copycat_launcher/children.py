@@ -1,0 +1,50 @@
+"""Roles as child processes: their command, their environment, how to see that they are ready."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from copycat_embedded.guard import Guard
+from copycat_embedded.spark_java import spark_java_home
+
+from copycat_launcher.role_process import RoleProcess
+from copycat_launcher.roles import EXECUTOR, GATEWAY, Role
+
+
+def role_command(role: Role, properties: Path) -> tuple[str, ...]:
+    """Return the arguments that let Python run a role on a properties file."""
+    return ("-m", role.module, str(properties))
+
+
+def role_environment(role: Role) -> dict[str, str]:
+    """Return the environment of a role: ours, and for the executor a Java that Spark starts on."""
+    return {**os.environ, "JAVA_HOME": str(spark_java_home())} if role is EXECUTOR else dict(os.environ)
+
+
+def role_process(
+    role: Role,
+    name: str,
+    file: Path,
+    properties: Mapping[str, str],
+    *,
+    guard: Guard,
+    log_file: Path | None = None,
+) -> RoleProcess:
+    """Return the process of a role; `properties` is what the file says."""
+    return RoleProcess(
+        name,
+        role_command(role, file),
+        guard=guard,
+        is_ready=partial(_is_ready, role, role.address(properties)),
+        log_file=log_file,
+        environment=role_environment(role),
+    )
+
+
+async def _is_ready(role: Role, address: str) -> bool:
+    from copycat_launcher.readiness import serves_grpc, serves_rest  # noqa: PLC0415 - while the children start
+
+    return await (serves_rest(f"http://{address}") if role is GATEWAY else serves_grpc(address))

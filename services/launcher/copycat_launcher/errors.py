@@ -1,0 +1,17 @@
+"""Why a command ends without having done its work."""
+
+from __future__ import annotations
+
+from copycat_connect.errors import CopycatError, ErrorCode
+
+
+class StartError(CopycatError):
+    """Something needed for the start is missing, taken or did not come up; the text names it and the fix."""
+
+    code = ErrorCode("launcher.start", grpc="FAILED_PRECONDITION", http=500)
+
+
+class ConnectorFileError(CopycatError):
+    """A connector file of the command line cannot be read, or its connector did not start."""
+
+    code = ErrorCode("launcher.connector", grpc="INVALID_ARGUMENT", http=400)

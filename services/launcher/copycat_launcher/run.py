@@ -1,0 +1,63 @@
+"""The life of a command that supervises: start, say so, keep until told to stop, drain."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine
+
+from copycat_launcher.console import say, waiting
+from copycat_launcher.supervisor import Supervisor
+
+
+class Signals:
+    """SIGINT, SIGTERM and SIGHUP: the first asks to drain, the second to end at once."""
+
+    def __init__(self) -> None:
+        """Take the signals over from the running loop on."""
+        self.drain = asyncio.Event()
+        self.hurry = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(name) is not signal.SIG_IGN:  # nohup means it
+                loop.add_signal_handler(name, self._came)
+
+    def _came(self) -> None:
+        (self.hurry if self.drain.is_set() else self.drain).set()
+
+
+async def run(supervisor: Supervisor, names: list[str], ready: Callable[[], None], signals: Signals) -> None:
+    """Run until told to stop; whatever happens, nothing is left running.
+
+    Raises:
+        CopycatError: Something did not start, or cannot be started again.
+    """
+    try:
+        with waiting("Starting", names) as line:
+            began = await _unless(supervisor.start(line.done), signals.drain)
+        if began:
+            supervisor.keep()
+            ready()
+            await _unless(supervisor.crashed(), signals.drain)
+    finally:
+        if signals.drain.is_set():
+            say("Stopping; press Ctrl-C again to stop without draining")
+        with waiting("Stopping", names) as line:
+            if not await _unless(supervisor.stop(line.done), signals.hurry):
+                await supervisor.kill()
+
+
+async def _unless(work: Coroutine[object, object, None], event: asyncio.Event) -> bool:
+    """Do the work, or give it up when the event comes first; tells whether it was done."""
+    doing = asyncio.create_task(work)
+    coming = asyncio.create_task(event.wait())
+    try:
+        await asyncio.wait((doing, coming), return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            doing.result()
+            return True
+        return False
+    finally:
+        doing.cancel()
+        coming.cancel()
+        await asyncio.gather(doing, coming, return_exceptions=True)

@@ -1,0 +1,119 @@
+"""Start programs side by side, keep them running, stop them in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+
+from copycat_connect.errors import CopycatError
+from copycat_connect.retry import RetryPolicy
+
+from copycat_launcher.errors import StartError
+from copycat_launcher.program import Program
+
+RESTARTS = RetryPolicy(first=0.25, factor=2.0, ceiling=15.0)
+STEADY_SECONDS = 60.0
+READY_SECONDS = 180.0
+Say = Callable[[str], None]
+
+
+class Supervisor:
+    """Supervises programs in stages: all start at once, the last stage stops first."""
+
+    def __init__(
+        self, stages: Sequence[Sequence[Program]], say: Say, restarts: RetryPolicy = RESTARTS
+    ) -> None:
+        """Take the programs; `say` tells people what they should know, a line at a time."""
+        self._stages = stages
+        self._say = say
+        self._restarts = restarts
+        self._keepers: list[asyncio.Task[None]] = []
+
+    async def start(self, progress: Say = lambda _: None, seconds: float = READY_SECONDS) -> None:
+        """Start everything and wait until all is ready; `progress` hears the name of each that is.
+
+        Raises:
+            CopycatError: One cannot be started, ended, or was not ready in time. What was started still
+                runs then: stop it.
+        """
+        for program in self._all():
+            await program.start()
+        waits = {
+            asyncio.create_task(self._until_ready(program, progress)): program for program in self._all()
+        }
+        done, late = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+        for wait in late:
+            wait.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+        for wait in done:
+            wait.result()
+        if late:
+            slow = [waits[wait] for wait in late]
+            logs = ", ".join(f"{program.name} ({program.log})" for program in slow)
+            message = f"Not ready within {seconds:.0f} s: {logs}. Their logs say what they wait for."
+            raise StartError(message)
+
+    def keep(self) -> None:
+        """From now on start again whatever ends."""
+        self._keepers = [asyncio.create_task(self._keep(program)) for program in self._all()]
+
+    async def crashed(self) -> None:
+        """Wait for a keeper to fail, which means that a program cannot even be started any more."""
+        done, _ = await asyncio.wait(self._keepers, return_when=asyncio.FIRST_COMPLETED)
+        for keeper in done:
+            keeper.result()
+
+    async def stop(self, stage_done: Say = lambda _: None) -> None:
+        """Drain stage by stage; nothing is left running afterwards."""
+        await self._release()
+        for stage in reversed(self._stages):
+            await asyncio.gather(*(self._stop_one(program, stage_done) for program in stage))
+
+    async def kill(self) -> None:
+        """End everything by force."""
+        await self._release()
+        await asyncio.gather(*(program.kill() for program in self._all()))
+
+    async def _until_ready(self, program: Program, progress: Say) -> None:
+        ready = asyncio.create_task(program.ready())
+        ended = asyncio.create_task(program.ended())
+        try:
+            await asyncio.wait((ready, ended), return_when=asyncio.FIRST_COMPLETED)
+            if not ready.done():
+                words = program.last_words() or "it said nothing"
+                message = f"{program.name} did not start ({ended.result()}): {words} (log: {program.log})"
+                raise StartError(message)
+            ready.result()
+            progress(program.name)
+        finally:
+            ready.cancel()
+            ended.cancel()
+            await asyncio.gather(ready, ended, return_exceptions=True)
+
+    async def _keep(self, program: Program) -> None:
+        clock = asyncio.get_running_loop()
+        waits, began = self._restarts.waits(), clock.time()
+        while True:
+            how = await program.ended()
+            if clock.time() - began > STEADY_SECONDS:
+                waits = self._restarts.waits()
+            wait = next(waits)
+            self._say(f"{program.name} ended ({how}); starting it again in {wait:g} s. Log: {program.log}")
+            await asyncio.sleep(wait)
+            began = clock.time()
+            await program.start()
+
+    async def _stop_one(self, program: Program, done: Say) -> None:
+        await program.stop()
+        done(program.name)
+
+    async def _release(self) -> None:
+        for keeper in self._keepers:
+            keeper.cancel()
+        for ending in await asyncio.gather(*self._keepers, return_exceptions=True):
+            if isinstance(ending, CopycatError):
+                self._say(ending.message)
+        self._keepers = []
+
+    def _all(self) -> Iterable[Program]:
+        return (program for stage in self._stages for program in stage)

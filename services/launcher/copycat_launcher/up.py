@@ -1,0 +1,103 @@
+"""`copycat up`: a whole system on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_embedded.guard import Guard
+from copycat_embedded.ports import free_ports, is_free
+
+from copycat_launcher.broker_process import BrokerProcess
+from copycat_launcher.children import role_process
+from copycat_launcher.console import say
+from copycat_launcher.data_dir import DataDir
+from copycat_launcher.errors import StartError
+from copycat_launcher.program import Program
+from copycat_launcher.properties import write_properties
+from copycat_launcher.reachable import check_reachable
+from copycat_launcher.roles import EXECUTOR, ROLES, Role
+from copycat_launcher.run import Signals, run
+from copycat_launcher.supervisor import Supervisor
+from copycat_launcher.worker_properties import DISTRIBUTED, executor_properties, up_properties
+
+WRITTEN = "Written by `copycat up` at every start. Set a property with: copycat up --set key=value"
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    """What the user asked for."""
+
+    data_dir: Path
+    rest_port: int = 8083
+    """0 picks a free one."""
+    executors: int = 1
+    bootstrap_servers: str = ""
+    """Empty starts the embedded broker."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Worker properties that win over ours."""
+
+
+async def up(options: UpOptions) -> None:
+    """Run until told to stop.
+
+    Raises:
+        CopycatError: The system cannot be started; nothing is left running.
+    """
+    signals = Signals()
+    folder = DataDir(options.data_dir.resolve())
+    rest_port = _rest_port(options)
+    async with folder.locked() as lock:
+        if options.bootstrap_servers:
+            await check_reachable(options.bootstrap_servers)
+        with Guard(holding=(lock,)) as guard:
+            supervisor, names = _system(options, folder, rest_port, guard)
+            await run(supervisor, names, lambda: _welcome(folder, rest_port), signals)
+
+
+def _rest_port(options: UpOptions) -> int:
+    port = options.rest_port or free_ports(1)[0]
+    if not is_free(port):
+        message = f"--rest-port {port} is taken by another program. Stop that one, or name another port."
+        raise StartError(message)
+    return port
+
+
+def _system(
+    options: UpOptions, folder: DataDir, rest_port: int, guard: Guard
+) -> tuple[Supervisor, list[str]]:
+    kafka_port, *ports = free_ports(1 + len(ROLES) - 1 + options.executors - 1)
+    embedded = not options.bootstrap_servers
+    bootstrap = options.bootstrap_servers or f"127.0.0.1:{kafka_port}"
+    properties = up_properties(bootstrap, rest_port, ports, options.settings, embedded=embedded)
+    DISTRIBUTED.parse(properties)
+    stages: list[list[Program]] = [[], [], [], [], []]
+
+    def add(role: Role, name: str, file: Path, properties: Mapping[str, str]) -> None:
+        write_properties(file, properties, WRITTEN)
+        stages[role.stage].append(
+            role_process(role, name, file, properties, guard=guard, log_file=folder.log(name))
+        )
+
+    if embedded:
+        broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"))
+        stages[0].append(BrokerProcess(broker, guard))
+    for role in ROLES:
+        add(role, role.name, folder.properties("worker"), properties)
+    for number, port in enumerate(ports[len(ROLES) - 1 :], 2):
+        name = f"executor-{number}"
+        add(EXECUTOR, name, folder.properties(name), executor_properties(properties, port))
+    return Supervisor(stages, say), [program.name for stage in stages for program in stage]
+
+
+def _welcome(folder: DataDir, rest_port: int) -> None:
+    say(f"Copycat is ready: http://127.0.0.1:{rest_port}")
+    say(f"Data and logs: {folder.root}. Ctrl-C drains and stops it.")
+
+
+def run_up(options: UpOptions) -> None:
+    """Run `copycat up`."""
+    asyncio.run(up(options))

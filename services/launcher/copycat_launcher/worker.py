@@ -1,0 +1,50 @@
+"""`copycat-worker`: one service of a cluster, or all of one worker."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from copycat_embedded.guard import Guard
+from copycat_rpc.role import read_properties
+
+from copycat_launcher.children import role_command, role_environment, role_process
+from copycat_launcher.console import say
+from copycat_launcher.program import Program
+from copycat_launcher.roles import GATEWAY, ROLE_BY_NAME, ROLES
+from copycat_launcher.run import Signals, run
+from copycat_launcher.supervisor import Supervisor
+from copycat_launcher.worker_properties import DISTRIBUTED
+
+ALL = "all"
+
+
+def run_worker(file: Path, role: str) -> None:
+    """Run one role in place of this process, or all of them as its children, until told to stop.
+
+    Raises:
+        CopycatError: The properties lack something, or a role did not start.
+    """
+    properties = read_properties(file)
+    DISTRIBUTED.parse(properties)
+    if role == ALL:
+        asyncio.run(_all_roles(file.resolve(), properties))
+        return
+    chosen = ROLE_BY_NAME[role]
+    command = [sys.executable, *role_command(chosen, file)]
+    # This very process becomes the service: one process id, signals arrive where they are meant.
+    os.execve(sys.executable, command, role_environment(chosen))  # noqa: S606 - our own interpreter
+
+
+async def _all_roles(file: Path, properties: Mapping[str, str]) -> None:
+    signals = Signals()
+    stages: list[list[Program]] = [[], [], [], [], []]
+    url = f"http://{GATEWAY.address(properties)}"
+    with Guard() as guard:
+        for role in ROLES:
+            stages[role.stage].append(role_process(role, role.name, file, properties, guard=guard))
+        supervisor = Supervisor(stages, say)
+        await run(supervisor, [role.name for role in ROLES], lambda: say(f"Copycat is ready: {url}"), signals)

@@ -1,0 +1,72 @@
+"""What a worker's properties must say, and what `copycat up` says in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_empty
+
+from copycat_launcher.roles import EXECUTOR, LISTENERS, ROLES
+
+JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
+OFFSET_FILE = "offset.storage.file.filename"
+STORED = ("config", "offset", "status", "assignment")
+
+
+def _required(name: str, doc: str) -> ConfigKey:
+    return ConfigKey(name, STRING, HIGH, validator=non_empty, doc=doc)
+
+
+CONVERTERS = (
+    _required("key.converter", "Converter of record keys, when a connector names none."),
+    _required("value.converter", "Converter of record values, when a connector names none."),
+)
+DISTRIBUTED = ConfigDef(
+    _required("group.id", "Name of the Connect cluster."),
+    _required("config.storage.topic", "Topic of the connector configurations."),
+    _required("offset.storage.topic", "Topic of the source offsets."),
+    _required("status.storage.topic", "Topic of the statuses."),
+    *CONVERTERS,
+)
+STANDALONE = ConfigDef(*CONVERTERS)
+
+
+def up_properties(
+    bootstrap: str, rest_port: int, ports: Sequence[int], settings: Mapping[str, str], *, embedded: bool
+) -> dict[str, str]:
+    """Return what every role of `copycat up` is told.
+
+    Names and converters are those of Kafka's shipped `connect-distributed.properties`.
+
+    Args:
+        bootstrap: The brokers.
+        rest_port: Where the gateway serves REST.
+        ports: One free port for each role that answers gRPC, then one for each further executor.
+        settings: What the user said; it wins.
+        embedded: Whether the broker is ours: a single one can hold no more than one replica.
+    """
+    group = settings.get("group.id", "copycat")
+    properties = {
+        "bootstrap.servers": bootstrap,
+        "group.id": group,
+        "config.storage.topic": "connect-configs",
+        "offset.storage.topic": "connect-offsets",
+        "status.storage.topic": "connect-status",
+        "assignment.storage.topic": "connect-assignments",
+        "key.converter": JSON_CONVERTER,
+        "value.converter": JSON_CONVERTER,
+        "key.converter.schemas.enable": "true",
+        "value.converter.schemas.enable": "true",
+        LISTENERS: f"http://127.0.0.1:{rest_port}",
+    }
+    if embedded:
+        properties |= {f"{name}.storage.replication.factor": "1" for name in STORED}
+    for role, port in zip((role for role in ROLES if role.default_listen), ports, strict=False):
+        properties[f"{role.name}.listen"] = f"127.0.0.1:{port}"
+        properties[f"{role.name}.addresses"] = f"127.0.0.1:{port}"
+    return {**properties, **settings}
+
+
+def executor_properties(properties: Mapping[str, str], port: int) -> dict[str, str]:
+    """Return what a further executor is told: all the same, but a port of its own."""
+    return {**properties, EXECUTOR.listen_key: f"127.0.0.1:{port}", "executor.addresses": f"127.0.0.1:{port}"}

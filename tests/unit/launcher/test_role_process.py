@@ -1,0 +1,107 @@
+"""A role as a real child process: its log, its end, what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from copycat_embedded.guard import Guard
+from copycat_launcher.role_process import LOG_BYTES, RoleProcess
+
+DRAINS = """
+import signal, sys, time
+def drain(*_):
+    print("drained", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, drain)
+print("up", flush=True)
+signal.pause()
+"""
+HAS_A_CHILD = """
+import subprocess, sys
+print(subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"]).pid, flush=True)
+sys.stdin.read()
+__import__("signal").pause()
+"""
+REFUSES = """
+import sys
+print("Traceback of something", file=sys.stderr)
+print("copycat config: config.listen is wrong", file=sys.stderr)
+print("and more noise", file=sys.stderr)
+sys.exit(1)
+"""
+
+
+@pytest.fixture
+def guard() -> Iterator[Guard]:
+    with Guard() as watching:
+        yield watching
+
+
+def a_role(script: str, guard: Guard, log: Path, says: str = "\n") -> RoleProcess:
+    def has_said() -> bool:
+        return says in log.read_text()
+
+    async def is_ready() -> bool:
+        return await asyncio.to_thread(has_said)
+
+    return RoleProcess("config", ("-c", script), guard=guard, is_ready=is_ready, log_file=log)
+
+
+async def test_a_stop_lets_it_drain(guard: Guard, tmp_path: Path) -> None:
+    role = a_role(DRAINS, guard, tmp_path / "config.log", says="up")
+    await role.start()
+    await asyncio.wait_for(role.ready(), 20)
+    await role.stop()
+    assert (tmp_path / "config.log").read_text() == "up\ndrained\n"
+
+
+async def test_a_second_start_continues_the_log(guard: Guard, tmp_path: Path) -> None:
+    log = tmp_path / "config.log"
+    log.write_text("before\n")
+    role = a_role("print('after')", guard, log)
+    await role.start()
+    assert await asyncio.wait_for(role.ended(), 20) == "code 0"
+    assert log.read_text() == "before\nafter\n"
+
+
+async def test_a_log_grown_too_large_is_begun_anew(guard: Guard, tmp_path: Path) -> None:
+    log = tmp_path / "config.log"
+    with log.open("wb") as file:
+        file.truncate(LOG_BYTES + 1)
+    role = a_role("print('after')", guard, log)
+    await role.start()
+    await asyncio.wait_for(role.ended(), 20)
+    assert log.read_text() == "after\n"
+
+
+async def test_how_it_ended_is_told(guard: Guard, tmp_path: Path) -> None:
+    role = a_role("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", guard, tmp_path / "config.log")
+    await role.start()
+    assert await asyncio.wait_for(role.ended(), 20) == f"killed by {signal.SIGKILL.name}"
+
+
+async def test_what_a_killed_role_left_running_is_ended(guard: Guard, tmp_path: Path) -> None:
+    log = tmp_path / "config.log"
+    role = a_role(HAS_A_CHILD, guard, log)
+    await role.start()
+    await asyncio.wait_for(role.ready(), 20)
+    grandchild = psutil.Process(int(log.read_text()))
+    await role.kill()
+    grandchild.wait(10)
+    assert not grandchild.is_running()
+
+
+async def test_its_own_message_is_its_last_word(guard: Guard, tmp_path: Path) -> None:
+    role = a_role(REFUSES, guard, tmp_path / "config.log")
+    await role.start()
+    await asyncio.wait_for(role.ended(), 20)
+    assert role.last_words() == "copycat config: config.listen is wrong"
+
+
+async def test_stopping_what_never_started_does_nothing(guard: Guard, tmp_path: Path) -> None:
+    await a_role(DRAINS, guard, tmp_path / "config.log").stop()

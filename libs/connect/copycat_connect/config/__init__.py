@@ -1,6 +1,7 @@
 """Configuration: keys, definitions, validation."""
 
 from copycat_connect.config.definition import ConfigDef
+from copycat_connect.config.java_regex import matches_java_regex
 from copycat_connect.config.key import NO_DEFAULT, ConfigKey, Importance, Recommender, Validator, Width
 from copycat_connect.config.password import Password
 from copycat_connect.config.setting import Type
@@ -9,7 +10,7 @@ from copycat_connect.config.validators import (
     at_least,
     at_most,
     between,
-    matches_regex,
+    distinct_names,
     non_empty,
     non_empty_list,
     non_null,
@@ -58,7 +59,8 @@ __all__ = [
     "at_least",
     "at_most",
     "between",
-    "matches_regex",
+    "distinct_names",
+    "matches_java_regex",
     "non_empty",
     "non_empty_list",
     "non_null",

@@ -5,12 +5,12 @@ Each is called with the key's name and the parsed value, and raises ConfigError.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from copycat_connect.config.key import Validator
 from copycat_connect.config.parsing import invalid_value, setting_text
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.errors import ConfigError
 
 
 def between(low: float | None, high: float | None) -> Validator:
@@ -95,15 +95,24 @@ def unique_aliases(name: str, value: ConfigSetting) -> None:
         raise invalid_value(name, value, "Duplicate alias provided.")
 
 
-def matches_regex(name: str, value: ConfigSetting) -> None:
-    """Accept regular expressions; null passes."""
-    if value is None:
-        return
-    try:
-        re.compile(value)
-    except re.error as error:
-        reason = f"Invalid regex: {error}"
-        raise invalid_value(name, value, reason) from error
+def distinct_names(*, allow_empty: bool = True) -> Validator:
+    """Accept lists of names that are neither empty nor repeated; an empty list only where it is allowed."""
+
+    def check(name: str, value: ConfigSetting) -> None:
+        if value is None:
+            raise _wrong_list(name, "values must not be null.")
+        if not value and not allow_empty:
+            raise _wrong_list(name, "must not be empty. Valid values include: any non-empty value")
+        if len(set(value)) < len(value):
+            raise _wrong_list(name, "values must not be duplicated.")
+        if "" in value:
+            raise _wrong_list(name, "values must not be empty.")
+
+    return check
+
+
+def _wrong_list(name: str, reason: str) -> ConfigError:
+    return ConfigError(f"Configuration '{name}' {reason}", key=name)
 
 
 def all_of(validators: Iterable[Validator]) -> Validator:

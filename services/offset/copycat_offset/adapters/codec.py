@@ -18,6 +18,7 @@ from copycat_offset.domain.maps import NULL, parse
 log = logging.getLogger(__name__)
 
 NAME = json.JSONDecoder()
+TEXT = json.JSONEncoder(ensure_ascii=False)
 
 
 class OffsetCodec:
@@ -46,7 +47,7 @@ class OffsetCodec:
 
 def key_of(connector: str, partition: bytes) -> bytes:
     """Return the record key of a source partition."""
-    return b"[%b,%b]" % (json.dumps(connector, ensure_ascii=False).encode(), partition)
+    return b"[%b,%b]" % (TEXT.encode(connector).encode(), partition)
 
 
 def _split(key: bytes) -> tuple[str, bytes]:

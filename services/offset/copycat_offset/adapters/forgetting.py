@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from contextlib import closing
+from typing import Any
 
 import kafka
 from copycat_connect.errors import UnavailableError
+from copycat_eventlog.clients import Security, aiokafka_config
 from kafka.admin import KafkaAdminClient
 from kafka.errors import GroupIdNotFoundError, GroupSubscribedToTopicError, KafkaError
 
@@ -13,45 +16,36 @@ from copycat_offset.domain.errors import GroupActiveError, GroupError
 from copycat_offset.domain.groups import TopicPartition
 
 GROUP_UNKNOWN = 69
-#: kafka-python's names for the connection settings librdkafka takes.
-SETTINGS = {
-    "security.protocol": "security_protocol",
-    "sasl.mechanism": "sasl_mechanism",
-    "sasl.mechanisms": "sasl_mechanism",
-    "sasl.username": "sasl_plain_username",
-    "sasl.password": "sasl_plain_password",
-    "ssl.ca.location": "ssl_cafile",
-    "ssl.certificate.location": "ssl_certfile",
-    "ssl.key.location": "ssl_keyfile",
-    "ssl.key.password": "ssl_password",
-}
 
 
-def forget_positions(client: Mapping[str, str], group: str, partitions: Collection[TopicPartition]) -> None:
-    """Remove the positions of some partitions; an unknown group has none. Blocks.
+class Forgetting:
+    """Removes positions with kafka-python's admin client, connected for each call: they are rare."""
 
-    Raises:
-        GroupActiveError: A member of the group reads one of the topics.
-        GroupError: The broker refused for another reason.
-        UnavailableError: No broker answered.
-    """
-    wanted = [kafka.TopicPartition(topic, partition) for topic, partition in partitions]
-    settings = {SETTINGS[key]: value for key, value in client.items() if key in SETTINGS}
-    servers = client["bootstrap.servers"].split(",")
-    try:
-        admin = KafkaAdminClient(bootstrap_servers=servers, **settings)
+    def __init__(self, bootstrap_servers: str, security: Security) -> None:
+        """Take the brokers; nothing is sent."""
+        # kafka-python and its asynchronous offspring name their arguments alike.
+        self._settings: dict[str, Any] = aiokafka_config(bootstrap_servers, security)
+
+    def positions(self, group: str, partitions: Collection[TopicPartition]) -> None:
+        """Remove the positions of some partitions; an unknown group has none. Blocks.
+
+        Raises:
+            GroupActiveError: A member of the group reads one of the topics.
+            GroupError: The broker refused for another reason.
+            UnavailableError: No broker answered.
+        """
+        wanted = [kafka.TopicPartition(topic, partition) for topic, partition in partitions]
         try:
-            results = admin.delete_group_offsets(group, wanted)
-        finally:
-            admin.close()
-    except GroupIdNotFoundError:
-        return
-    except KafkaError as error:
-        if getattr(error, "retriable", False):
-            raise UnavailableError(f"Kafka did not answer for consumer group {group}: {error}") from error
-        raise GroupError(group, str(error)) from error
-    for result in results.values():
-        _check(group, result)
+            with closing(KafkaAdminClient(**self._settings)) as admin:
+                results = admin.delete_group_offsets(group, wanted)
+        except GroupIdNotFoundError:
+            return
+        except KafkaError as error:
+            if error.retriable:
+                raise UnavailableError(f"Kafka did not answer for consumer group {group}: {error}") from error
+            raise GroupError(group, str(error)) from error
+        for result in results.values():
+            _check(group, result)
 
 
 def _check(group: str, error: type[KafkaError] | None) -> None:

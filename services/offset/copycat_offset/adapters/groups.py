@@ -11,8 +11,9 @@ import confluent_kafka
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from copycat_connect.errors import CopycatError, UnavailableError
+from copycat_eventlog.clients import librdkafka_config, read_security
 
-from copycat_offset.adapters.forgetting import GROUP_UNKNOWN, forget_positions
+from copycat_offset.adapters.forgetting import GROUP_UNKNOWN, Forgetting
 from copycat_offset.domain.errors import GroupActiveError, GroupError
 from copycat_offset.domain.groups import TopicPartition
 
@@ -26,12 +27,13 @@ ACTIVE = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.NON_EMPTY_GROUP})
 class KafkaGroups:
     """`ConsumerGroups` on a Kafka cluster."""
 
-    def __init__(self, client: Mapping[str, str]) -> None:
-        """Connect with librdkafka's settings; nothing is sent before the first call."""
-        self._client = dict(client)
+    def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:
+        """Take the brokers and a Java client's properties; nothing is sent before the first call."""
+        security = read_security(client_config)
+        self._forget = Forgetting(bootstrap_servers, security)
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="groups")
         # Kept for the life of the service: futures of a client that was let go never resolve.
-        self._admin = AdminClient({**self._client, "log_level": 0})
+        self._admin = AdminClient({**librdkafka_config(bootstrap_servers, security)})
 
     async def positions(self, group: str) -> Mapping[TopicPartition, int]:
         """Return the committed positions."""
@@ -55,7 +57,7 @@ class KafkaGroups:
 
     async def forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
         """Remove the positions of some partitions."""
-        await self._call(group, lambda: forget_positions(self._client, group, partitions))
+        await self._call(group, lambda: self._forget.positions(group, partitions))
 
     async def delete(self, group: str) -> None:
         """Remove the group."""

@@ -1,0 +1,52 @@
+"""The offset service as a process: read the settings, wire, serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import closing
+
+from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.open import open_log
+from copycat_rpc import role
+from copycat_rpc.channel import open_channel
+from copycat_rpc.server import RpcServer
+from copycat_serving.beside import beside
+from copycat_serving.running import serve_events
+
+from copycat_offset.adapters.codec import OffsetCodec
+from copycat_offset.adapters.generations import Generations
+from copycat_offset.adapters.groups import KafkaGroups
+from copycat_offset.adapters.server import OffsetServicer
+from copycat_offset.domain.decide import decide
+from copycat_offset.domain.evolve import evolve
+from copycat_offset.domain.state import OffsetState
+from copycat_offset.settings import read_settings
+
+
+async def serve(
+    properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None] = lambda _: None
+) -> None:
+    """Serve until `stop`; calls `ready` with the bound address once caught up.
+
+    Raises:
+        CopycatError: The settings are wrong, or the log cannot be read or went away.
+    """
+    settings = read_settings(properties)
+    log = open_log(settings.log)
+    events = EventSourced(Decider(OffsetState(), decide, evolve), OffsetCodec(), log)
+    server = RpcServer(settings.listen, setting="offset.listen")
+    generations = Generations()
+    with closing(KafkaGroups(settings.bootstrap_servers, settings.client_config)) as groups:
+        servicer = OffsetServicer(events, log, groups, generations)
+        server.add(add_OffsetServiceServicer_to_server, servicer, "copycat.offset.v1.OffsetService")
+        async with open_channel(settings.scheduler_addresses) as scheduler:
+            following = beside(lambda: generations.follow(scheduler))
+            await serve_events(events, server, stop, ready, following)
+
+
+def main() -> int:
+    """Run `python -m copycat_offset worker.properties`."""
+    return role.main("offset", serve)

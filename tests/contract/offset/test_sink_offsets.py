@@ -1,0 +1,84 @@
+"""Sink offsets over gRPC."""
+
+import pytest
+from copycat.offset.v1 import offset_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_offset.domain.groups import TopicPartition
+from copycat_rpc.errors import RemoteError
+
+from tests.contract.offset.service import running
+
+GROUP = "connect-sink"
+
+
+def _position(partition: int, offset: int) -> types_pb2.TopicPartitionOffset:
+    return types_pb2.TopicPartitionOffset(topic="t", partition=partition, offset=offset)
+
+
+def _commit(generation: int, *offsets: types_pb2.TopicPartitionOffset) -> pb.CommitSinkOffsetsRequest:
+    return pb.CommitSinkOffsetsRequest(
+        connector="sink", task=1, generation=generation, group_id=GROUP, offsets=offsets
+    )
+
+
+async def test_positions_are_committed_and_listed_in_order() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        await service.stub.CommitSinkOffsets(_commit(3, _position(2, 7), _position(0, 5)))
+        answer = await service.stub.ListSinkOffsets(pb.ListSinkOffsetsRequest(group_id=GROUP))
+        assert list(answer.offsets) == [_position(0, 5), _position(2, 7)]
+
+
+async def test_a_commit_of_an_older_generation_is_refused() -> None:
+    async with running() as service:
+        service.scheduler.assign("sink", 1, 4)
+        service.scheduler.say(snapshot_complete=True)
+        with pytest.raises(RemoteError) as refused:
+            await service.stub.CommitSinkOffsets(_commit(3, _position(0, 5)))
+        assert refused.value.remote_code.name == "generation.stale"
+        assert service.groups.groups == {}
+
+
+async def test_a_negative_position_is_refused() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        with pytest.raises(RemoteError) as refused:
+            await service.stub.CommitSinkOffsets(_commit(3, _position(0, -1)))
+        assert refused.value.remote_code.name == "offset.format"
+
+
+async def test_altering_sets_and_removes() -> None:
+    async with running() as service:
+        service.groups.groups[GROUP] = {TopicPartition("t", 0): 1, TopicPartition("t", 1): 1}
+        await service.stub.AlterSinkOffsets(
+            pb.AlterSinkOffsetsRequest(
+                group_id=GROUP,
+                offsets=[_position(2, 9)],
+                removed=[types_pb2.TopicPartition(topic="t", partition=0)],
+            )
+        )
+        assert service.groups.groups[GROUP] == {TopicPartition("t", 1): 1, TopicPartition("t", 2): 9}
+
+
+async def test_a_group_with_members_cannot_be_altered_or_deleted() -> None:
+    async with running() as service:
+        service.groups.active.add(GROUP)
+        for call, request in (
+            (
+                service.stub.AlterSinkOffsets,
+                pb.AlterSinkOffsetsRequest(group_id=GROUP, offsets=[_position(0, 1)]),
+            ),
+            (service.stub.DeleteSinkOffsets, pb.DeleteSinkOffsetsRequest(group_id=GROUP)),
+        ):
+            with pytest.raises(RemoteError) as refused:
+                await call(request)
+            assert refused.value.remote_code.name == "group.active"
+            assert refused.value.remote_code.grpc == "FAILED_PRECONDITION"
+
+
+async def test_a_group_is_deleted_and_an_unknown_one_counts_as_deleted() -> None:
+    async with running() as service:
+        service.groups.groups[GROUP] = {TopicPartition("t", 0): 1}
+        for _ in range(2):
+            await service.stub.DeleteSinkOffsets(pb.DeleteSinkOffsetsRequest(group_id=GROUP))
+        assert service.groups.groups == {}

@@ -1,0 +1,158 @@
+"""Source offsets over gRPC."""
+
+import time
+
+import pytest
+from copycat.offset.v1 import offset_service_pb2 as pb
+from copycat.types.v1.types_pb2 import SourceOffset
+from copycat_eventlog.log import Record
+from copycat_rpc.errors import RemoteError
+
+from tests.contract.offset.service import Service, running
+
+FILE = b'{"filename":"in.txt"}'
+
+
+def _commit(generation: int, *offsets: SourceOffset) -> pb.CommitSourceOffsetsRequest:
+    return pb.CommitSourceOffsetsRequest(connector="orders", task=0, generation=generation, offsets=offsets)
+
+
+async def _listed(service: Service) -> dict[bytes, bytes]:
+    answer = await service.stub.ListSourceOffsets(pb.ListSourceOffsetsRequest(connector="orders"))
+    return {each.partition: each.offset for each in answer.offsets}
+
+
+async def test_a_commit_is_read_back_and_written_as_kafka_connect_writes_it() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        answer = await service.stub.CommitSourceOffsets(
+            _commit(7, SourceOffset(partition=FILE, offset=b'{"n":1}'))
+        )
+        assert sum(answer.revision.next.values()) == 1
+        (entry,) = service.topic.entries
+        assert entry.record == Record(b'["orders",{"filename":"in.txt"}]', b'{"n":1}')
+        assert await _listed(service) == {FILE: b'{"n":1}'}
+
+
+async def test_offsets_are_read_in_the_order_asked_with_none_where_there_is_none() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        await service.stub.CommitSourceOffsets(_commit(1, SourceOffset(partition=FILE, offset=b'{"n":1}')))
+        answer = await service.stub.ReadSourceOffsets(
+            pb.ReadSourceOffsetsRequest(connector="orders", partitions=[b'{"filename":"x"}', FILE])
+        )
+        assert [(each.partition, each.HasField("offset"), each.offset) for each in answer.offsets] == [
+            (b'{"filename":"x"}', False, b""),
+            (FILE, True, b'{"n":1}'),
+        ]
+
+
+async def test_what_another_writer_put_on_the_topic_is_seen() -> None:
+    async with running() as service:
+        service.topic.write([Record(b'["orders",{"a":1}]', b'{"n":1}'), Record(b"rubbish", b"x")])
+        assert await _listed(service) == {b'{"a":1}': b'{"n":1}'}
+
+
+async def test_altering_sets_and_forgets_only_what_is_named() -> None:
+    async with running() as service:
+        alter = service.stub.AlterSourceOffsets
+        three = [SourceOffset(partition=b'{"p":%d}' % i, offset=b'{"n":1}') for i in range(3)]
+        await alter(pb.AlterSourceOffsetsRequest(connector="orders", offsets=three))
+        change = [SourceOffset(partition=b'{"p":0}'), SourceOffset(partition=b'{"p":1}', offset=b'{"n":2}')]
+        await alter(pb.AlterSourceOffsetsRequest(connector="orders", offsets=change))
+        assert await _listed(service) == {b'{"p":1}': b'{"n":2}', b'{"p":2}': b'{"n":1}'}
+        assert service.topic.entries
+        before = len(service.topic.entries)
+        await alter(pb.AlterSourceOffsetsRequest(connector="orders", offsets=change))
+        assert len(service.topic.entries) == before
+
+
+async def test_a_commit_of_an_older_generation_is_refused() -> None:
+    async with running() as service:
+        service.scheduler.assign("orders", 0, 8)
+        service.scheduler.say(snapshot_complete=True)
+        with pytest.raises(RemoteError) as refused:
+            await service.stub.CommitSourceOffsets(_commit(7, SourceOffset(partition=FILE, offset=b"{}")))
+        assert refused.value.remote_code.name == "generation.stale"
+        assert refused.value.remote_code.grpc == "ABORTED"
+        assert refused.value.fields["newest"] == "8"
+        assert not service.topic.entries
+
+
+async def test_the_last_commit_after_an_assignment_was_removed_is_accepted_but_no_older_one() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        service.scheduler.assign("orders", 0, 8)
+        service.scheduler.unassign("orders", 0)
+        service.scheduler.assign("other", 0, 9)
+        await service.knows("other", 0, 9)
+        await service.stub.CommitSourceOffsets(_commit(8, SourceOffset(partition=FILE, offset=b"{}")))
+        with pytest.raises(RemoteError):
+            await service.stub.CommitSourceOffsets(_commit(7, SourceOffset(partition=FILE, offset=b"{}")))
+
+
+async def test_a_commit_newer_than_the_scheduler_is_known_to_be_is_accepted() -> None:
+    async with running() as service:
+        service.scheduler.assign("orders", 0, 8)
+        service.scheduler.say(snapshot_complete=True)
+        await service.stub.CommitSourceOffsets(_commit(9, SourceOffset(partition=FILE, offset=b"{}")))
+
+
+async def test_without_a_scheduler_commits_wait_once_and_are_then_accepted() -> None:
+    async with running(patience=0.2) as service:
+        begun = time.monotonic()
+        await service.stub.CommitSourceOffsets(_commit(1, SourceOffset(partition=FILE, offset=b'{"n":1}')))
+        assert time.monotonic() - begun >= 0.2
+        await service.stub.CommitSourceOffsets(_commit(1, SourceOffset(partition=FILE, offset=b'{"n":2}')))
+        assert time.monotonic() - begun < 0.4
+
+
+@pytest.mark.parametrize(
+    ("partition", "offset", "text"),
+    [
+        (b"[1]", b"{}", "Offsets must be specified as a Map"),
+        (FILE, b'"x"', "Offsets must be specified as a Map"),
+        (
+            FILE,
+            b'{"f":{"a":1}}',
+            "Offsets may only contain primitive types as values, but field 'f' contains MAP",
+        ),
+        (
+            b'{"f":[1]}',
+            b"{}",
+            "Offsets may only contain primitive types as values, but field 'f' contains ARRAY",
+        ),
+        (b"{", b"{}", "A source partition or offset is not JSON"),
+        (FILE, b'{"f":NaN}', "A source partition or offset is not JSON"),
+    ],
+)
+async def test_a_text_that_is_no_flat_map_is_refused(partition: bytes, offset: bytes, text: str) -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        wrong = SourceOffset(partition=partition, offset=offset)
+        for call, request in (
+            (service.stub.CommitSourceOffsets, _commit(1, wrong)),
+            (
+                service.stub.AlterSourceOffsets,
+                pb.AlterSourceOffsetsRequest(connector="orders", offsets=[wrong]),
+            ),
+        ):
+            with pytest.raises(RemoteError) as refused:
+                await call(request)
+            assert refused.value.remote_code.name == "offset.format"
+            assert refused.value.message.startswith(text)
+        assert not service.topic.entries
+
+
+async def test_a_hundred_thousand_partitions_are_committed_and_listed_in_seconds() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        offsets = [
+            SourceOffset(partition=b'{"file":"f%d"}' % i, offset=b'{"position":%d}' % i)
+            for i in range(100_000)
+        ]
+        begun = time.monotonic()
+        await service.stub.CommitSourceOffsets(_commit(1, *offsets))
+        listed = await _listed(service)
+        assert listed == {each.partition: each.offset for each in offsets}
+        assert time.monotonic() - begun < 20

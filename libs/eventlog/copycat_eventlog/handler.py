@@ -7,7 +7,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from copycat_connect.errors import CopycatError, LogCompactedError, NotWriterError, UnavailableError
+from copycat_connect.errors import (
+    CopycatError,
+    LogCompactedError,
+    NotWriterError,
+    OutcomeUnknownError,
+    UnavailableError,
+)
 
 from copycat_eventlog.ahead import Ahead, Flight
 from copycat_eventlog.decider import Decider
@@ -61,6 +67,7 @@ class EventSourced(Generic[C, E, S]):
         self._ahead: Ahead[E, S] = Ahead(decider.evolve, decider.initial)
         self._history: History[E, S] = History(history)
         self._caught_up = False
+        self._stopped = False
         self._flights: set[asyncio.Task[None]] = set()
         self._waiters: list[tuple[Revision, asyncio.Future[None]]] = []
 
@@ -88,13 +95,14 @@ class EventSourced(Generic[C, E, S]):
     async def stop(self) -> None:
         """Stop the log, end the watches, fail what waits."""
         await self._log.stop()
-        if self._flights:
-            await asyncio.wait(self._flights)
-        self._history.close()
+        self._stopped = True
         waiters, self._waiters = self._waiters, []
         for _, waiter in waiters:
             if not waiter.done():
-                waiter.set_exception(UnavailableError("The service is stopping"))
+                waiter.set_exception(_stopping())
+        if self._flights:
+            await asyncio.wait(self._flights)
+        self._history.close()
 
     async def crashed(self) -> BaseException:
         """Return only when the log can go on no more, with the reason."""
@@ -126,9 +134,15 @@ class EventSourced(Generic[C, E, S]):
         return Outcome(events, self._state, self._revision)
 
     async def reached(self, revision: Revision) -> None:
-        """Wait until the folded state shows everything up to `revision`."""
+        """Wait until the folded state shows everything up to `revision`.
+
+        Raises:
+            UnavailableError: The service stopped before.
+        """
         if self._revision.covers(revision):
             return
+        if self._stopped:
+            raise _stopping()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((revision, waiter))
         await waiter
@@ -177,11 +191,19 @@ class EventSourced(Generic[C, E, S]):
 
     async def _land(self, flight: Flight, records: Sequence[Record]) -> None:
         try:
-            await self.reached(await self._log.append(records))
+            revision = await self._log.append(records)
+            await self._shown(revision)
         except CopycatError:
             self._ahead.drop(flight)
             raise
         self._ahead.land(flight)
+
+    async def _shown(self, revision: Revision) -> None:
+        try:
+            await self.reached(revision)
+        except UnavailableError as stopped:
+            message = "The events were appended, but the service stopped before it showed them"
+            raise OutcomeUnknownError(message) from stopped
 
     def _landed(self, task: asyncio.Task[None]) -> None:
         self._flights.discard(task)
@@ -224,3 +246,7 @@ class EventSourced(Generic[C, E, S]):
             else:
                 waiting.append((revision, waiter))
         self._waiters = waiting
+
+
+def _stopping() -> UnavailableError:
+    return UnavailableError("The service is stopping")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.log import Log
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_eventlog.settings import Backend, LogSettings
@@ -15,6 +16,6 @@ def open_log(settings: LogSettings) -> Log:
         case Backend.MEMORY:
             return MemoryLog(MemoryTopic(max(1, settings.partitions)))
         case Backend.KAFKA:
-            raise NotImplementedError
+            return KafkaLog(settings)
         case _:
             assert_never(settings.backend)

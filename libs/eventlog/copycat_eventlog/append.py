@@ -1,0 +1,131 @@
+"""The append: a transactional producer, and the fence that its id is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from copycat_connect.errors import UnavailableError
+
+from copycat_eventlog.log import Record
+
+TRANSACTION_SECONDS = 10.0
+COMMIT_SECONDS = 20.0
+CLAIM_SECONDS = 10.0
+#: Kafka's default limit of a batch, less what a batch of one record adds.
+RECORD_BYTES = 1_048_588 - 200
+
+
+@dataclass(eq=False, slots=True)
+class Transaction:
+    """Groups of records that become visible together."""
+
+    groups: Sequence[Sequence[Record]]
+    ends: list[dict[int, int]] = field(default_factory=list)
+    """Per group: partition to the offset after its last record, once the broker has them."""
+    first: tuple[int, int] | None = None
+    """Partition and offset of one record, once the broker has all of them: the commit may have begun.
+    As long as it is None, nothing of the transaction can ever become visible."""
+
+
+class TransactionalProducer:
+    """Writes to one topic; creating another one with the same id fences this one (I3).
+
+    Its calls block; one thread makes them all. After a failure it is of no more use.
+    """
+
+    def __init__(self, config: Mapping[str, str | int | bool], topic: str, transactional_id: str) -> None:
+        """Build it; `config` is the connection part of a producer's configuration."""
+        self._topic = topic
+        self._producer = Producer({
+            **config,
+            "transactional.id": transactional_id,
+            "client.id": transactional_id,
+            "acks": "all",
+            "linger.ms": 0,
+            "partitioner": "murmur2_random",
+            "message.max.bytes": RECORD_BYTES + 200,
+            "message.timeout.ms": int(TRANSACTION_SECONDS * 1000),
+            "transaction.timeout.ms": int(TRANSACTION_SECONDS * 1000),
+        })  # fmt: skip
+
+    def claim(self) -> None:
+        """Fence every former producer of this id and end its open transaction.
+
+        Raises:
+            UnavailableError: The brokers did not do it; discard this producer.
+        """
+        try:
+            # Asked before it is connected, librdkafka waits half a second before it looks for the coordinator.
+            self._producer.list_topics(self._topic, CLAIM_SECONDS)
+            self._producer.init_transactions(CLAIM_SECONDS)
+        except KafkaException as error:
+            message = f"Could not claim {self._topic}: {_reason(error)}"
+            raise UnavailableError(message) from None
+
+    def commit(self, transaction: Transaction, begin_commit: Callable[[], object]) -> str | None:
+        """Write and commit; return None, or why that failed.
+
+        `begin_commit` is called between the two: before it returns, nobody can have read the records.
+        """
+        try:
+            self._producer.begin_transaction()
+            failure = self._write(transaction)
+            if failure is not None:
+                return failure
+            begin_commit()
+            self._producer.commit_transaction(COMMIT_SECONDS)
+        # librdkafka raises fatal errors out of any call, at times as SystemError.
+        except (KafkaException, SystemError, BufferError) as error:
+            return _reason(error)
+        return None
+
+    def discard(self) -> None:
+        """Let go without waiting: to end a producer may block while the brokers are away."""
+        holder = [self._producer]
+        del self._producer
+        threading.Thread(target=_end, args=(holder,), daemon=True, name="end-producer").start()
+
+    def _write(self, transaction: Transaction) -> str | None:
+        failed: list[KafkaError] = []
+        for group in transaction.groups:
+            end: dict[int, int] = {}
+            transaction.ends.append(end)
+            for record in group:
+                self._producer.produce(
+                    self._topic,
+                    key=record.key,
+                    value=record.value,
+                    on_delivery=partial(_delivered, end, failed),
+                )
+        if self._producer.flush(TRANSACTION_SECONDS) > 0:
+            return "the brokers did not take the records in time"
+        if failed:
+            return failed[0].str()
+        partition, after = next(iter(transaction.ends[0].items()))
+        transaction.first = (partition, after - 1)
+        return None
+
+
+def _delivered(
+    end: dict[int, int], failed: list[KafkaError], error: KafkaError | None, message: Message
+) -> None:
+    # Asking the error for its name here would hide the one librdkafka raises out of the same call.
+    partition, offset = message.partition(), message.offset()
+    if error is not None:
+        failed.append(error)
+    elif partition is not None and offset is not None:
+        end[partition] = max(end.get(partition, 0), offset + 1)
+
+
+def _end(holder: list[Producer]) -> None:
+    holder[0].purge(blocking=False)
+    holder.clear()  # the last reference: librdkafka ends its threads here
+
+
+def _reason(error: BaseException) -> str:
+    cause = error.args[0] if error.args else error
+    return cause.str() if isinstance(cause, KafkaError) else str(error)

@@ -1,0 +1,100 @@
+"""Reaching the brokers: bounded, cancellable, with an answer that names what to mend."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from typing import TypeVar, cast
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._metadata import TopicMetadata
+from copycat_connect.errors import UnavailableError
+
+T = TypeVar("T")
+#: One request; short, so that a cancelled start ends soon.
+REQUEST_SECONDS = 2.0
+ANSWER_SECONDS = 10.0
+PAUSE_SECONDS = 0.2
+
+
+class Brokers:
+    """An admin client with a deadline. Its calls block."""
+
+    def __init__(
+        self, config: Mapping[str, str | int | bool], within: float, cancelled: threading.Event | None = None
+    ) -> None:
+        """Connect in the background.
+
+        Args:
+            config: The connection part of a librdkafka configuration.
+            within: Seconds for everything asked of this object.
+            cancelled: Set by another thread to give up early.
+        """
+        self._addresses = config["bootstrap.servers"]
+        self._within = within
+        self._deadline = time.monotonic() + within
+        self._cancelled = cancelled or threading.Event()
+        self._trouble = "no broker answered"
+        # Keep the client: futures of one that is gone never resolve.
+        self._client = AdminClient(cast("dict[str, str | int | float]", {**config, "error_cb": self._note}))
+
+    @property
+    def client(self) -> AdminClient:
+        """For calls whose errors the caller tells apart itself."""
+        return self._client
+
+    def topic(self, name: str) -> TopicMetadata | None:
+        """Return what the brokers know of a topic, if anything.
+
+        Raises:
+            UnavailableError: They could not be reached in time.
+        """
+        while True:
+            try:
+                # Asked for one topic by name, brokers that may would create it, with their own settings.
+                return self._client.list_topics(timeout=REQUEST_SECONDS).topics.get(name)
+            except KafkaException as error:
+                self._client.poll(0)  # serves the callback that knows the reason
+                self.pause(error.args[0])
+
+    def ask(self, future: Future[T]) -> T:
+        """Wait for an answer.
+
+        Raises:
+            KafkaException: The brokers' refusal.
+            UnavailableError: There was none.
+        """
+        try:
+            return future.result(ANSWER_SECONDS)
+        except TimeoutError:
+            message = f"Kafka at {self._addresses} did not answer within {ANSWER_SECONDS:g} s"
+            raise UnavailableError(message) from None
+
+    def pause(self, error: KafkaError, attempt: str | None = None) -> None:
+        """Wait a little after an error that may pass.
+
+        Args:
+            error: What the brokers, or the client in their stead, said.
+            attempt: What was tried; without it, to reach them at all.
+
+        Raises:
+            UnavailableError: The time is up.
+        """
+        if time.monotonic() + PAUSE_SECONDS < self._deadline and not self._cancelled.wait(PAUSE_SECONDS):
+            return
+        if attempt is not None:
+            message = f"{attempt} failed for {self._within:g} s: {error.str()}"
+        else:
+            message = (
+                f"Kafka cannot be reached at bootstrap.servers={self._addresses}: {self._trouble} "
+                f"(tried for {self._within:g} s). Start the brokers or correct bootstrap.servers."
+            )
+        raise UnavailableError(message)
+
+    def _note(self, error: KafkaError) -> None:
+        # "all brokers down" only sums up what was told before.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001
+            self._trouble = error.str()

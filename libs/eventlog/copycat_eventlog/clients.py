@@ -1,0 +1,125 @@
+"""Translates client properties of Kafka's Java clients for the two clients used here."""
+
+from __future__ import annotations
+
+import logging
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from copycat_connect.errors import ConfigError
+
+_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""")
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """How to connect: what all clients need to know besides the addresses."""
+
+    protocol: str = "PLAINTEXT"
+    mechanism: str = "PLAIN"
+    username: str | None = None
+    password: str | None = None
+    ca_file: str | None = None
+    certificate_file: str | None = None
+    """Client certificate and key, one PEM file as in Java's PEM key store."""
+    key_password: str | None = None
+    check_host: bool = True
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether TLS is spoken."""
+        return self.protocol.endswith("SSL")
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether SASL is spoken."""
+        return self.protocol.startswith("SASL")
+
+
+def read_security(properties: Mapping[str, str]) -> Security:
+    """Read the properties of a Java client; PEM stores only.
+
+    Raises:
+        ConfigError: A store is of a kind only Java reads, or the login module is not PLAIN or SCRAM.
+    """
+    login = properties.get("sasl.jaas.config", "")
+    options = {name: double or single or bare for name, double, single, bare in _OPTION.findall(login)}
+    security = Security(
+        protocol=properties.get("security.protocol", "PLAINTEXT").upper(),
+        mechanism=properties.get("sasl.mechanism", "PLAIN").upper(),
+        username=options.get("username", properties.get("sasl.username")),
+        password=options.get("password", properties.get("sasl.password")),
+        ca_file=_pem(properties, "ssl.truststore"),
+        certificate_file=_pem(properties, "ssl.keystore"),
+        key_password=properties.get("ssl.key.password"),
+        check_host=properties.get("ssl.endpoint.identification.algorithm", "https") != "",
+    )
+    if security.authenticated and security.mechanism not in {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}:
+        message = f"sasl.mechanism={security.mechanism} is not supported; use PLAIN or SCRAM-SHA-256/512"
+        raise ConfigError(message, key="sasl.mechanism")
+    return security
+
+
+def _pem(properties: Mapping[str, str], store: str) -> str | None:
+    location = properties.get(f"{store}.location")
+    kind = properties.get(f"{store}.type", "JKS").upper()
+    if location is not None and kind != "PEM":
+        message = f"{store}.type={kind} is not supported; convert {location} to PEM and set {store}.type=PEM"
+        raise ConfigError(message, key=f"{store}.type")
+    return location
+
+
+def tls_context(security: Security) -> ssl.SSLContext | None:
+    """Return what Python's own clients encrypt with, or None for plain text."""
+    if not security.encrypted:
+        return None
+    context = ssl.create_default_context(cafile=security.ca_file)
+    context.check_hostname = security.check_host
+    if security.certificate_file is not None:
+        context.load_cert_chain(security.certificate_file, password=security.key_password)
+    return context
+
+
+def librdkafka_config(bootstrap_servers: str, security: Security) -> dict[str, str | int | bool]:
+    """Return the connection part of a confluent-kafka configuration, silent on stderr."""
+    given = {
+        "security.protocol": security.protocol,
+        "sasl.mechanism": security.mechanism if security.authenticated else None,
+        "sasl.username": security.username,
+        "sasl.password": security.password,
+        "ssl.ca.location": security.ca_file,
+        "ssl.certificate.location": security.certificate_file,
+        "ssl.key.location": security.certificate_file,
+        "ssl.key.password": security.key_password,
+        "ssl.endpoint.identification.algorithm": "https" if security.check_host else "none",
+    }
+    config: dict[str, str | int | bool] = {key: value for key, value in given.items() if value is not None}
+    # Failed connections would be printed for each attempt: every 50 ms by default.
+    return config | {
+        "bootstrap.servers": bootstrap_servers,
+        "log_level": 0,
+        "reconnect.backoff.max.ms": 1000,
+    }
+
+
+def aiokafka_config(bootstrap_servers: str, security: Security) -> dict[str, object]:
+    """Return the connection part of an aiokafka client's arguments."""
+    return {
+        "bootstrap_servers": [server.strip() for server in bootstrap_servers.split(",")],
+        "security_protocol": security.protocol,
+        "ssl_context": tls_context(security),
+        "sasl_mechanism": security.mechanism,
+        "sasl_plain_username": security.username,
+        "sasl_plain_password": security.password,
+    }
+
+
+def silence_clients() -> None:
+    """Keep aiokafka, Faust and mode quiet: they log thousands of lines while a broker is away.
+
+    What matters reaches the log's user as an error or as the reason of a crash.
+    """
+    for name in ("aiokafka", "kafka", "faust", "mode"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,207 @@
+"""A log on a compacted Kafka topic."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from copycat_connect.errors import NotWriterError, UnavailableError
+
+from copycat_eventlog.append import TransactionalProducer
+from copycat_eventlog.brokers import Brokers
+from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security, silence_clients
+from copycat_eventlog.electorate import Electorate, read_electorate
+from copycat_eventlog.group_commit import Batch, GroupCommit
+from copycat_eventlog.leadership import Leadership
+from copycat_eventlog.log import Entry, Fold, Record, Revision
+from copycat_eventlog.materialise import Materialiser
+from copycat_eventlog.outcome import Outcomes
+from copycat_eventlog.owner import Election, owner_group, owner_topic
+from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic
+
+#: To fold what was written before a claim.
+FOLD_SECONDS = 30.0
+#: To show, before stopping, what was committed last.
+LINGER_SECONDS = 2.0
+QUESTION_SECONDS = 5.0
+
+
+class KafkaLog:
+    """Folds in every instance, appends in the one that leads."""
+
+    def __init__(self, settings: LogSettings) -> None:
+        """Build it; nothing is connected before `start`."""
+        self._settings = settings
+        security = read_security(settings.client_config)
+        self._connection = librdkafka_config(settings.bootstrap_servers, security)
+        self._reading = aiokafka_config(settings.bootstrap_servers, security)
+        self._client_id = f"{settings.owner_id}-{uuid.uuid4().hex[:12]}"
+        self._leadership = Leadership(self, self._client_id)
+        self._election = Election(settings, self._client_id, self._leadership.elect)
+        self._group = GroupCommit(self._connect, self._on_commit, self._on_loss)
+        self._outcomes = Outcomes(self._reached)
+        self._materialiser: Materialiser | None = None
+        self._fold: Fold | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._crash = _Crash()
+        self._cancelled = threading.Event()
+
+    @property
+    def leads(self) -> bool:
+        """Whether this instance may append."""
+        return self._leadership.leads
+
+    async def start(self, fold: Fold) -> None:
+        """Make or check the topic, fold it, and take part in the election."""
+        silence_clients()
+        self._fold = fold
+        self._materialiser = Materialiser(
+            self._reading, self._settings.topic, await self._prepared(), self._folded, of=self._election
+        )
+        await self._materialiser.start()
+        for work in (self._watch(), self._group.run(), self._leadership.run(), self._election.start()):
+            self._spawn(work)
+        await self._fold_to_end()
+        self._materialiser.caught_up()
+
+    async def lead(self) -> None:
+        """Return once this instance leads."""
+        await self._leadership.lead()
+
+    async def append(self, records: Sequence[Record]) -> Revision:
+        """Append in a transaction, shared with others that wait."""
+        if not self.leads:
+            message = "Nothing was appended: this instance does not own the log"
+            raise NotWriterError(message)
+        return await self._group.append(records)
+
+    async def end(self) -> Revision:
+        """Ask the brokers for the end of every partition."""
+        return await self._reader.end()
+
+    async def crashed(self) -> BaseException:
+        """Wait for a crash of the fold or of the election: Faust ends neither the process nor itself."""
+        return await self._crash.wait()
+
+    async def stop(self) -> None:
+        """Finish the transaction under way, leave the group, disconnect."""
+        self._cancelled.set()
+        self._leadership.close()
+        await self._group.close()
+        await self._linger()
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._election.stop()
+        if self._materialiser is not None:
+            await self._materialiser.stop()
+
+    async def electorate(self) -> Electorate:
+        """Ask the coordinator of the owner group."""
+        return await asyncio.to_thread(self._ask_electorate)
+
+    async def claim(self) -> None:
+        """Fence all others; fold what they, or we with an unknown outcome, have written."""
+        await self._group.claim()
+        try:
+            async with asyncio.timeout(FOLD_SECONDS):
+                await self._fold_to_end()
+                await self._outcomes.settled()
+        except TimeoutError:
+            message = f"The log could not be read to its end within {FOLD_SECONDS:g} s"
+            raise UnavailableError(message) from None
+
+    def release(self) -> None:
+        """Let the producer go."""
+        self._group.release()
+
+    @property
+    def _reader(self) -> Materialiser:
+        if self._materialiser is None:
+            message = "The log was not started"
+            raise UnavailableError(message)
+        return self._materialiser
+
+    async def _prepared(self) -> int:
+        try:
+            return await asyncio.to_thread(self._prepare)
+        except asyncio.CancelledError:
+            self._cancelled.set()  # or the thread would go on to its deadline
+            raise
+
+    def _prepare(self) -> int:
+        settings = self._settings
+        brokers = Brokers(self._connection, settings.reachable_within, self._cancelled)
+        partitions = ensure_log_topic(brokers, settings)
+        ensure_owner_topic(brokers, owner_topic(settings.owner_id), settings.replication_factor)
+        return partitions
+
+    def _ask_electorate(self) -> Electorate:
+        owner = self._settings.owner_id
+        brokers = Brokers(self._connection, QUESTION_SECONDS, self._cancelled)
+        return read_electorate(brokers, owner_group(owner), owner_topic(owner))
+
+    def _connect(self) -> TransactionalProducer:
+        return TransactionalProducer(self._connection, self._settings.topic, self._settings.owner_id)
+
+    async def _reached(self, revision: Revision) -> None:
+        await self._reader.reached(revision)
+
+    async def _fold_to_end(self) -> None:
+        await self._reader.reached(await self._reader.end())
+
+    def _folded(self, entries: Sequence[Entry], reached: Revision) -> None:
+        self._outcomes.folded(entries)
+        if self._fold is not None:
+            self._fold(entries, reached)
+
+    def _on_commit(self, batch: Batch) -> None:
+        self._outcomes.committing(batch)
+
+    def _on_loss(self, batch: Batch, reason: str) -> None:
+        self._leadership.lost()
+        self._outcomes.failed(batch, reason)
+
+    async def _linger(self) -> None:
+        try:
+            async with asyncio.timeout(LINGER_SECONDS):
+                await self._outcomes.shown()
+        except (TimeoutError, UnavailableError):
+            return
+
+    async def _watch(self) -> None:
+        self._crash.set(await self._election.crashed())
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (reason := task.exception()) is not None:
+            self._crash.set(reason)
+
+
+class _Crash:
+    """A reason that comes at most once."""
+
+    def __init__(self) -> None:
+        self._happened = asyncio.Event()
+        self._reason: BaseException | None = None
+
+    def set(self, reason: BaseException) -> None:
+        if self._reason is None:
+            self._reason = reason
+            self._happened.set()
+
+    async def wait(self) -> BaseException:
+        while self._reason is None:
+            await self._happened.wait()
+        return self._reason

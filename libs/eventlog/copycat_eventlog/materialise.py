@@ -1,0 +1,137 @@
+"""The fold of a topic: a Faust service around a reader that belongs to no group."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import faust
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka.errors import KafkaError
+from copycat_connect.errors import UnavailableError
+
+from copycat_eventlog.log import Entry, Fold, Record, Revision
+from copycat_eventlog.owner import Election
+
+#: Data wakes the reader at once; this only bounds how late it notices that a marker was the last record.
+IDLE_MS = 1000
+#: Folded between two turns of the event loop once caught up, so that watchers keep pace.
+STEP = 500
+
+
+class Materialiser(faust.Service):
+    """Reads every partition from the beginning, committed records only, and folds them.
+
+    Every instance folds everything: Faust's tables hang on transaction markers and miss what others write.
+    """
+
+    def __init__(
+        self, client: Mapping[str, Any], topic: str, partitions: int, fold: Fold, *, of: Election
+    ) -> None:
+        """Build it.
+
+        Args:
+            client: The connection part of aiokafka's arguments.
+            topic: What to fold.
+            partitions: How many there are.
+            fold: Takes the records.
+            of: Crashes with this service.
+        """
+        self._client = client
+        self._partitions = [TopicPartition(topic, number) for number in range(partitions)]
+        self._fold = fold
+        self._consumer: Any = None
+        self._probe: Any = None
+        self._handing_over = False
+        self._moved = asyncio.Event()
+        self._step: int | None = None
+        self.position = Revision.ZERO
+        """Everything up to here was folded."""
+        super().__init__(beacon=of.app.beacon)
+
+    async def on_start(self) -> None:
+        """Connect; reading begins in the background."""
+        self._consumer = AIOKafkaConsumer(
+            **self._client,
+            group_id=None,
+            isolation_level="read_committed",
+            enable_auto_commit=False,
+            # A log that lost what we folded, or was made anew, must not be folded on: crash and start over.
+            auto_offset_reset="none",
+            fetch_max_wait_ms=5000,
+            consumer_timeout_ms=5000,
+            max_partition_fetch_bytes=4 * 1024 * 1024,
+            metadata_max_age_ms=30_000,
+        )
+        # Ends as seen by a read_committed reader stop at open transactions: ask as an uncommitted one.
+        self._probe = AIOKafkaConsumer(**self._client, group_id=None, metadata_max_age_ms=30_000)
+        await asyncio.gather(self._consumer.start(), self._probe.start())
+        self._consumer.assign(self._partitions)
+        await self._consumer.seek_to_beginning(*self._partitions)
+
+    async def on_stop(self) -> None:
+        """Disconnect."""
+        for consumer in (self._consumer, self._probe):
+            if consumer is not None:
+                await consumer.stop()
+
+    async def end(self) -> Revision:
+        """The position after the last record, those of open transactions included.
+
+        Raises:
+            UnavailableError: The brokers did not answer.
+        """
+        try:
+            ends = await self._probe.end_offsets(self._partitions)
+        except KafkaError as error:
+            message = f"The end of the log cannot be asked for: {error}"
+            raise UnavailableError(message) from None
+        return Revision({partition.partition: offset for partition, offset in ends.items()})
+
+    async def reached(self, target: Revision) -> None:
+        """Wait until everything up to `target` was folded, markers included.
+
+        Raises:
+            UnavailableError: The fold has stopped.
+        """
+        while not self.position.covers(target):
+            if self.should_stop:
+                message = "The log is not read any more"
+                raise UnavailableError(message)
+            self._moved.clear()
+            try:
+                async with asyncio.timeout(0.01):
+                    await self._moved.wait()
+            except TimeoutError:
+                if not self._handing_over:
+                    await self._advance(())  # the reader sleeps on when all it got is markers
+
+    def caught_up(self) -> None:
+        """From now on fold in small steps."""
+        self._step = STEP
+
+    @faust.Service.task
+    async def _read(self) -> None:
+        # An exception here crashes the service: wanted, a fold with a hole is worthless.
+        while not self.should_stop:
+            batches = await self._consumer.getmany(timeout_ms=IDLE_MS, max_records=self._step)
+            # No await since the client moved its position past these records: see `reached`.
+            self._handing_over = True
+            await self._advance([record for batch in batches.values() for record in batch])
+            self._handing_over = False
+            await asyncio.sleep(0)
+
+    async def _advance(self, records: Sequence[ConsumerRecord]) -> None:
+        position = {p.partition: await self._consumer.position(p) for p in self._partitions}
+        if position == self.position.next:
+            return
+        self.position = Revision(position)
+        # A record without a key is no fact; only a topic that was not always compacted holds any.
+        entries = [
+            Entry(record.partition, record.offset, Record(record.key, record.value))
+            for record in records
+            if record.key is not None
+        ]
+        self._fold(entries, self.position)
+        self._moved.set()

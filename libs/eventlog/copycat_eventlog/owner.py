@@ -1,0 +1,91 @@
+"""The election: one Faust app of a fixed id; who holds its leader topic may own the log."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from typing import Any, cast
+
+import faust
+
+from copycat_eventlog.clients import Security, read_security, tls_context
+from copycat_eventlog.settings import LogSettings
+
+
+def owner_group(owner_id: str) -> str:
+    """The consumer group, and Faust app id, that elects the owner of a log."""
+    return f"{owner_id}-owner"
+
+
+def owner_topic(owner_id: str) -> str:
+    """The topic whose one partition is the leadership."""
+    return f"{owner_group(owner_id)}-__assignor-__leader"
+
+
+class Election:
+    """A hint who should write: stale while the brokers are away. The fence is what protects the log (I3)."""
+
+    def __init__(self, settings: LogSettings, client_id: str, on_result: Callable[[bool], None]) -> None:
+        """Build it; `on_result` is told in the event loop, after every rebalance, whether this one won."""
+        self._on_result = on_result
+        self._folder = tempfile.TemporaryDirectory(prefix="copycat-faust-")
+        self._app = faust.App(
+            owner_group(settings.owner_id),
+            broker=";".join(f"kafka://{server.strip()}" for server in settings.bootstrap_servers.split(",")),
+            broker_credentials=_credentials(read_security(settings.client_config)),
+            broker_client_id=client_id,
+            # The least that brokers allow: how long a dead owner keeps the log.
+            broker_session_timeout=6.0,
+            broker_heartbeat_interval=1.5,
+            broker_request_timeout=20.0,
+            broker_rebalance_timeout=6.0,
+            consumer_auto_offset_reset="latest",
+            consumer_metadata_max_age_ms=30_000,
+            topic_partitions=1,
+            topic_replication_factor=settings.replication_factor,
+            store="memory://",
+            stream_recovery_delay=0.0,
+            web_enabled=False,
+            worker_redirect_stdouts=False,
+            datadir=self._folder.name,
+        )
+        self._app.on_partitions_assigned.connect(cast("Any", self._assigned), weak=False)
+
+    @property
+    def app(self) -> faust.App:
+        """The Faust app, for services that live and die with it."""
+        return self._app
+
+    async def start(self) -> None:
+        """Take part; the first result comes a second or so later."""
+        await self._app.start()
+
+    async def stop(self) -> None:
+        """Leave, so that another instance is elected at once."""
+        await self._app.stop()
+        await asyncio.to_thread(self._folder.cleanup)
+
+    async def crashed(self) -> BaseException:
+        """Return only when Faust has crashed: it ends neither the process nor itself."""
+        await self._app.wait_until_stopped()
+        while not self._app.crashed:
+            await asyncio.Event().wait()  # stopped on purpose
+        reason: BaseException | None = self._app.crash_reason
+        return reason or RuntimeError("Faust crashed")
+
+    async def _assigned(self, app: faust.App, *_: object, **__: object) -> None:
+        # Since the revocation nobody was elected; to keep the log meanwhile is safe, fenced as it is.
+        self._on_result(app.is_leader())
+
+
+def _credentials(security: Security) -> faust.SASLCredentials | faust.SSLCredentials | None:
+    context = tls_context(security)
+    if security.authenticated:
+        return faust.SASLCredentials(
+            username=security.username,
+            password=security.password,
+            mechanism=security.mechanism,
+            ssl_context=context,
+        )
+    return None if context is None else faust.SSLCredentials(context)

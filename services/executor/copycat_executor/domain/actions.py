@@ -1,0 +1,65 @@
+"""What an executor does next; a closed union."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from copycat_executor.domain.desired import WantedConnector, WantedTask
+from copycat_executor.domain.instances import Instance, Target
+
+
+@dataclass(frozen=True, slots=True)
+class StartConnector:
+    """Bring a connector to its target state."""
+
+    wanted: WantedConnector
+
+
+@dataclass(frozen=True, slots=True)
+class SetConnectorTarget:
+    """Pause, resume or stop a connector that stays here."""
+
+    name: str
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class StopConnector:
+    """Stop a connector and forget it; it is started again when it is still wanted."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PublishTasks:
+    """Ask a connector for task configurations and publish them."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class StartTask:
+    """Give a task a place in a host and start it there."""
+
+    wanted: WantedTask
+
+
+@dataclass(frozen=True, slots=True)
+class SetTaskTarget:
+    """Pause or resume a task."""
+
+    instance: Instance
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class StopTask:
+    """Drain a task and forget it; it is started again when it is still wanted."""
+
+    instance: Instance
+
+
+Action: TypeAlias = (
+    StartConnector | SetConnectorTarget | StopConnector | PublishTasks | StartTask | SetTaskTarget | StopTask
+)

@@ -1,0 +1,69 @@
+"""Errors of the executor."""
+
+from __future__ import annotations
+
+from copycat_connect.errors import ConnectError, CopycatError, ErrorCode
+
+from copycat_executor.domain.instances import Instance
+
+
+class UnassignedInstanceError(CopycatError):
+    """This worker does not run the connector or task it was asked for."""
+
+    code = ErrorCode("instance.unassigned", grpc="NOT_FOUND", http=404)
+
+    def __init__(self, instance: Instance) -> None:
+        what = "connector" if instance.task is None else "task"
+        super().__init__(f"This worker does not run {what} {instance}", connector=instance.connector)
+
+
+class RestartFailedError(ConnectError):
+    """A restarted instance did not come up."""
+
+    def __init__(self, instance: Instance) -> None:
+        what = "connector" if instance.task is None else "task"
+        super().__init__(f"Failed to start {what}: {instance}", connector=instance.connector)
+
+
+class TooManyTasksError(ConnectError):
+    """A connector made more tasks than `tasks.max` allows."""
+
+    def __init__(self, connector: str, count: int, limit: int) -> None:
+        super().__init__(
+            f"The connector {connector} has generated {count} tasks, which is greater than {limit}, the "
+            "maximum number of tasks it is configured to create. This behaviour should be considered a bug and is "
+            "disallowed. If necessary, it can be permitted by reconfiguring the connector with "
+            "'tasks.max.enforce' set to false; however, this option will be removed in a future release of "
+            "Kafka Connect.",
+            connector=connector,
+        )
+
+
+class PluginHangsError(CopycatError):
+    """Author code did not come back within its deadline."""
+
+    code = ErrorCode("plugin.hangs", grpc="DEADLINE_EXCEEDED", http=500)
+
+    def __init__(self, stage: str, began: str) -> None:
+        super().__init__(
+            f"Request timed out. The worker is currently {stage}, which began at {began}",
+            stage=stage,
+            began=began,
+        )
+
+
+class PluginProcessGoneError(CopycatError):
+    """The process that runs connectors ended during the call; it is started again."""
+
+    code = ErrorCode("plugin.crashed", grpc="UNAVAILABLE", http=500)
+
+    def __init__(self, ending: str) -> None:
+        super().__init__(
+            f"The process of the connectors ended during the call ({ending}); it is started again"
+        )
+
+
+class SparkLostError(CopycatError):
+    """Spark's JVM is gone; the executor ends, so that a supervisor starts it again."""
+
+    code = ErrorCode("spark.lost", grpc="UNAVAILABLE", http=500)

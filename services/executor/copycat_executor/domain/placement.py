@@ -1,0 +1,94 @@
+"""The planner: which host a task goes to.
+
+A slot is one host. While slots are free each task has a host of its own; beyond that light tasks share one,
+those of one connector first. A connector's `isolation` overrides this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from copycat_executor.domain.hosts import HostView, Isolation
+from copycat_executor.domain.instances import Instance
+
+#: Tasks of `isolation=shared` fill a host up to here before the next one is opened.
+SHARED_HOST_TASKS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class InHost:
+    """Put the task into this host."""
+
+    host_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewHost:
+    """Launch a host for the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPlace:
+    """No slot is free; ask again when a host has ended."""
+
+    retire: str | None
+    """A shared host whose tasks could join others, to free its slot; None when there is none."""
+
+
+Place: TypeAlias = InHost | NewHost | NoPlace
+
+
+def place(task: Instance, isolation: Isolation, hosts: Sequence[HostView], slots: int) -> Place:
+    """Choose a place for a task."""
+    usable = [host for host in hosts if not host.retiring]
+    together = _together(task, isolation, usable)
+    if together is not None:
+        return InHost(together.host_id)
+    empty = _empty(task, usable)
+    if empty is not None:
+        return InHost(empty.host_id)
+    if len(hosts) < slots:
+        return NewHost()
+    crowded = _crowd(task, usable) if isolation in (Isolation.AUTO, Isolation.SHARED) else None
+    return InHost(crowded.host_id) if crowded is not None else NoPlace(_room_to_make(usable))
+
+
+def _together(task: Instance, isolation: Isolation, hosts: Iterable[HostView]) -> HostView | None:
+    """A host where tasks of this isolation gather even while slots are free."""
+    match isolation:
+        case Isolation.CONNECTOR:
+            own = (h for h in hosts if h.tasks and h.only_of(task.connector) and _all(h, isolation))
+            return next(own, None)
+        case Isolation.SHARED:
+            shared = (h for h in hosts if h.tasks and _all(h, isolation) and len(h.tasks) < SHARED_HOST_TASKS)
+            return min(shared, key=_load, default=None)
+        case _:
+            return None
+
+
+def _all(host: HostView, isolation: Isolation) -> bool:
+    return all(found is isolation for found in host.tasks.values())
+
+
+def _empty(task: Instance, hosts: Iterable[HostView]) -> HostView | None:
+    """An empty host: the one the connector has just left, else a fresh one."""
+    empty = [host for host in hosts if not host.tasks]
+    left = (host for host in empty if host.former == task.connector)
+    return next(left, None) or next((host for host in empty if host.fresh), None)
+
+
+def _crowd(task: Instance, hosts: Iterable[HostView]) -> HostView | None:
+    """The host to share: of the same connector first, then the one with the fewest tasks."""
+    shareable = [host for host in hosts if host.shareable()]
+    return min(shareable, key=lambda host: (not host.only_of(task.connector), *_load(host)), default=None)
+
+
+def _room_to_make(hosts: Sequence[HostView]) -> str | None:
+    shareable = [host for host in hosts if host.tasks and host.shareable()]
+    return min(shareable, key=_load).host_id if len(shareable) > 1 else None
+
+
+def _load(host: HostView) -> tuple[int, str]:
+    return len(host.tasks), host.host_id

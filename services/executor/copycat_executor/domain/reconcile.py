@@ -1,0 +1,92 @@
+"""From what is wanted and what runs to what is to be done; level-triggered: a missed message costs a moment.
+
+Something that is to change for good is stopped first; once it is gone it is wanted and absent, hence started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from copycat_executor.domain.actions import (
+    Action,
+    PublishTasks,
+    SetConnectorTarget,
+    SetTaskTarget,
+    StartConnector,
+    StartTask,
+    StopConnector,
+    StopTask,
+)
+from copycat_executor.domain.desired import Desired, WantedConnector, WantedTask
+from copycat_executor.domain.instances import Target
+from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
+
+
+def reconcile(desired: Desired, running: Running) -> tuple[Action, ...]:
+    """Return what to do now; nothing for an instance that is busy with an earlier action."""
+    return (*_connectors(desired, running), *_tasks(desired, running))
+
+
+def _connectors(desired: Desired, running: Running) -> Iterator[Action]:
+    for name, runs in running.connectors.items():
+        if runs.phase is not Phase.STOPPING and _connector_must_go(desired.connectors.get(name), runs):
+            yield StopConnector(name)
+    for name, wanted in desired.connectors.items():
+        present = running.connectors.get(name)
+        if present is None:
+            yield StartConnector(wanted)
+        elif not _connector_must_go(wanted, present):
+            yield from _tend_connector(wanted, present)
+
+
+def _connector_must_go(wanted: WantedConnector | None, runs: RunningConnector) -> bool:
+    return (
+        wanted is None
+        or runs.restart
+        or wanted.generation != runs.generation
+        or dict(wanted.config) != dict(runs.config)
+    )
+
+
+def _tend_connector(wanted: WantedConnector, runs: RunningConnector) -> Iterator[Action]:
+    if runs.changing:
+        return
+    if wanted.target is not runs.target and _may_change(wanted.target, runs.phase):
+        yield SetConnectorTarget(wanted.name, wanted.target)
+        return
+    idle = runs.phase is Phase.SETTLED and not runs.publishing
+    if idle and runs.target is Target.STARTED and (runs.publish_due or wanted.publish):
+        yield PublishTasks(wanted.name)
+
+
+def _may_change(target: Target, phase: Phase) -> bool:
+    """A failed connector cannot be paused or resumed, only stopped, replaced or restarted."""
+    return phase is Phase.SETTLED or (phase is Phase.FAILED and target is Target.STOPPED)
+
+
+def _tasks(desired: Desired, running: Running) -> Iterator[Action]:
+    for instance, runs in running.tasks.items():
+        if runs.phase is not Phase.STOPPING and _task_must_go(desired.tasks.get(instance), runs):
+            yield StopTask(instance)
+    for instance, wanted in desired.tasks.items():
+        present = running.tasks.get(instance)
+        if present is None:
+            yield StartTask(wanted)
+        elif not _task_must_go(wanted, present) and _target_differs(wanted, present):
+            yield SetTaskTarget(instance, wanted.target)
+
+
+def _task_must_go(wanted: WantedTask | None, runs: RunningTask) -> bool:
+    if wanted is None or runs.restart or wanted.generation != runs.generation:
+        return True
+    if runs.moving and runs.phase is not Phase.FAILED:
+        return True
+    return wanted.settled and (
+        dict(wanted.connector_config) != dict(runs.connector_config)
+        or dict(wanted.task_config) != dict(runs.task_config)
+        or wanted.partitions != runs.partitions
+    )
+
+
+def _target_differs(wanted: WantedTask, runs: RunningTask) -> bool:
+    return wanted.target is not runs.target and runs.phase in (Phase.STARTING, Phase.SETTLED)

@@ -1,0 +1,66 @@
+"""What this worker runs at the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from copycat_executor.domain.instances import Config, Instance, Partition, Target
+
+
+class Phase(Enum):
+    """Where an instance is in its life on this worker."""
+
+    STARTING = auto()
+    """On its way to its target state for the first time."""
+    SETTLED = auto()
+    """In its target state, or changing to it."""
+    FAILED = auto()
+    """Author code failed; only a user brings it back."""
+    STOPPING = auto()
+    """Draining; gone when done."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningConnector:
+    """A connector on this worker."""
+
+    config: Config
+    generation: int
+    target: Target
+    """The target state it has, or is changing to."""
+    phase: Phase = Phase.STARTING
+    changing: bool = False
+    """A change of the target state is under way."""
+    publish_due: bool = False
+    """It is to be asked for task configurations."""
+    publishing: bool = False
+    """It is being asked for task configurations."""
+    restart: bool = False
+    """A restart was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTask:
+    """A task on this worker."""
+
+    connector_config: Config
+    task_config: Config
+    partitions: tuple[Partition, ...]
+    generation: int
+    target: Target
+    """The target state it was last told."""
+    phase: Phase = Phase.STARTING
+    restart: bool = False
+    """A restart was asked for."""
+    moving: bool = False
+    """Its host is being left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """All this worker runs."""
+
+    connectors: Mapping[str, RunningConnector]
+    tasks: Mapping[Instance, RunningTask]

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from copycat_executor.domain.hosts import HostView, Isolation
+from copycat_executor.domain.instances import Instance
+from copycat_executor.domain.placement import InHost, NewHost, NoPlace, place
+from hypothesis import given
+from hypothesis import strategies as st
+
+AUTO, TASK, CONNECTOR, SHARED = Isolation.AUTO, Isolation.TASK, Isolation.CONNECTOR, Isolation.SHARED
+
+
+def host(name: str, *tasks: Instance, isolation: Isolation = AUTO, former: str | None = None) -> HostView:
+    return HostView(name, 0.0, dict.fromkeys(tasks, isolation), former=former)
+
+
+def test_a_task_takes_the_fresh_host_that_is_ready() -> None:
+    hosts = [host("h1", Instance("a", 0)), host("h2")]
+    assert place(Instance("b", 0), AUTO, hosts, 4) == InHost("h2")
+
+
+def test_a_task_returns_to_the_host_its_connector_has_just_left() -> None:
+    hosts = [host("fresh"), host("left", former="a"), host("other", former="b")]
+    assert place(Instance("a", 0), AUTO, hosts, 4) == InHost("left")
+
+
+def test_a_used_host_is_not_handed_to_another_connector() -> None:
+    assert place(Instance("a", 0), AUTO, [host("h1", former="b")], 4) == NewHost()
+
+
+def test_each_task_has_its_own_host_while_slots_are_free() -> None:
+    assert place(Instance("a", 1), AUTO, [host("h1", Instance("a", 0))], 2) == NewHost()
+
+
+def test_beyond_the_slots_tasks_of_one_connector_share_first() -> None:
+    hosts = [host("h1", Instance("b", 0)), host("h2", Instance("a", 0), Instance("a", 1))]
+    assert place(Instance("a", 2), AUTO, hosts, 2) == InHost("h2")
+
+
+def test_beyond_the_slots_the_emptiest_host_is_shared() -> None:
+    hosts = [host("h1", Instance("b", 0), Instance("b", 1)), host("h2", Instance("c", 0))]
+    assert place(Instance("a", 0), AUTO, hosts, 2) == InHost("h2")
+
+
+def test_a_retiring_host_takes_nothing_and_keeps_its_slot() -> None:
+    retiring = replace(host("h1"), retiring=True)
+    assert place(Instance("a", 0), AUTO, [retiring], 1) == NoPlace(None)
+    assert place(Instance("a", 0), AUTO, [retiring], 2) == NewHost()
+
+
+def test_an_isolated_task_waits_while_shared_hosts_make_room() -> None:
+    hosts = [host("h1", Instance("a", 0), Instance("a", 1)), host("h2", Instance("b", 0))]
+    assert place(Instance("c", 0), TASK, hosts, 2) == NoPlace("h2")
+
+
+def test_an_isolated_task_among_isolated_tasks_has_no_place() -> None:
+    assert place(Instance("c", 0), TASK, [host("h1", Instance("a", 0), isolation=TASK)], 1) == NoPlace(None)
+
+
+def test_nobody_joins_an_isolated_task() -> None:
+    assert place(Instance("a", 1), AUTO, [host("h1", Instance("a", 0), isolation=TASK)], 1) == NoPlace(None)
+
+
+def test_tasks_of_an_isolated_connector_gather_in_one_host() -> None:
+    hosts = [host("h1", Instance("a", 0), isolation=CONNECTOR), host("h2")]
+    assert place(Instance("a", 1), CONNECTOR, hosts, 4) == InHost("h1")
+    assert place(Instance("b", 0), CONNECTOR, hosts, 4) == InHost("h2")
+
+
+def test_tasks_that_share_gather_though_slots_are_free() -> None:
+    hosts = [host("h1", Instance("a", 0), isolation=SHARED), host("h2", Instance("b", 0)), host("h3")]
+    assert place(Instance("c", 0), SHARED, hosts, 8) == InHost("h1")
+
+
+def test_an_unknown_isolation_counts_as_not_given() -> None:
+    assert Isolation.of({"isolation": "alone"}) is AUTO
+    assert Isolation.of({"isolation": "Task"}) is TASK
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(Isolation)), max_size=40),
+    st.integers(1, 6),
+)
+def test_whatever_comes_slots_and_isolation_hold(arrivals: list[tuple[str, Isolation]], slots: int) -> None:
+    kinds = dict(arrivals)
+    hosts: dict[str, HostView] = {}
+    for index, (connector, _) in enumerate(arrivals):
+        task, isolation = Instance(connector, index), kinds[connector]
+        match place(task, isolation, list(hosts.values()), slots):
+            case InHost(host_id):
+                hosts[host_id] = replace(hosts[host_id], tasks={**hosts[host_id].tasks, task: isolation})
+            case NewHost():
+                hosts[f"h{index}"] = host(f"h{index}", task, isolation=isolation)
+            case NoPlace():
+                assert len(hosts) >= slots
+    assert len(hosts) <= slots
+    for view in hosts.values():
+        held = set(view.tasks.values())
+        assert TASK not in held or len(view.tasks) == 1
+        assert CONNECTOR not in held or len({task.connector for task in view.tasks}) == 1

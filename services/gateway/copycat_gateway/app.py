@@ -1,0 +1,112 @@
+"""The REST application: every route, with what each request passes through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from litestar import Litestar, Router
+from litestar.config.cors import CORSConfig
+from litestar.di import Provide
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import ASGIApp
+
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer_error
+from copycat_gateway.edge.headers import ResponseHeaders
+from copycat_gateway.edge.intake import check_media_types
+from copycat_gateway.edge.openapi import document_errors, openapi_config
+from copycat_gateway.edge.paths import RawPaths
+from copycat_gateway.edge.progress import deadline
+from copycat_gateway.health import Health
+from copycat_gateway.loggers import WorkerLoggers
+from copycat_gateway.routes import (
+    configs,
+    connectors,
+    health,
+    loggers,
+    offsets,
+    plugins,
+    restarts,
+    root,
+    states,
+    statuses,
+    tasks,
+    topics,
+    workers,
+)
+from copycat_gateway.settings import Settings
+
+ADMIN: Sequence[HTTPRouteHandler] = loggers.HANDLERS
+REST: Sequence[HTTPRouteHandler] = (
+    *root.HANDLERS,
+    *health.HANDLERS,
+    *connectors.HANDLERS,
+    *configs.HANDLERS,
+    *statuses.HANDLERS,
+    *states.HANDLERS,
+    *restarts.HANDLERS,
+    *tasks.HANDLERS,
+    *topics.HANDLERS,
+    *offsets.HANDLERS,
+    *plugins.HANDLERS,
+    *workers.HANDLERS,
+)
+#: Kafka Connect's CORS filter allows these.
+CORS_HEADERS = ["X-Requested-With", "Content-Type", "Accept", "Origin"]
+
+
+class Applications:
+    """Makes the applications of one process; they share clients, health and logger levels."""
+
+    def __init__(self, settings: Settings, services: Services) -> None:
+        self._settings = settings
+        self._provided = {
+            "services": services,
+            "settings": settings,
+            "loggers": WorkerLoggers(),
+            "health": Health(services, patience=settings.health_timeout),
+        }
+
+    def rest(self) -> ASGIApp:
+        """Return the interface; /admin is part of it unless it has listeners of its own or none."""
+        shared = self._settings.admin_listeners is None
+        return self._application((*REST, *ADMIN) if shared else REST)
+
+    def admin(self) -> ASGIApp:
+        """Return /admin alone."""
+        return self._application(ADMIN)
+
+    def _application(self, handlers: Sequence[HTTPRouteHandler]) -> ASGIApp:
+        settings = self._settings
+        router = Router(
+            path="/",
+            route_handlers=list(handlers),
+            before_request=check_media_types,
+            middleware=[deadline(settings.request_timeout)],
+        )
+        app = Litestar(
+            route_handlers=[router],
+            dependencies={name: _always(given) for name, given in self._provided.items()},
+            exception_handlers={Exception: answer_error},
+            cors_config=_cors(settings),
+            openapi_config=openapi_config(settings.version),
+            request_max_body_size=None,  # intake bounds it, and answers
+            logging_config=None,
+        )
+        document_errors(app)
+        wrapped: Any = RawPaths(app)
+        return ResponseHeaders(wrapped, settings.header_rules) if settings.header_rules else wrapped
+
+
+def _always(given: object) -> Provide:
+    return Provide(lambda: given, sync_to_thread=False)
+
+
+def _cors(settings: Settings) -> CORSConfig | None:
+    if not settings.allow_origins:
+        return None
+    methods: Any = list(settings.allow_methods)
+    return CORSConfig(
+        allow_origins=list(settings.allow_origins), allow_methods=methods, allow_headers=CORS_HEADERS
+    )

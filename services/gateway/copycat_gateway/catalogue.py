@@ -1,0 +1,70 @@
+"""Which connector class is a source and which a sink: facts about plugins, asked of a worker."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.executor.v1 import executor_service_pb2 as executor_pb2
+from copycat_connect.errors import UnavailableError
+
+from copycat_gateway.workers import Workers
+
+SOURCE: Final = "source"
+SINK: Final = "sink"
+UNKNOWN: Final = "unknown"
+FRESH: Final = 5.0
+"""Seconds before a worker is asked again; plugins change only when workers are replaced."""
+
+
+class Catalogue:
+    """The types of the connector classes workers can load.
+
+    While no worker answers, the last known types stand: reads must not wait for one.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._types: Mapping[str, str] = {}
+        self._asked_at = float("-inf")
+
+    async def type_of(self, connector: config_pb2.Connector) -> str:
+        """Return source, sink or unknown."""
+        types = await self.types()
+        return types.get(connector_class(connector), UNKNOWN)
+
+    async def types_of(self, connectors: Iterable[config_pb2.Connector]) -> Mapping[str, str]:
+        """Return the type of each connector by its name."""
+        types = await self.types()
+        return {connector.name: types.get(connector_class(connector), UNKNOWN) for connector in connectors}
+
+    async def types(self) -> Mapping[str, str]:
+        """Return the type of each connector class and alias."""
+        now = asyncio.get_running_loop().time()
+        if now - self._asked_at > FRESH:
+            try:
+                plugins = await self.plugins(patience=0.0)
+            except UnavailableError:
+                return self._types
+            self._asked_at = now
+            self._types = {
+                name: plugin.type
+                for plugin in plugins
+                if plugin.type in {SOURCE, SINK}
+                for name in (plugin.class_name, *plugin.aliases)
+            }
+        return self._types
+
+    async def plugins(self, patience: float | None = None) -> list[executor_pb2.Plugin]:
+        """Return every plugin a live worker can load."""
+        found = await self._workers.ask(
+            lambda executor: executor.ListPlugins(executor_pb2.ListPluginsRequest()), patience=patience
+        )
+        return list(found.plugins)
+
+
+def connector_class(connector: config_pb2.Connector) -> str:
+    """Return the class a connector's configuration names."""
+    return next((entry.value for entry in connector.config.entries if entry.key == "connector.class"), "")

@@ -1,0 +1,100 @@
+"""The services the gateway calls."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
+from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
+from copycat_connect.errors import CopycatError
+from copycat_rpc.channel import open_channel
+
+from copycat_gateway.catalogue import UNKNOWN, Catalogue
+from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
+from copycat_gateway.workers import Workers
+
+if TYPE_CHECKING:
+    import grpc
+    from copycat.config.v1.config_service_pb2_grpc import ConfigServiceAsyncStub
+    from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceAsyncStub
+    from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceAsyncStub
+    from copycat.status.v1.status_service_pb2_grpc import StatusServiceAsyncStub
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where each service is found."""
+
+    config: Sequence[str]
+    """`host:port` of each config service."""
+    offset: Sequence[str]
+    """`host:port` of each offset service."""
+    status: Sequence[str]
+    """`host:port` of each status service."""
+    scheduler: Sequence[str]
+    """`host:port` of each scheduler."""
+
+
+class Services:
+    """A client for each service, on channels shared by all requests."""
+
+    def __init__(self, addresses: Addresses, *, patience: float = 10.0) -> None:
+        """`patience`: seconds a request waits for a worker to appear."""
+        opened = {
+            "config": open_channel(addresses.config),
+            "offset": open_channel(addresses.offset),
+            "status": open_channel(addresses.status),
+            "scheduler": open_channel(addresses.scheduler),
+        }
+        self.channels: dict[str, grpc.aio.Channel] = opened
+        self.config: ConfigServiceAsyncStub = ConfigServiceStub(opened["config"])
+        self.offset: OffsetServiceAsyncStub = OffsetServiceStub(opened["offset"])
+        self.status: StatusServiceAsyncStub = StatusServiceStub(opened["status"])
+        self.scheduler: SchedulerServiceAsyncStub = SchedulerServiceStub(opened["scheduler"])
+        self.workers = Workers(self.scheduler, patience=patience)
+        self.catalogue = Catalogue(self.workers)
+
+    async def connector(self, name: str, unknown: CopycatError | None = None) -> config_pb2.Connector:
+        """Return a connector.
+
+        Raises:
+            CopycatError: `unknown`, by default "Connector <name> not found".
+        """
+        unknown = unknown or connector_not_found(name)
+        with saying({CONNECTOR_UNKNOWN: unknown}):
+            reply = await self.config.GetConnector(config_pb2.GetConnectorRequest(name=name))
+        return reply.connector
+
+    async def kind_of(self, name: str) -> str:
+        """Return source, sink or unknown; a connector that does not exist is unknown, too."""
+        try:
+            return await self.catalogue.type_of(await self.connector(name))
+        except NotFoundError:
+            return UNKNOWN
+
+    async def close(self) -> None:
+        """Close every channel."""
+        await self.workers.close()
+        for channel in self.channels.values():
+            await channel.close(grace=None)
+
+
+def connector_not_found(name: str) -> NotFoundError:
+    """Return the answer of most resources of a connector that does not exist."""
+    return NotFoundError(f"Connector {name} not found")
+
+
+@asynccontextmanager
+async def open_services(addresses: Addresses, *, patience: float = 10.0) -> AsyncIterator[Services]:
+    """Open the clients and close them at the end."""
+    services = Services(addresses, patience=patience)
+    try:
+        yield services
+    finally:
+        await services.close()

@@ -1,0 +1,1 @@
+"""HTTP itself: listeners, paths, media types, deadlines, documentation."""

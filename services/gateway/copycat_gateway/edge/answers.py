@@ -1,0 +1,49 @@
+"""Answers: JSON as Kafka Connect writes it, or no body at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from litestar import Request, Response
+from litestar.datastructures import State
+
+from copycat_gateway.errors import problem_of
+
+T = TypeVar("T")
+JSON = "application/json"
+
+
+class JsonAnswer(Response[T]):
+    """A response in compact JSON, keys in the order of the view; `None` has no body."""
+
+    def render(self, content: Any, media_type: str, enc_hook: Any = None) -> bytes:
+        """Return the body."""
+        return b"" if content is None else to_json(content)
+
+
+def to_json(content: object) -> bytes:
+    """Encode a view; numbers of any size pass, text that UTF-8 cannot hold shows `?`."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def answer(content: T, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[T]:
+    """Answer with a JSON body."""
+    return JsonAnswer(content, status_code=status, headers=dict(headers or {}), media_type=JSON)
+
+
+def nothing(status: int) -> Response[Any]:
+    """Answer without a body."""
+    return JsonAnswer(None, status_code=status, media_type=JSON)
+
+
+def error_body(status: int, message: str) -> dict[str, int | str]:
+    """Return the body of every answer that is not a success."""
+    return {"error_code": status, "message": message}
+
+
+def answer_error(_request: Request[Any, Any, State], error: Exception) -> Response[dict[str, int | str]]:
+    """Answer a request that raised."""
+    problem = problem_of(error)
+    return answer(error_body(problem.status, problem.message), problem.status, problem.headers)

@@ -1,0 +1,59 @@
+"""What a request carries besides its path: media types and a body of bounded size."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from litestar import Request
+from litestar.datastructures import State
+
+from copycat_gateway.errors import NotAcceptableError, TooLargeError, UnsupportedMediaTypeError, http_text
+
+MAX_BODY: Final = 5 * 1024 * 1024
+"""Bytes of the largest body that is read."""
+MAX_DISCARDED: Final = 10 * MAX_BODY
+"""Bytes of a refused body that are still taken in, so that its sender sees the answer."""
+JSON_RANGES: Final = frozenset({"application/json", "application/*", "*/*"})
+
+
+async def check_media_types(request: Request[Any, Any, State]) -> None:
+    """Refuse a body that is not JSON and a caller that takes no JSON, in JAX-RS's order.
+
+    Raises:
+        UnsupportedMediaTypeError: The content type is something else.
+        NotAcceptableError: The `Accept` header has no room for JSON.
+    """
+    declared = request.headers.get("content-type")
+    if declared is not None and not _takes_json(declared):
+        raise UnsupportedMediaTypeError(http_text(415))
+    accepted = request.headers.getall("accept", [])
+    if accepted and not any(_takes_json(part) for value in accepted for part in value.split(",")):
+        raise NotAcceptableError(http_text(406))
+
+
+async def read_body(request: Request[Any, Any, State]) -> bytes:
+    """Return the request body.
+
+    Raises:
+        UnsupportedMediaTypeError: There is a body and nothing says that it is JSON.
+        TooLargeError: It is longer than `MAX_BODY`.
+    """
+    kept = bytearray()
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > MAX_DISCARDED:
+            break
+        if size <= MAX_BODY:
+            kept += chunk
+    if size > MAX_BODY:
+        raise TooLargeError(f"The request body is too large: at most {MAX_BODY} bytes are accepted")
+    if kept and "content-type" not in request.headers:
+        raise UnsupportedMediaTypeError(http_text(415))
+    return bytes(kept)
+
+
+def _takes_json(media_range: str) -> bool:
+    kind, *parameters = (part.strip().lower() for part in media_range.split(";"))
+    refused = any(parameter.replace(" ", "") in {"q=0", "q=0.0"} for parameter in parameters)
+    return kind in JSON_RANGES and not refused

@@ -1,0 +1,79 @@
+"""Paths: a connector's name is one segment, whatever characters it has.
+
+ASGI servers hand over a decoded path, where a name's `/` cannot be told from a border. So
+routing works on the raw path with every segment encoded alike, and routes decode the segment they take.
+"""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+
+from copycat_gateway.edge.answers import JSON, error_body, to_json
+from copycat_gateway.errors import NotFoundError, http_text
+
+INT_MAX: Final = 2**31 - 1
+INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+def segment(encoded: str) -> str:
+    """Return what a segment of a normalised path stands for."""
+    return unquote(encoded)
+
+
+def task_number(encoded: str) -> int:
+    """Return a segment as a task index.
+
+    Raises:
+        NotFoundError: It is no 32-bit integer; such a path is unknown.
+    """
+    text = segment(encoded)
+    if INTEGER.fullmatch(text) is None or not -INT_MAX - 1 <= int(text) <= INT_MAX:
+        raise NotFoundError(http_text(404))
+    return int(text)
+
+
+class RawPaths:
+    """Routes by the raw path, and HEAD as GET; a path that cannot be decoded is refused."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Rewrite the scope; the server drops the body of an answer to HEAD by itself."""
+        if scope["type"] != ScopeType.HTTP:
+            await self._app(scope, receive, send)
+            return
+        raw = scope.get("raw_path") or quote(scope["path"]).encode()
+        try:
+            path = _normalised(raw.decode("ascii"))
+        except UnicodeDecodeError:
+            await _refuse(send, HTTPStatus.BAD_REQUEST, "The path is not UTF-8 text in percent-encoding")
+            return
+        if path is None:
+            await _refuse(send, HTTPStatus.NOT_FOUND, http_text(404))
+            return
+        routed: HTTPScope = {**scope, "path": path}
+        if routed["method"] == "HEAD":
+            routed["method"] = "GET"
+        await self._app(routed, receive, send)
+
+
+def _normalised(raw: str) -> str | None:
+    """Return the path with every segment encoded alike; nothing when one is empty."""
+    segments = raw.strip("/").split("/") if raw.strip("/") else []
+    if "" in segments:
+        return None
+    return "/" + "/".join(quote(unquote_to_bytes(part).decode(), safe="") for part in segments)
+
+
+async def _refuse(send: Send, status: HTTPStatus, message: str) -> None:
+    body = to_json(error_body(status.value, message))
+    headers = [(b"content-type", JSON.encode()), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status.value, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

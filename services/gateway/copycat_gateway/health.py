@@ -1,0 +1,62 @@
+"""Whether requests would be answered: the services serve and a worker is alive."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from copycat_connect.errors import CopycatError
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.progress import now
+
+PAUSE: Final = 0.2
+"""Seconds between two looks."""
+LOADING: Final = "initializing and reading to the end of internal topics"
+JOINING: Final = "ensuring membership in the cluster"
+
+
+class Health:
+    """Looks at the services; remembers only whether all was well before."""
+
+    def __init__(self, services: Services, *, patience: float) -> None:
+        """`patience`: seconds to wait for the services to answer."""
+        self._services = services
+        self._patience = patience
+        self._waiting = ""
+        self._waiting_since = ""
+        self.was_ready = False
+
+    async def obstacle(self) -> str:
+        """Return what is missing, in Kafka Connect's words, after waiting for it; empty when all is well."""
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + self._patience
+        while True:
+            doing = await self._missing(max(give_up - loop.time(), PAUSE))
+            if not doing:
+                self.was_ready, self._waiting = True, ""
+                return ""
+            if doing != self._waiting:
+                self._waiting, self._waiting_since = doing, now()
+            if loop.time() >= give_up:
+                return f"The worker is currently {doing}, which began at {self._waiting_since}."
+            await asyncio.sleep(PAUSE)
+
+    async def _missing(self, timeout: float) -> str:
+        serving = await asyncio.gather(*(self._serves(role, timeout) for role in self._services.channels))
+        if not all(serving):
+            return LOADING
+        try:
+            workers = await self._services.workers.listed()
+        except CopycatError:
+            return LOADING
+        return "" if any(not worker.leaving for worker in workers) else JOINING
+
+    async def _serves(self, role: str, timeout: float) -> bool:
+        stub = health_pb2_grpc.HealthStub(self._services.channels[role])
+        try:
+            reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)
+        except CopycatError:
+            return False
+        return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)

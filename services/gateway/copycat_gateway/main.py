@@ -1,0 +1,102 @@
+"""The gateway in a process: read the settings, bind the listeners, serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+import uvicorn
+from copycat_connect.errors import CopycatError
+from copycat_rpc.role import main as run
+from litestar.types import ASGIApp
+
+from copycat_gateway.app import Applications
+from copycat_gateway.clients import open_services
+from copycat_gateway.edge.listeners import address, bind_all
+from copycat_gateway.settings import read_settings
+
+DRAIN = 10
+"""Seconds requests under way may still take after a stop."""
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs the gateway."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=DRAIN,
+            )
+        )
+        self.up = asyncio.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say when connections are accepted."""
+        await super().startup(sockets)
+        self.up.set()
+
+
+def _silent(_address: str) -> None:
+    pass
+
+
+async def serve(
+    properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None] = _silent
+) -> None:
+    """Serve until `stop`, then let requests under way finish.
+
+    Calls `ready` with the `host:port` of the first listener once it answers.
+
+    Raises:
+        ConfigError: A setting is wrong, or a listener's address is taken.
+        CopycatError: A listener ended on its own.
+    """
+    settings = read_settings(properties)
+    with ExitStack() as bound:
+        rest = _closing(bound, bind_all(settings.listeners))
+        admin = _closing(bound, bind_all(settings.admin_listeners or ()))
+        async with open_services(settings.addresses, patience=settings.worker_wait) as services:
+            applications = Applications(settings, services)
+            servers = [(_Server(applications.rest()), rest)]
+            if admin:
+                servers.append((_Server(applications.admin()), admin))
+            await _run(servers, stop, lambda: ready(address(rest[0])))
+
+
+async def _run(
+    servers: Sequence[tuple[_Server, list[socket.socket]]], stop: asyncio.Event, ready: Callable[[], None]
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        running = [group.create_task(server.serve(sockets)) for server, sockets in servers]
+        for server, _ in servers:
+            await server.up.wait()
+        ready()
+        stopped = group.create_task(stop.wait())
+        await asyncio.wait((stopped, *running), return_when=asyncio.FIRST_COMPLETED)
+        ended = not stop.is_set()
+        stopped.cancel()
+        for server, _ in servers:
+            server.should_exit = True
+    if ended:
+        raise CopycatError("A listener of the gateway ended on its own")
+
+
+def _closing(stack: ExitStack, sockets: Sequence[socket.socket]) -> list[socket.socket]:
+    return [stack.enter_context(opened) for opened in sockets]
+
+
+def main() -> int:
+    """Run the gateway as `python -m copycat_gateway worker.properties`."""
+    return run("gateway", serve)

@@ -1,0 +1,102 @@
+"""Offset requests: the entries of a body -> what the services take, in Kafka Connect's terms and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from copycat.types.v1 import types_pb2
+
+from copycat_gateway.bodies import Json, OffsetEntry
+from copycat_gateway.edge.answers import to_json
+from copycat_gateway.errors import BadRequestError
+from copycat_gateway.views.offsets import KAFKA_OFFSET, KAFKA_PARTITION, KAFKA_TOPIC
+
+INT: Final = range(-(2**31), 2**31)
+LONG: Final = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class SinkChange:
+    """What to do with one partition of a sink's consumer group."""
+
+    topic: str
+    """Topic name."""
+    partition: int
+    """Partition number."""
+    offset: int | None
+    """The next offset to read; missing: forget the partition."""
+
+
+def source_changes(entries: Iterable[OffsetEntry]) -> Sequence[types_pb2.SourceOffset]:
+    """Return the new source offsets; what they mean is for the connector to judge."""
+    changes: dict[bytes, types_pb2.SourceOffset] = {}
+    for entry in entries:
+        if entry.partition is None:
+            raise BadRequestError("The partition for a source connector offset cannot be null or missing")
+        partition = to_json(entry.partition)
+        offset = None if entry.offset is None else to_json(entry.offset)
+        changes[partition] = types_pb2.SourceOffset(partition=partition, offset=offset)
+    return list(changes.values())
+
+
+def sink_changes(entries: Iterable[OffsetEntry]) -> Sequence[SinkChange]:
+    """Return what to do with each partition; of two entries for one the later counts."""
+    changes = {(change.topic, change.partition): change for change in map(_sink_change, entries)}
+    return list(changes.values())
+
+
+def _sink_change(entry: OffsetEntry) -> SinkChange:
+    if entry.partition is None:
+        raise BadRequestError("The partition for a sink connector offset cannot be null or missing")
+    topic, partition = _topic_partition(entry.partition)
+    if entry.offset is None:
+        return SinkChange(topic, partition, None)
+    if KAFKA_OFFSET not in entry.offset:
+        raise BadRequestError(
+            f"The offset for a sink connector should either be null or contain the key '{KAFKA_OFFSET}'"
+        )
+    text = _text(entry.offset[KAFKA_OFFSET])
+    offset = _integer(text, LONG)
+    if offset is None:
+        raise BadRequestError(
+            f"Failed to parse the following Kafka offset value in the provided offsets: '{text}'."
+            " Offset values for sink connectors need to be integers."
+        )
+    if offset < 0:
+        raise BadRequestError(
+            f"Kafka offsets may not be negative, got {offset} for partition {topic}-{partition}"
+        )
+    return SinkChange(topic, partition, offset)
+
+
+def _topic_partition(fields: Mapping[str, Json]) -> tuple[str, int]:
+    if KAFKA_TOPIC not in fields or KAFKA_PARTITION not in fields:
+        raise BadRequestError(
+            "The partition for a sink connector offset must contain the keys"
+            f" '{KAFKA_TOPIC}' and '{KAFKA_PARTITION}'"
+        )
+    if fields[KAFKA_TOPIC] is None:
+        raise BadRequestError("Kafka topic names must be valid strings and may not be null")
+    if fields[KAFKA_PARTITION] is None:
+        raise BadRequestError("Kafka partitions must be valid numbers and may not be null")
+    text = _text(fields[KAFKA_PARTITION])
+    partition = _integer(text, INT)
+    if partition is None:
+        raise BadRequestError(
+            f"Failed to parse the following Kafka partition value in the provided offsets: '{text}'."
+            " Partition values for sink connectors need to be integers."
+        )
+    return _text(fields[KAFKA_TOPIC]), partition
+
+
+def _integer(text: str, bounds: range) -> int | None:
+    digits = text[1:] if text[:1] in {"+", "-"} else text
+    if not (digits.isascii() and digits.isdigit()) or int(text) not in bounds:
+        return None
+    return int(text)
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else to_json(value).decode()

@@ -1,0 +1,39 @@
+"""Kafka Connect's texts for offsets requests that services or connectors refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final
+
+from copycat_rpc.errors import RemoteError
+
+from copycat_gateway.errors import FailedRequestError, saying
+
+GROUP_ACTIVE: Final = "group.active"
+
+
+@contextmanager
+def otherwise(text: str) -> Iterator[None]:
+    """Answer a failing offset service with this text; the service's log has the reason.
+
+    A refusal with a code of its own status (the service is away, say) is passed on.
+    """
+    try:
+        yield
+    except RemoteError as error:
+        if error.remote_code.http == FailedRequestError.code.http and error.remote_code.name != GROUP_ACTIVE:
+            raise FailedRequestError(text) from error
+        raise
+
+
+def members_left(connector: str, verb: str) -> AbstractContextManager[None]:
+    """Answer a consumer group that still has members; `verb` is alter or reset."""
+    text = (
+        f"Failed to {verb} consumer group offsets for connector {connector} either because its tasks haven't"
+        f" stopped completely yet or the connector was resumed before the request to {verb} its offsets could"
+        " be successfully completed. If the connector is in a stopped state, this operation can be safely"
+        " retried. If it doesn't eventually succeed, the Connect cluster may need to be restarted to get rid"
+        " of the zombie sink tasks."
+    )
+    return saying({GROUP_ACTIVE: FailedRequestError(text)})

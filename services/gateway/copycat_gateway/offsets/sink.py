@@ -1,0 +1,78 @@
+"""Sink offsets: the positions of the connector's consumer group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from copycat.offset.v1 import offset_service_pb2 as offset_pb2
+from copycat.types.v1 import types_pb2
+
+from copycat_gateway.bodies import OffsetEntry
+from copycat_gateway.clients import Services
+from copycat_gateway.offsets.bodies import sink_changes
+from copycat_gateway.offsets.hook import call_hook
+from copycat_gateway.offsets.refusals import members_left, otherwise
+from copycat_gateway.offsets.target import Target
+from copycat_gateway.workers import LONG
+
+FORGOTTEN: Final = -1
+"""The position that stands for none in the hook's request."""
+
+
+async def read_sink(services: Services, target: Target) -> Sequence[types_pb2.TopicPartitionOffset]:
+    """Return the committed positions of the group."""
+    with otherwise(f"Failed to retrieve consumer group offsets for sink connector {target.name}"):
+        return await _positions(services, target)
+
+
+async def alter_sink(services: Services, target: Target, entries: Sequence[OffsetEntry]) -> bool:
+    """Alter what the entries list and keep the rest; returns whether the connector took part."""
+    changes = sink_changes(entries)
+    handled = await call_hook(
+        services,
+        target,
+        sink=[
+            _position(change.topic, change.partition, FORGOTTEN if change.offset is None else change.offset)
+            for change in changes
+        ],
+    )
+    request = offset_pb2.AlterSinkOffsetsRequest(
+        group_id=target.group,
+        offsets=[
+            _position(change.topic, change.partition, change.offset)
+            for change in changes
+            if change.offset is not None
+        ],
+        removed=[
+            types_pb2.TopicPartition(topic=change.topic, partition=change.partition)
+            for change in changes
+            if change.offset is None
+        ],
+    )
+    failed = f"Failed to alter consumer group offsets for connector {target.name}"
+    with members_left(target.name, "alter"), otherwise(failed):
+        await services.offset.AlterSinkOffsets(request, timeout=LONG)
+    return handled
+
+
+async def reset_sink(services: Services, target: Target) -> bool:
+    """Delete the whole group; returns whether the connector took part."""
+    with otherwise(f"Failed to list offsets prior to resetting offsets for sink connector {target.name}"):
+        known = await _positions(services, target)
+    forgotten = [_position(entry.topic, entry.partition, FORGOTTEN) for entry in known]
+    handled = await call_hook(services, target, sink=forgotten)
+    request = offset_pb2.DeleteSinkOffsetsRequest(group_id=target.group)
+    failed = f"Failed to reset consumer group offsets for sink connector {target.name}"
+    with members_left(target.name, "reset"), otherwise(failed):
+        await services.offset.DeleteSinkOffsets(request, timeout=LONG)
+    return handled
+
+
+async def _positions(services: Services, target: Target) -> Sequence[types_pb2.TopicPartitionOffset]:
+    request = offset_pb2.ListSinkOffsetsRequest(group_id=target.group)
+    return (await services.offset.ListSinkOffsets(request)).offsets
+
+
+def _position(topic: str, partition: int, offset: int) -> types_pb2.TopicPartitionOffset:
+    return types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)

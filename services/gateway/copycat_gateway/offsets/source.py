@@ -1,0 +1,47 @@
+"""Source offsets: kept by the offset service, judged by the connector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from copycat.offset.v1 import offset_service_pb2 as offset_pb2
+from copycat.types.v1 import types_pb2
+
+from copycat_gateway.bodies import OffsetEntry
+from copycat_gateway.clients import Services
+from copycat_gateway.offsets.bodies import source_changes
+from copycat_gateway.offsets.hook import call_hook
+from copycat_gateway.offsets.refusals import otherwise
+from copycat_gateway.offsets.target import Target
+from copycat_gateway.workers import LONG
+
+
+async def read_source(services: Services, target: Target) -> Sequence[types_pb2.SourceOffset]:
+    """Return every source partition with an offset."""
+    request = offset_pb2.ListSourceOffsetsRequest(connector=target.name)
+    with otherwise(f"Failed to retrieve offsets for source connector {target.name}"):
+        return (await services.offset.ListSourceOffsets(request)).offsets
+
+
+async def alter_source(services: Services, target: Target, entries: Sequence[OffsetEntry]) -> bool:
+    """Alter what the entries list and keep the rest; returns whether the connector took part."""
+    changes = source_changes(entries)
+    handled = await call_hook(services, target, source=changes)
+    await _write(services, target, changes)
+    return handled
+
+
+async def reset_source(services: Services, target: Target) -> bool:
+    """Forget every offset; with none known the connector is still asked. Returns whether it took part."""
+    known = await read_source(services, target)
+    forgotten = [types_pb2.SourceOffset(partition=entry.partition) for entry in known]
+    handled = await call_hook(services, target, source=forgotten)
+    if forgotten:
+        await _write(services, target, forgotten)
+    return handled
+
+
+async def _write(services: Services, target: Target, offsets: Sequence[types_pb2.SourceOffset]) -> None:
+    request = offset_pb2.AlterSourceOffsetsRequest(connector=target.name, offsets=offsets)
+    with otherwise(f"Failed to modify offsets for source connector {target.name}"):
+        await services.offset.AlterSourceOffsets(request, timeout=LONG)

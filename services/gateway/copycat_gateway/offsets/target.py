@@ -1,0 +1,67 @@
+"""The connector an offsets request is about, and whether its offsets may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.types.v1 import types_pb2
+from copycat_rpc.configs import config_from_proto
+
+from copycat_gateway.catalogue import SINK, SOURCE, connector_class
+from copycat_gateway.clients import Services
+from copycat_gateway.errors import BadRequestError, FailedRequestError
+
+GROUP_OVERRIDE: Final = "consumer.override.group.id"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A connector whose offsets are asked for or changed."""
+
+    connector: config_pb2.Connector
+    """As the config service holds it."""
+    kind: str
+    """source or sink."""
+
+    @property
+    def name(self) -> str:
+        """The connector's name."""
+        return self.connector.name
+
+    @property
+    def group(self) -> str:
+        """The consumer group of a sink."""
+        return config_from_proto(self.connector.config).get(GROUP_OVERRIDE) or f"connect-{self.name}"
+
+
+async def find_target(services: Services, name: str) -> Target:
+    """Return a connector that exists and whose type is known."""
+    return await _typed(services, await services.connector(name))
+
+
+async def find_stopped_target(services: Services, name: str) -> Target:
+    """Return a connector whose offsets may be changed: it is STOPPED and has no tasks.
+
+    Raises:
+        BadRequestError: It is not.
+    """
+    connector = await services.connector(name)
+    if connector.target_state != types_pb2.TARGET_STATE_STOPPED or connector.tasks:
+        raise BadRequestError(
+            "Connectors must be in the STOPPED state before their offsets can be modified."
+            " This can be done for the specified connector by issuing a 'PUT' request to the"
+            f" '/connectors/{name}/stop' endpoint"
+        )
+    return await _typed(services, connector)
+
+
+async def _typed(services: Services, connector: config_pb2.Connector) -> Target:
+    kind = await services.catalogue.type_of(connector)
+    if kind not in {SOURCE, SINK}:
+        raise FailedRequestError(
+            "Failed to find any class that implements Connector and which name matches"
+            f" {connector_class(connector)}: no live worker has it"
+        )
+    return Target(connector, kind)

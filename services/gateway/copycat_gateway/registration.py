@@ -1,0 +1,130 @@
+"""How a configuration becomes a connector: check the name, validate on a worker, write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.executor.v1 import executor_service_pb2 as executor_pb2
+from copycat.types.v1 import types_pb2
+from copycat_rpc.configs import config_to_proto
+from copycat_rpc.errors import RemoteError
+
+from copycat_gateway.bodies import StringMap
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.progress import stage
+from copycat_gateway.errors import (
+    CONNECTOR_EXISTS,
+    PLUGIN_HANGS,
+    BadRequestError,
+    ConflictError,
+    FailedRequestError,
+    saying,
+    writing_config,
+)
+from copycat_gateway.views.connectors import ConnectorInfo, connector_info
+from copycat_gateway.views.plugins import validation_summary
+from copycat_gateway.workers import LONG
+
+NAME: Final = "name"
+CLASS: Final = "connector.class"
+INITIAL_STATE: Final = {
+    "RUNNING": types_pb2.TARGET_STATE_UNSPECIFIED,  # the absence of a target state says as much
+    "PAUSED": types_pb2.TARGET_STATE_PAUSED,
+    "STOPPED": types_pb2.TARGET_STATE_STOPPED,
+}
+PLUGIN_ERRORS: Final = "plugin."
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A connector as it was written."""
+
+    info: ConnectorInfo
+    """The connector as it is now."""
+    created: bool
+    """It was not there before."""
+
+
+def named(name: str, config: Mapping[str, str | None]) -> StringMap:
+    """Return the configuration with its name in it.
+
+    Raises:
+        BadRequestError: It names another connector.
+    """
+    included = config.get(NAME)
+    if included is None:
+        return {**config, NAME: name}
+    if included != name:
+        raise BadRequestError(
+            f"Connector name configuration ({included}) doesn't match connector name in the URL ({name})"
+        )
+    return dict(config)
+
+
+async def register(
+    services: Services,
+    name: str,
+    config: StringMap,
+    *,
+    initial_state: str = "RUNNING",
+    create_only: bool = False,
+) -> Registered:
+    """Validate a complete configuration and write it.
+
+    Raises:
+        BadRequestError: It is invalid; the text lists every error.
+        ConflictError: `create_only`, and the connector exists.
+    """
+    kind = await _validated(services, config)
+    request = config_pb2.PutConnectorRequest(
+        name=name,
+        config=config_to_proto(config),
+        initial_state=INITIAL_STATE[initial_state],
+        create_only=create_only,
+    )
+    exists = ConflictError(f"Connector {name} already exists")
+    with (
+        stage(f"writing a config for connector {name} to the config topic"),
+        writing_config(),
+        saying({CONNECTOR_EXISTS: exists}),
+    ):
+        reply = await services.config.PutConnector(request)
+    return Registered(connector_info(reply.connector, kind), reply.created)
+
+
+async def validate(services: Services, config: StringMap) -> executor_pb2.ValidateConnectorResponse:
+    """Have a live worker validate a connector configuration.
+
+    Raises:
+        BadRequestError: It names no connector class.
+        RemoteError: The worker refuses: the class is unknown, the plugin hangs.
+    """
+    if config.get(CLASS) is None:
+        shown = ", ".join(f"{key}={value}" for key, value in config.items())
+        raise BadRequestError(f"Connector config {{{shown}}} contains no connector type")
+    request = executor_pb2.ValidateConnectorRequest(config=config_to_proto(config))
+    with stage("validating the configuration of the connector"):
+        return await services.workers.ask(lambda executor: executor.ValidateConnector(request, timeout=LONG))
+
+
+async def _validated(services: Services, config: StringMap) -> str:
+    """Return the type of a valid connector."""
+    try:
+        found = await validate(services, config)
+    except RemoteError as error:
+        raise _refusal(error) from error
+    if found.error_count:
+        raise BadRequestError(validation_summary(found))
+    return found.type
+
+
+def _refusal(error: RemoteError) -> BadRequestError | FailedRequestError | RemoteError:
+    """Return the answer to a create whose class no worker can load, or whose plugin hangs."""
+    if error.remote_code.name == PLUGIN_HANGS:
+        return FailedRequestError(error.message)
+    if error.remote_code.name.startswith(PLUGIN_ERRORS):
+        return BadRequestError(error.message)
+    return error

@@ -1,0 +1,65 @@
+"""`/connectors/{name}/config`: show, put, patch."""
+
+from __future__ import annotations
+
+from copycat_rpc.configs import config_from_proto
+from litestar import Response, get, patch, put
+from litestar.di import NamedDependency
+
+from copycat_gateway.bodies import string_map
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer
+from copycat_gateway.edge.openapi import expects
+from copycat_gateway.registration import named, register
+from copycat_gateway.routes.dependencies import BODY, CONNECTOR
+from copycat_gateway.views.connectors import ConnectorInfo, location
+
+PATH = "/connectors/{name:str}/config"
+
+
+@get(PATH, summary="Show a connector's configuration", tags=["connectors"], dependencies=CONNECTOR)
+async def get_config(
+    services: NamedDependency[Services], connector: NamedDependency[str]
+) -> Response[dict[str, str | None]]:
+    """Show the raw configuration: placeholders are never resolved."""
+    return answer(config_from_proto((await services.connector(connector)).config))
+
+
+@put(
+    PATH,
+    summary="Create a connector, or replace its configuration",
+    tags=["connectors"],
+    dependencies={**CONNECTOR, **BODY},
+    operation_class=expects("Config"),
+)
+async def put_config(
+    services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]
+) -> Response[ConnectorInfo]:
+    """Replace the configuration, keeping the target state; 201 where the connector is new."""
+    made = await register(services, connector, named(connector, string_map(payload)))
+    if made.created:
+        return answer(made.info, 201, {"Location": location(connector)})
+    return answer(made.info)
+
+
+@patch(
+    PATH,
+    summary="Change some keys of a connector's configuration; null removes a key",
+    tags=["connectors"],
+    dependencies={**CONNECTOR, **BODY},
+    operation_class=expects("Config"),
+)
+async def patch_config(
+    services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]
+) -> Response[ConnectorInfo]:
+    """Merge the body into the stored configuration; the result is validated like a new one."""
+    changes = string_map(payload)
+    stored = config_from_proto((await services.connector(connector)).config)
+    merged = {key: value for key, value in {**stored, **changes}.items() if changes.get(key, "") is not None}
+    if "name" in merged:
+        named(connector, merged)
+    made = await register(services, connector, merged)
+    return answer(made.info)
+
+
+HANDLERS = (get_config, put_config, patch_config)

@@ -1,0 +1,133 @@
+"""`/connectors` and `/connectors/{name}`: list, create, show, delete."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.status.v1 import status_service_pb2 as status_pb2
+from litestar import Response, delete, get, post
+from litestar.di import NamedDependency
+from litestar.params import QueryParameter
+
+from copycat_gateway.bodies import create_request
+from copycat_gateway.clients import Services, connector_not_found
+from copycat_gateway.edge.answers import answer, nothing
+from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.progress import stage
+from copycat_gateway.errors import CONNECTOR_UNKNOWN, saying, writing_config
+from copycat_gateway.registration import named, register
+from copycat_gateway.routes.dependencies import BODY, CONNECTOR
+from copycat_gateway.views.connectors import ConnectorInfo, connector_info, location
+from copycat_gateway.views.statuses import ConnectorStateInfo, connector_state_info
+
+log = logging.getLogger(__name__)
+
+STATUS, INFO = "status", "info"
+
+
+class Expanded(TypedDict):
+    """The parts of a connector that were asked for."""
+
+    status: NotRequired[ConnectorStateInfo]
+    info: NotRequired[ConnectorInfo]
+
+
+@get(
+    "/connectors",
+    summary="List the connectors, with their status or info where expanded",
+    tags=["connectors"],
+)
+async def list_connectors(
+    services: NamedDependency[Services],
+    expand: Annotated[list[str] | None, QueryParameter(name="expand")] = None,
+) -> Response[list[str] | dict[str, Any]]:
+    """List names, or a map of name to the parts asked for."""
+    listed = await services.config.ListConnectors(config_pb2.ListConnectorsRequest())
+    if expand is None:
+        return answer([connector.name for connector in listed.connectors])
+    return answer(await _expanded(services, listed.connectors, expand))
+
+
+async def _expanded(
+    services: Services, connectors: Collection[config_pb2.Connector], parts: Collection[str]
+) -> dict[str, Any]:
+    unknown = sorted(set(parts) - {STATUS, INFO})
+    if unknown:
+        log.warning("ignoring unknown expansion type(s) of GET /connectors: %s", ", ".join(unknown))
+    types, statuses = await asyncio.gather(
+        services.catalogue.types_of(connectors), _statuses(services, wanted=STATUS in parts)
+    )
+    shown: dict[str, Any] = {}
+    for connector in connectors:
+        entry: Expanded = {}
+        if STATUS in parts:
+            status = statuses.get(connector.name)
+            if status is None or not status.HasField("status"):
+                continue  # Kafka Connect drops a connector of which a part is missing
+            entry["status"] = connector_state_info(status, types[connector.name])
+        if INFO in parts:
+            entry["info"] = connector_info(connector, types[connector.name])
+        shown[connector.name] = entry
+    return shown
+
+
+async def _statuses(services: Services, *, wanted: bool) -> dict[str, status_pb2.ConnectorStatus]:
+    if not wanted:
+        return {}
+    listed = await services.status.ListConnectorStatuses(status_pb2.ListConnectorStatusesRequest())
+    return {status.connector: status for status in listed.statuses}
+
+
+@post(
+    "/connectors",
+    summary="Create a connector",
+    tags=["connectors"],
+    dependencies=BODY,
+    operation_class=expects("CreateConnectorRequest"),
+)
+async def create_connector(
+    services: NamedDependency[Services], payload: NamedDependency[bytes]
+) -> Response[ConnectorInfo]:
+    """Create a connector; refused where it exists or its configuration is invalid."""
+    request = create_request(payload)
+    config = named(request.name, request.config)
+    made = await register(
+        services, request.name, config, initial_state=request.initial_state, create_only=True
+    )
+    return answer(made.info, 201, {"Location": location(request.name)})
+
+
+@get("/connectors/{name:str}", summary="Show a connector", tags=["connectors"], dependencies=CONNECTOR)
+async def get_connector(
+    services: NamedDependency[Services], connector: NamedDependency[str]
+) -> Response[ConnectorInfo]:
+    """Show configuration, tasks and type."""
+    found = await services.connector(connector)
+    return answer(connector_info(found, await services.catalogue.type_of(found)))
+
+
+@delete(
+    "/connectors/{name:str}",
+    summary="Delete a connector; its offsets stay",
+    tags=["connectors"],
+    dependencies=CONNECTOR,
+    status_code=204,
+)
+async def delete_connector(
+    services: NamedDependency[Services], connector: NamedDependency[str]
+) -> Response[None]:
+    """Delete a connector; its tasks flush and stop afterwards."""
+    with (
+        stage(f"removing the config for connector {connector} from the config topic"),
+        writing_config(),
+        saying({CONNECTOR_UNKNOWN: connector_not_found(connector)}),
+    ):
+        await services.config.DeleteConnector(config_pb2.DeleteConnectorRequest(name=connector))
+    return nothing(204)
+
+
+HANDLERS = (list_connectors, create_connector, get_connector, delete_connector)

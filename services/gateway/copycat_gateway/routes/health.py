@@ -1,0 +1,40 @@
+"""`/health`: whether this worker is fit to serve (KIP-1017)."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from copycat_gateway.edge.answers import answer
+from copycat_gateway.health import Health
+
+
+class HealthStatus(TypedDict):
+    """healthy, starting or unhealthy, and what is missing."""
+
+    status: str
+    message: str
+
+
+@get("/health", summary="Say whether requests would be answered", tags=["worker"])
+async def check_health(health: NamedDependency[Health]) -> Response[HealthStatus]:
+    """Answer 200 when all is well, 503 while starting, 500 when it was well before."""
+    known = health.was_ready
+    obstacle = await health.obstacle()
+    if not obstacle:
+        return answer(_shown("healthy", "Worker has completed startup and is ready to handle requests."))
+    if known:
+        text = (
+            f"Worker was unable to handle this request and may be unable to handle other requests. {obstacle}"
+        )
+        return answer(_shown("unhealthy", text), 500)
+    return answer(_shown("starting", f"Worker is still starting up. {obstacle}"), 503)
+
+
+def _shown(status: str, message: str) -> HealthStatus:
+    return {"status": status, "message": message}
+
+
+HANDLERS = (check_health,)

@@ -1,0 +1,92 @@
+"""`/admin/loggers`: log levels of this process, or of the whole cluster."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated, Final, TypedDict
+
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from litestar import Response, get, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from copycat_gateway.bodies import string_map
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer, nothing
+from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.paths import segment
+from copycat_gateway.errors import BadRequestError, NotFoundError, writing_config
+from copycat_gateway.loggers import LoggerLevel, WorkerLoggers, level_named
+from copycat_gateway.routes.dependencies import BODY
+
+log = logging.getLogger(__name__)
+
+TAGS: Final = ["loggers"]
+WORKER, CLUSTER = "worker", "cluster"
+
+
+class LoggerInfo(TypedDict):
+    """A logger's level and when it was set; null where nobody did."""
+
+    level: str
+    last_modified: int | None
+
+
+@get("/admin/loggers", summary="List the loggers with a level of their own", tags=TAGS)
+async def list_loggers(loggers: NamedDependency[WorkerLoggers]) -> Response[dict[str, LoggerInfo]]:
+    """List this process's loggers."""
+    return answer({name: _shown(level) for name, level in loggers.all().items()})
+
+
+@get("/admin/loggers/{logger:str}", summary="Show the level in force for a logger", tags=TAGS)
+async def get_logger(loggers: NamedDependency[WorkerLoggers], logger: FromPath[str]) -> Response[LoggerInfo]:
+    """Show one logger of this process."""
+    name = segment(logger)
+    level = loggers.get(name)
+    if level is None:
+        raise NotFoundError(f"Logger {name} not found.")
+    return answer(_shown(level))
+
+
+@put(
+    "/admin/loggers/{logger:str}",
+    summary="Set the level of a logger and those below it",
+    tags=TAGS,
+    dependencies=BODY,
+    operation_class=expects("LoggerLevel"),
+)
+async def set_logger(
+    services: NamedDependency[Services],
+    loggers: NamedDependency[WorkerLoggers],
+    logger: FromPath[str],
+    payload: NamedDependency[bytes],
+    scope_: Annotated[str | None, QueryParameter(name="scope")] = None,
+) -> Response[list[str] | None]:
+    """Set it here and say for which loggers; with `scope=cluster` on every worker, and say nothing."""
+    name = segment(logger)
+    level = _level(string_map(payload).get("level"))
+    wanted = (scope_ or WORKER).lower()
+    if wanted == CLUSTER:
+        with writing_config():
+            await services.config.SetLoggerLevel(config_pb2.SetLoggerLevelRequest(logger=name, level=level))
+        loggers.set(name, level)
+        return nothing(204)
+    if wanted != WORKER:
+        log.warning("ignoring unknown scope %r of a log level: only this worker is changed", scope_)
+    return answer(list(loggers.set(name, level)))
+
+
+def _level(text: str | None) -> str:
+    if text is None:
+        raise BadRequestError("Desired 'level' parameter was not specified in request.")
+    level = level_named(text)
+    if level is None:
+        raise NotFoundError(f"invalid log level '{text}'.")
+    return level
+
+
+def _shown(level: LoggerLevel) -> LoggerInfo:
+    return {"level": level.level, "last_modified": level.last_modified}
+
+
+HANDLERS = (list_loggers, get_logger, set_logger)

@@ -1,0 +1,90 @@
+"""`/connector-plugins`: what can be run, how it is configured, and validation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from copycat.executor.v1 import executor_service_pb2 as executor_pb2
+from copycat_rpc.errors import RemoteError
+from litestar import Response, get, put
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
+
+from copycat_gateway.bodies import string_map
+from copycat_gateway.catalogue import SINK, SOURCE
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer
+from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.paths import segment
+from copycat_gateway.errors import PLUGIN_UNKNOWN, BadRequestError, FailedRequestError, NotFoundError, saying
+from copycat_gateway.registration import CLASS, validate
+from copycat_gateway.routes.dependencies import BODY, flag
+from copycat_gateway.views.plugins import (
+    ConfigInfos,
+    ConfigKeyInfo,
+    PluginInfo,
+    config_infos,
+    config_key_info,
+    plugin_info,
+)
+
+TAGS: Final = ["plugins"]
+SUFFIX: Final = "Connector"
+#: Kafka Connect forgets to unwrap its own error here, and clients see the class name.
+WRAPPED: Final = "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: "
+
+
+@get("/connector-plugins", summary="List the connector plugins, or all plugins", tags=TAGS)
+async def list_plugins(
+    services: NamedDependency[Services],
+    connectors_only: Annotated[str | None, QueryParameter(name="connectorsOnly")] = None,
+) -> Response[list[PluginInfo]]:
+    """List what the workers can load."""
+    plugins = await services.catalogue.plugins()
+    if flag(connectors_only, default=True):
+        plugins = [plugin for plugin in plugins if plugin.type in {SINK, SOURCE}]
+    return answer([plugin_info(plugin) for plugin in plugins])
+
+
+@get("/connector-plugins/{plugin:str}/config", summary="List the config keys of a plugin", tags=TAGS)
+async def get_plugin_config(
+    services: NamedDependency[Services], plugin: FromPath[str]
+) -> Response[list[ConfigKeyInfo]]:
+    """List the plugin's own keys, then those every connector of its type has."""
+    name = segment(plugin)
+    request = executor_pb2.GetPluginConfigRequest(plugin=name)
+    with saying({PLUGIN_UNKNOWN: NotFoundError(f"Unknown plugin {name}.")}):
+        found = await services.workers.ask(lambda executor: executor.GetPluginConfig(request))
+    return answer([config_key_info(key) for key in found.keys])
+
+
+@put(
+    "/connector-plugins/{plugin:str}/config/validate",
+    summary="Validate a connector configuration",
+    tags=TAGS,
+    dependencies=BODY,
+    operation_class=expects("Config"),
+)
+async def validate_config(
+    services: NamedDependency[Services], plugin: FromPath[str], payload: NamedDependency[bytes]
+) -> Response[ConfigInfos]:
+    """Validate without creating anything; errors are listed key by key."""
+    config = string_map(payload)
+    name, included = segment(plugin), config.get(CLASS)
+    if included is not None and not _short(included).endswith(_short(name)):
+        raise BadRequestError(f"Included connector type {included} does not match request type {name}")
+    try:
+        return answer(config_infos(await validate(services, config)))
+    except BadRequestError as error:
+        raise FailedRequestError(f"{WRAPPED}{error.message}") from error
+    except RemoteError as error:
+        if error.remote_code.name == PLUGIN_UNKNOWN:
+            raise FailedRequestError(f"{WRAPPED}{error.message}") from error
+        raise
+
+
+def _short(name: str) -> str:
+    return name.removesuffix(SUFFIX) or name
+
+
+HANDLERS = (list_plugins, get_plugin_config, validate_config)

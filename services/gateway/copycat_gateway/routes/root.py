@@ -1,0 +1,33 @@
+"""`/`: what answers here."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from copycat_gateway.edge.answers import answer
+from copycat_gateway.settings import Settings
+
+
+class ServerInfo(TypedDict):
+    """Version, build and Kafka cluster."""
+
+    version: str
+    commit: str
+    kafka_cluster_id: str | None
+
+
+@get("/", summary="Version of this worker and id of its Kafka cluster", tags=["worker"])
+async def server_info(settings: NamedDependency[Settings]) -> Response[ServerInfo]:
+    """Say which version answers."""
+    info: ServerInfo = {
+        "version": settings.version,
+        "commit": settings.commit,
+        "kafka_cluster_id": settings.kafka_cluster_id,
+    }
+    return answer(info)
+
+
+HANDLERS = (server_info,)

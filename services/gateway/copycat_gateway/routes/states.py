@@ -1,0 +1,71 @@
+"""`/connectors/{name}/pause`, `resume`, `stop`: what a connector should do."""
+
+from __future__ import annotations
+
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.types.v1 import types_pb2
+from litestar import Response, put
+from litestar.di import NamedDependency
+
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import nothing
+from copycat_gateway.edge.progress import stage
+from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying, writing_config
+from copycat_gateway.routes.dependencies import CONNECTOR
+
+TAGS = ["state"]
+
+
+@put(
+    "/connectors/{name:str}/pause",
+    summary="Pause a connector and its tasks",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    status_code=202,
+)
+async def pause(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
+    """Ask for PAUSED; the workers follow."""
+    await _aim(services, connector, types_pb2.TARGET_STATE_PAUSED)
+    return nothing(202)
+
+
+@put(
+    "/connectors/{name:str}/resume",
+    summary="Resume a paused or stopped connector",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    status_code=202,
+)
+async def resume(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
+    """Ask for STARTED; the workers follow."""
+    await _aim(services, connector, types_pb2.TARGET_STATE_STARTED)
+    return nothing(202)
+
+
+@put(
+    "/connectors/{name:str}/stop",
+    summary="Stop a connector: its tasks are removed, its offsets stay",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    status_code=204,
+)
+async def stop(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
+    """Ask for STOPPED; the task set is empty from here on."""
+    with writing_config():
+        await _aim(services, connector, types_pb2.TARGET_STATE_STOPPED)
+    return nothing(204)
+
+
+async def _aim(services: Services, connector: str, target: types_pb2.TargetState.ValueType) -> None:
+    shown = types_pb2.TargetState.Name(target).removeprefix("TARGET_STATE_")
+    unknown = NotFoundError(f"Unknown connector {connector}")
+    request = config_pb2.SetTargetStateRequest(name=connector, target_state=target)
+    with (
+        # "stage" for "state" is Kafka Connect's
+        stage(f"writing the {shown} target stage for connector {connector} to the config topic"),
+        saying({CONNECTOR_UNKNOWN: unknown}),
+    ):
+        await services.config.SetTargetState(request)
+
+
+HANDLERS = (pause, resume, stop)

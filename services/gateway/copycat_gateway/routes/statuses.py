@@ -1,0 +1,67 @@
+"""`/connectors/{name}/status` and `/connectors/{name}/tasks/{n}/status`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from copycat.status.v1 import status_service_pb2 as status_pb2
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer
+from copycat_gateway.errors import STATUS_UNKNOWN, NotFoundError, saying
+from copycat_gateway.routes.dependencies import CONNECTOR, TASK
+from copycat_gateway.views.statuses import ConnectorStateInfo, TaskState, connector_state_info, task_state
+
+TAGS = ["status"]
+
+
+@get(
+    "/connectors/{name:str}/status",
+    summary="Show the status of a connector and its tasks",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+)
+async def get_status(
+    services: NamedDependency[Services], connector: NamedDependency[str]
+) -> Response[ConnectorStateInfo]:
+    """Show what the workers say; a connector just deleted is seen here until they have let go of it."""
+    unknown = NotFoundError(f"No status found for connector {connector}")
+    status, kind = await asyncio.gather(
+        read_status(services, connector, unknown), services.kind_of(connector)
+    )
+    if not status.HasField("status"):
+        raise unknown
+    return answer(connector_state_info(status, kind))
+
+
+@get(
+    "/connectors/{name:str}/tasks/{task_id:str}/status",
+    summary="Show the status of a task",
+    tags=TAGS,
+    dependencies=TASK,
+)
+async def get_task_status(
+    services: NamedDependency[Services], connector: NamedDependency[str], task: NamedDependency[int]
+) -> Response[TaskState]:
+    """Show what the worker of a task says."""
+    unknown = NotFoundError(f"No status found for task {connector}-{task}")
+    status = await read_status(services, connector, unknown)
+    if task not in status.tasks:
+        raise unknown
+    return answer(task_state(task, status.tasks[task]))
+
+
+async def read_status(
+    services: Services, connector: str, unknown: NotFoundError
+) -> status_pb2.ConnectorStatus:
+    """Return a connector's statuses, or raise `unknown` where there is none."""
+    with saying({STATUS_UNKNOWN: unknown}):
+        reply = await services.status.GetConnectorStatus(
+            status_pb2.GetConnectorStatusRequest(connector=connector)
+        )
+    return reply.status
+
+
+HANDLERS = (get_status, get_task_status)

@@ -1,0 +1,88 @@
+"""`/connectors/{name}/tasks`, one of them, and the deprecated `tasks-config`."""
+
+from __future__ import annotations
+
+import logging
+from typing import NotRequired, TypedDict
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer
+from copycat_gateway.errors import NotFoundError
+from copycat_gateway.routes.dependencies import CONNECTOR, TASK
+from copycat_gateway.routes.statuses import read_status
+from copycat_gateway.views.connectors import TaskId, TaskInfo, task_infos, tasks_config
+from copycat_gateway.views.statuses import TaskState, task_state
+
+log = logging.getLogger(__name__)
+
+TAGS = ["tasks"]
+
+
+class TaskDetail(TypedDict):
+    """A task with its configuration and, once it reported, its status."""
+
+    id: TaskId
+    config: dict[str, str | None]
+    status: NotRequired[TaskState]
+
+
+@get(
+    "/connectors/{name:str}/tasks", summary="List the tasks of a connector", tags=TAGS, dependencies=CONNECTOR
+)
+async def list_tasks(
+    services: NamedDependency[Services], connector: NamedDependency[str]
+) -> Response[list[TaskInfo]]:
+    """List the committed tasks with their raw configurations."""
+    return answer(task_infos(await services.connector(connector)))
+
+
+@get(
+    "/connectors/{name:str}/tasks/{task_id:str}",
+    summary="Show configuration and status of a task",
+    tags=TAGS,
+    dependencies=TASK,
+)
+async def get_task(
+    services: NamedDependency[Services], connector: NamedDependency[str], task: NamedDependency[int]
+) -> Response[TaskDetail]:
+    """Show both halves of a task at once; Kafka Connect has no such resource."""
+    found = await services.connector(connector)
+    if not 0 <= task < len(found.tasks):
+        raise NotFoundError(f"Task {connector}-{task} not found")
+    shown = task_infos(found)[task]
+    detail: TaskDetail = {"id": shown["id"], "config": shown["config"]}
+    status = await _status(services, connector, task)
+    if status is not None:
+        detail["status"] = status
+    return answer(detail)
+
+
+@get(
+    "/connectors/{name:str}/tasks-config",
+    summary="Task configurations by task; use /tasks instead",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    deprecated=True,
+)
+async def get_tasks_config(
+    services: NamedDependency[Services], connector: NamedDependency[str]
+) -> Response[dict[str, dict[str, str | None]]]:
+    """Show the task configurations in the shape Kafka Connect has deprecated."""
+    log.warning(
+        "GET /connectors/{connector}/tasks-config is deprecated: use GET /connectors/{connector}/tasks"
+    )
+    return answer(tasks_config(await services.connector(connector)))
+
+
+async def _status(services: Services, connector: str, task: int) -> TaskState | None:
+    try:
+        status = await read_status(services, connector, NotFoundError("no status"))
+    except NotFoundError:
+        return None
+    return task_state(task, status.tasks[task]) if task in status.tasks else None
+
+
+HANDLERS = (list_tasks, get_task, get_tasks_config)

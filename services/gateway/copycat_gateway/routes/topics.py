@@ -1,0 +1,61 @@
+"""`/connectors/{name}/topics`: the topics a connector used (KIP-558)."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from copycat.status.v1 import status_service_pb2 as status_pb2
+from litestar import Response, get, put
+from litestar.di import NamedDependency
+
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer, nothing
+from copycat_gateway.errors import ForbiddenError
+from copycat_gateway.routes.dependencies import CONNECTOR
+from copycat_gateway.settings import Settings
+
+TAGS = ["topics"]
+
+
+class ActiveTopics(TypedDict):
+    """The topics of one connector."""
+
+    topics: list[str]
+
+
+@get(
+    "/connectors/{name:str}/topics",
+    summary="List the topics a connector used since creation or reset",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+)
+async def get_topics(
+    services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
+) -> Response[dict[str, ActiveTopics]]:
+    """List the topics; none for a connector nobody knows."""
+    if not settings.topic_tracking:
+        raise ForbiddenError("Topic tracking is disabled.")
+    listed = await services.status.ListTopics(status_pb2.ListTopicsRequest(connector=connector))
+    return answer({connector: ActiveTopics(topics=list(listed.topics))})
+
+
+@put(
+    "/connectors/{name:str}/topics/reset",
+    summary="Forget the topics a connector used",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    status_code=202,
+)
+async def reset_topics(
+    services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
+) -> Response[None]:
+    """Forget the topics; those still in use come back with the next record."""
+    if not settings.topic_tracking:
+        raise ForbiddenError("Topic tracking is disabled.")
+    if not settings.topic_tracking_reset:
+        raise ForbiddenError("Topic tracking reset is disabled.")
+    await services.status.ResetTopics(status_pb2.ResetTopicsRequest(connector=connector))
+    return nothing(202)
+
+
+HANDLERS = (get_topics, reset_topics)

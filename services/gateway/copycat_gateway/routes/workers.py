@@ -1,0 +1,19 @@
+"""`/workers`: the live workers; an addition to Kafka Connect's resources."""
+
+from __future__ import annotations
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from copycat_gateway.clients import Services
+from copycat_gateway.edge.answers import answer
+from copycat_gateway.views.workers import WorkerInfo, worker_info
+
+
+@get("/workers", summary="List the live workers and what they hold", tags=["worker"])
+async def list_workers(services: NamedDependency[Services]) -> Response[list[WorkerInfo]]:
+    """List the workers whose lease holds."""
+    return answer([worker_info(worker) for worker in await services.workers.listed()])
+
+
+HANDLERS = (list_workers,)

@@ -1,0 +1,207 @@
+"""The gateway's settings: its keys of the worker properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import cast
+
+from copycat_connect.config import (
+    BOOLEAN,
+    HIGH,
+    LIST,
+    LONG,
+    LOW,
+    MEDIUM,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    at_least,
+)
+from copycat_connect.config.validators import non_empty_list
+from copycat_connect.errors import ConfigError
+
+from copycat_gateway.clients import Addresses
+from copycat_gateway.edge.headers import HeaderRule, header_rules
+from copycat_gateway.edge.listeners import Listener, parse_listener
+
+LISTENERS = "listeners"
+ADMIN_LISTENERS = "admin.listeners"
+EXTENSIONS = "rest.extension.classes"
+ROLES = {"config": "9101", "offset": "9102", "status": "9103", "scheduler": "9104"}
+
+SETTINGS = ConfigDef(
+    ConfigKey(
+        LISTENERS,
+        LIST,
+        LOW,
+        default=("http://127.0.0.1:8083",),
+        validator=non_empty_list,
+        doc="Where the REST interface listens: http://host:port, the host may be empty for every address.",
+    ),
+    ConfigKey(
+        ADMIN_LISTENERS,
+        LIST,
+        LOW,
+        default=None,
+        doc="Where /admin answers: with the rest when not set, nowhere when empty.",
+    ),
+    *(
+        ConfigKey(
+            f"{role}.addresses",
+            LIST,
+            HIGH,
+            default=(f"127.0.0.1:{port}",),
+            validator=non_empty_list,
+            doc=f"host:port of each {role} service.",
+        )
+        for role, port in ROLES.items()
+    ),
+    ConfigKey(
+        "topic.tracking.enable", BOOLEAN, LOW, default=True, doc="Answer for the topics connectors use."
+    ),
+    ConfigKey("topic.tracking.allow.reset", BOOLEAN, LOW, default=True, doc="Allow their reset."),
+    ConfigKey(
+        "access.control.allow.origin",
+        STRING,
+        LOW,
+        default="",
+        doc="Origins browsers may call from, comma separated, * for all; empty sends no CORS headers.",
+    ),
+    ConfigKey(
+        "access.control.allow.methods",
+        STRING,
+        LOW,
+        default="",
+        doc="Methods they may call, comma separated; GET, POST and HEAD when empty.",
+    ),
+    ConfigKey(
+        "response.http.headers.config",
+        STRING,
+        LOW,
+        default="",
+        doc="Headers of every response, comma separated: set, add, setDate or addDate, then name:value.",
+    ),
+    ConfigKey(
+        EXTENSIONS, LIST, LOW, default=(), doc="Not supported; refused when set, since it may guard access."
+    ),
+    ConfigKey(
+        "kafka.cluster.id", STRING, MEDIUM, default=None, doc="What GET / reports as kafka_cluster_id."
+    ),
+    ConfigKey(
+        "rest.request.timeout.ms",
+        LONG,
+        LOW,
+        default=90_000,
+        validator=at_least(1),
+        doc="Milliseconds after which a request fails.",
+    ),
+    ConfigKey(
+        "rest.health.timeout.ms",
+        LONG,
+        LOW,
+        default=10_000,
+        validator=at_least(0),
+        doc="Milliseconds GET /health waits for the services to answer.",
+    ),
+    ConfigKey(
+        "rest.worker.wait.ms",
+        LONG,
+        LOW,
+        default=10_000,
+        validator=at_least(0),
+        doc="Milliseconds a request waits for a live worker, or for an instance to be assigned to one.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings, parsed and checked."""
+
+    listeners: Sequence[Listener]
+    """Where the REST interface listens."""
+    admin_listeners: Sequence[Listener] | None
+    """Where /admin answers; missing: with the rest; none: nowhere."""
+    addresses: Addresses
+    """Where the services are."""
+    topic_tracking: bool
+    """Active topics are recorded."""
+    topic_tracking_reset: bool
+    """Active topics may be reset."""
+    allow_origins: Sequence[str]
+    """Origins of cross-site requests."""
+    allow_methods: Sequence[str]
+    """Methods of cross-site requests."""
+    header_rules: Sequence[HeaderRule]
+    """Headers of every response."""
+    kafka_cluster_id: str | None
+    """Id of the Kafka cluster, where known."""
+    request_timeout: float
+    """Seconds after which a request fails."""
+    health_timeout: float
+    """Seconds a health check waits."""
+    worker_wait: float
+    """Seconds a request waits for a worker."""
+    version: str
+    """Our own version."""
+    commit: str
+    """The commit this was built from, where the build says so."""
+
+
+def read_settings(properties: Mapping[str, str]) -> Settings:
+    """Read the worker properties.
+
+    Raises:
+        ConfigError: A value is wrong or asks for what the gateway cannot do.
+    """
+    parsed = SETTINGS.parse(properties)
+    if parsed[EXTENSIONS]:
+        raise ConfigError(
+            f"{EXTENSIONS} is set, but REST extensions are not supported: remove the key, and guard the"
+            " interface with a reverse proxy where it needs authentication",
+            key=EXTENSIONS,
+        )
+    admin = parsed[ADMIN_LISTENERS]
+    return Settings(
+        listeners=_listeners(LISTENERS, parsed[LISTENERS]),
+        admin_listeners=None if admin is None else _listeners(ADMIN_LISTENERS, admin),
+        addresses=Addresses(**{role: tuple(_strings(parsed[f"{role}.addresses"])) for role in ROLES}),
+        topic_tracking=bool(parsed["topic.tracking.enable"]),
+        topic_tracking_reset=bool(parsed["topic.tracking.allow.reset"]),
+        allow_origins=_split(parsed["access.control.allow.origin"]),
+        allow_methods=_split(parsed["access.control.allow.methods"]) or ("GET", "POST", "HEAD"),
+        header_rules=header_rules(
+            "response.http.headers.config", str(parsed["response.http.headers.config"])
+        ),
+        kafka_cluster_id=cast("str | None", parsed["kafka.cluster.id"]),
+        request_timeout=_seconds(parsed["rest.request.timeout.ms"]),
+        health_timeout=_seconds(parsed["rest.health.timeout.ms"]),
+        worker_wait=_seconds(parsed["rest.worker.wait.ms"]),
+        version=version("copycat-gateway"),
+        commit=_commit(),
+    )
+
+
+def _listeners(key: str, value: object) -> Sequence[Listener]:
+    return tuple(parse_listener(key, text) for text in _strings(value))
+
+
+def _strings(value: object) -> Sequence[str]:
+    return cast("Sequence[str]", value)
+
+
+def _split(value: object) -> Sequence[str]:
+    return tuple(part.strip() for part in str(value).split(",") if part.strip())
+
+
+def _seconds(value: object) -> float:
+    return cast("int", value) / 1000
+
+
+def _commit() -> str:
+    """Return what an image build wrote beside this module."""
+    written = Path(__file__).with_name("COMMIT")
+    return written.read_text("ascii").strip() if written.is_file() else "unknown"

@@ -1,0 +1,1 @@
+"""Proto messages -> the JSON Kafka Connect returns, field by field."""

@@ -1,0 +1,42 @@
+"""Live workers; Kafka Connect has no such resource."""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypedDict
+
+from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
+
+
+class HeldInstance(TypedDict):
+    """A connector, or one of its tasks, that a worker holds."""
+
+    connector: str
+    task: NotRequired[int]
+    generation: int
+
+
+class WorkerInfo(TypedDict):
+    """A live worker and all it holds."""
+
+    worker_id: str
+    leaving: bool
+    held: list[HeldInstance]
+
+
+def worker_info(worker: scheduler_pb2.Worker) -> WorkerInfo:
+    """Return a worker."""
+    return {
+        "worker_id": worker.worker_id,
+        "leaving": worker.leaving,
+        "held": [_held_instance(held) for held in worker.held],
+    }
+
+
+def _held_instance(held: scheduler_pb2.Held) -> HeldInstance:
+    if held.instance.HasField("task"):
+        return {
+            "connector": held.instance.connector,
+            "task": held.instance.task,
+            "generation": held.generation,
+        }
+    return {"connector": held.instance.connector, "generation": held.generation}

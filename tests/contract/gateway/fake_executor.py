@@ -1,0 +1,116 @@
+"""An executor with three plugins and no processes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from copycat.executor.v1 import executor_service_pb2 as pb
+from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceServicer
+from copycat_connect.errors import CopycatError, ErrorCode
+from copycat_rpc.configs import config_from_proto
+
+SOURCE_CLASS = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+SINK_CLASS = "org.apache.kafka.connect.file.FileStreamSinkConnector"
+TRANSFORM_CLASS = "org.apache.kafka.connect.transforms.HoistField$Value"
+PLUGINS = (
+    pb.Plugin(class_name=SINK_CLASS, type="sink", version="1.0", aliases=["FileStreamSink"]),
+    pb.Plugin(class_name=SOURCE_CLASS, type="source", aliases=["FileStreamSource"]),
+    pb.Plugin(class_name=TRANSFORM_CLASS, type="transformation", version="1.0"),
+)
+TOPIC_KEY = pb.ConfigKeyInfo(
+    name="topic", type="STRING", required=True, importance="HIGH", documentation="Where to.", width="NONE",
+    display_name="topic", order=-1,
+)  # fmt: skip
+TASKS_KEY = pb.ConfigKeyInfo(
+    name="tasks.max", type="INT", default_value="1", importance="HIGH", documentation="How many.",
+    group="Common", width="SHORT", display_name="Tasks max", dependents=["topic"], order=3,
+)  # fmt: skip
+
+
+class UnknownPluginError(CopycatError):
+    code = ErrorCode("plugin.unknown", grpc="NOT_FOUND", http=404)
+
+
+class UnassignedError(CopycatError):
+    code = ErrorCode("instance.unassigned", grpc="NOT_FOUND", http=404)
+
+
+class FakeExecutor(ExecutorServiceServicer):
+    """Validates that `topic` is there; `fails` is raised by author code instead, `hangs` keeps it waiting."""
+
+    def __init__(self) -> None:
+        self.runs: set[tuple[str, int | None]] = set()
+        self.restarted: list[tuple[str, int | None]] = []
+        self.altered: list[pb.AlterOffsetsRequest] = []
+        self.handles = False
+        self.fails: Exception | None = None
+        self.hangs = False
+
+    async def ListPlugins(self, request: pb.ListPluginsRequest, context: Any) -> pb.ListPluginsResponse:
+        return pb.ListPluginsResponse(plugins=PLUGINS)
+
+    async def GetPluginConfig(
+        self, request: pb.GetPluginConfigRequest, context: Any
+    ) -> pb.GetPluginConfigResponse:
+        self._kind(request.plugin)
+        return pb.GetPluginConfigResponse(keys=[TOPIC_KEY, TASKS_KEY])
+
+    async def ValidateConnector(
+        self, request: pb.ValidateConnectorRequest, context: Any
+    ) -> pb.ValidateConnectorResponse:
+        await self._author_code()
+        config = config_from_proto(request.config)
+        name = config["connector.class"] or ""
+        kind = self._kind(name)
+        topic = config.get("topic")
+        errors = [] if topic else ['Missing required configuration "topic" which has no default value.']
+        return pb.ValidateConnectorResponse(
+            name=name,
+            error_count=len(errors),
+            groups=["Common"],
+            configs=[
+                pb.ConfigInfo(value=pb.ConfigValueInfo(name="stray", value="1", visible=True)),
+                pb.ConfigInfo(
+                    definition=TOPIC_KEY,
+                    value=pb.ConfigValueInfo(name="topic", value=topic, errors=errors, visible=True),
+                ),
+            ],
+            type=kind,
+        )
+
+    async def RestartConnector(
+        self, request: pb.RestartConnectorRequest, context: Any
+    ) -> pb.RestartConnectorResponse:
+        await self._restart(request.connector, None)
+        return pb.RestartConnectorResponse()
+
+    async def RestartTask(self, request: pb.RestartTaskRequest, context: Any) -> pb.RestartTaskResponse:
+        await self._restart(request.connector, request.task)
+        return pb.RestartTaskResponse()
+
+    async def AlterOffsets(self, request: pb.AlterOffsetsRequest, context: Any) -> pb.AlterOffsetsResponse:
+        await self._author_code()
+        self.altered.append(request)
+        return pb.AlterOffsetsResponse(handled=self.handles)
+
+    async def _restart(self, connector: str, task: int | None) -> None:
+        if (connector, task) not in self.runs:
+            raise UnassignedError("another text")
+        await self._author_code()
+        self.restarted.append((connector, task))
+
+    async def _author_code(self) -> None:
+        if self.fails is not None:
+            raise self.fails
+        if self.hangs:
+            await asyncio.Event().wait()
+
+    def _kind(self, name: str) -> str:
+        for plugin in PLUGINS:
+            if name in {plugin.class_name, *plugin.aliases}:
+                return plugin.type
+        raise UnknownPluginError(
+            f"Failed to find any class that implements Connector and which name matches {name},"
+            " available connectors are: a, b"
+        )

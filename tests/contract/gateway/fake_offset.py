@@ -1,0 +1,77 @@
+"""An offset service in dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from copycat.offset.v1 import offset_service_pb2 as pb
+from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceServicer
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import CopycatError, ErrorCode
+
+
+class GroupActiveError(CopycatError):
+    code = ErrorCode("group.active", grpc="FAILED_PRECONDITION", http=500)
+
+
+class FakeOffset(OffsetServiceServicer):
+    """Keeps source offsets by connector and positions by group; `fails` is raised instead, when set."""
+
+    def __init__(self) -> None:
+        self.source: dict[str, dict[bytes, bytes]] = {}
+        self.groups: dict[str, dict[tuple[str, int], int]] = {}
+        self.fails: Exception | None = None
+
+    async def ListSourceOffsets(
+        self, request: pb.ListSourceOffsetsRequest, context: Any
+    ) -> pb.ListSourceOffsetsResponse:
+        self._may_answer()
+        known = self.source.get(request.connector, {})
+        return pb.ListSourceOffsetsResponse(
+            offsets=[types_pb2.SourceOffset(partition=key, offset=value) for key, value in known.items()]
+        )
+
+    async def ListSinkOffsets(
+        self, request: pb.ListSinkOffsetsRequest, context: Any
+    ) -> pb.ListSinkOffsetsResponse:
+        self._may_answer()
+        known = self.groups.get(request.group_id, {})
+        return pb.ListSinkOffsetsResponse(
+            offsets=[
+                types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
+                for (topic, partition), offset in known.items()
+            ]
+        )
+
+    async def AlterSourceOffsets(
+        self, request: pb.AlterSourceOffsetsRequest, context: Any
+    ) -> pb.AlterSourceOffsetsResponse:
+        self._may_answer()
+        known = self.source.setdefault(request.connector, {})
+        for entry in request.offsets:
+            if entry.HasField("offset"):
+                known[entry.partition] = entry.offset
+            else:
+                known.pop(entry.partition, None)
+        return pb.AlterSourceOffsetsResponse()
+
+    async def AlterSinkOffsets(
+        self, request: pb.AlterSinkOffsetsRequest, context: Any
+    ) -> pb.AlterSinkOffsetsResponse:
+        self._may_answer()
+        known = self.groups.setdefault(request.group_id, {})
+        known |= {(entry.topic, entry.partition): entry.offset for entry in request.offsets}
+        for entry in request.removed:
+            known.pop((entry.topic, entry.partition), None)
+        return pb.AlterSinkOffsetsResponse()
+
+    async def DeleteSinkOffsets(
+        self, request: pb.DeleteSinkOffsetsRequest, context: Any
+    ) -> pb.DeleteSinkOffsetsResponse:
+        self._may_answer()
+        self.groups.pop(request.group_id, None)
+        return pb.DeleteSinkOffsetsResponse()
+
+    def _may_answer(self) -> None:
+        if self.fails is not None:
+            raise self.fails

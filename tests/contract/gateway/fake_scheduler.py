@@ -1,0 +1,30 @@
+"""A scheduler that says what a test tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from copycat.scheduler.v1 import scheduler_service_pb2 as pb
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceServicer
+
+
+class FakeScheduler(SchedulerServiceServicer):
+    """Lists workers and assignments."""
+
+    def __init__(self) -> None:
+        self.workers: dict[str, pb.Worker] = {}
+        self.assignments: list[pb.Assignment] = []
+
+    def assigns(self, connector: str, worker_id: str, task: int | None = None) -> None:
+        """Give an instance to a worker."""
+        instance = pb.Instance(connector=connector, task=task)
+        self.assignments = [known for known in self.assignments if known.instance != instance]
+        self.assignments.append(pb.Assignment(instance=instance, worker_id=worker_id, generation=1))
+
+    async def ListWorkers(self, request: pb.ListWorkersRequest, context: Any) -> pb.ListWorkersResponse:
+        return pb.ListWorkersResponse(workers=self.workers.values())
+
+    async def ListAssignments(
+        self, request: pb.ListAssignmentsRequest, context: Any
+    ) -> pb.ListAssignmentsResponse:
+        return pb.ListAssignmentsResponse(assignments=self.assignments)

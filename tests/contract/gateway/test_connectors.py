@@ -1,0 +1,202 @@
+"""/connectors: golden answers of list, create, show, delete."""
+
+from __future__ import annotations
+
+from copycat.types.v1 import types_pb2
+
+from tests.contract.gateway.fake_executor import FakeExecutor
+from tests.contract.gateway.world import World
+
+CONFIG = {"connector.class": "FileStreamSource", "topic": "t"}
+ORDERS = (
+    b'{"name":"orders","config":{"connector.class":"FileStreamSource","topic":"t","name":"orders"},'
+    b'"tasks":[],"type":"source"}'
+)
+
+
+async def test_no_connectors_are_an_empty_list(cluster: World) -> None:
+    reply = await cluster.rest.get("/connectors")
+
+    assert (reply.status_code, reply.content) == (200, b"[]")
+    assert reply.headers["content-type"] == "application/json"
+
+
+async def test_a_created_connector_is_answered_located_and_listed(cluster: World) -> None:
+    made = await cluster.rest.post("/connectors", json={"name": "orders", "config": CONFIG})
+    listed = await cluster.rest.get("/connectors")
+
+    assert (made.status_code, made.content) == (201, ORDERS)
+    assert made.headers["location"] == "/connectors/orders"
+    assert listed.content == b'["orders"]'
+
+
+async def test_a_connector_shows_config_tasks_and_type(cluster: World) -> None:
+    cluster.config.has("c", {"topic": "t", "odd": None}, tasks=({"file": "a"}, {"file": "b"}))
+
+    reply = await cluster.rest.get("/connectors/c")
+
+    assert reply.content == (
+        b'{"name":"c","config":{"connector.class":"FileStreamSource","name":"c","topic":"t","odd":null},'
+        b'"tasks":[{"connector":"c","task":0},{"connector":"c","task":1}],"type":"source"}'
+    )
+
+
+async def test_a_class_no_worker_has_makes_the_type_unknown(cluster: World) -> None:
+    cluster.config.has("c", {"connector.class": "Nobody"})
+
+    assert (await cluster.rest.get("/connectors/c")).json()["type"] == "unknown"
+
+
+async def test_reads_do_not_wait_for_a_worker(bare: World) -> None:
+    bare.config.has("c")
+
+    assert (await bare.rest.get("/connectors/c")).json()["type"] == "unknown"
+
+
+async def test_an_unknown_connector_is_not_found(cluster: World) -> None:
+    for method, path in (
+        ("GET", ""), ("DELETE", ""), ("GET", "/config"), ("PATCH", "/config"), ("GET", "/tasks"),
+        ("GET", "/tasks-config"), ("GET", "/offsets"), ("DELETE", "/offsets"),
+    ):  # fmt: skip
+        body = {"json": {"a": "b"}} if method == "PATCH" else {}
+        reply = await cluster.rest.request(method, f"/connectors/nope{path}", **body)  # type: ignore[arg-type]
+
+        assert reply.content == b'{"error_code":404,"message":"Connector nope not found"}', (method, path)
+        assert reply.status_code == 404
+
+
+async def test_creating_an_existing_connector_conflicts(cluster: World) -> None:
+    cluster.config.has("orders")
+
+    reply = await cluster.rest.post("/connectors", json={"name": "orders", "config": CONFIG})
+
+    assert (reply.status_code, reply.json()["message"]) == (409, "Connector orders already exists")
+
+
+async def test_an_invalid_configuration_lists_its_errors(cluster: World) -> None:
+    reply = await cluster.rest.post(
+        "/connectors", json={"name": "orders", "config": {"connector.class": "FileStreamSource"}}
+    )
+
+    assert reply.status_code == 400
+    assert reply.json()["message"] == (
+        "Connector configuration is invalid and contains the following 1 error(s):\n"
+        'Missing required configuration "topic" which has no default value.\n'
+        "You can also find the above list of errors at the endpoint"
+        " `/connector-plugins/{connectorType}/config/validate`"
+    )
+    assert cluster.config.connectors == {}
+
+
+async def test_a_configuration_of_another_name_is_refused(cluster: World) -> None:
+    reply = await cluster.rest.post("/connectors", json={"name": "a", "config": {**CONFIG, "name": "b"}})
+
+    assert reply.status_code == 400
+    assert reply.json()["message"] == (
+        "Connector name configuration (b) doesn't match connector name in the URL (a)"
+    )
+
+
+async def test_a_configuration_without_class_is_refused(cluster: World) -> None:
+    reply = await cluster.rest.post("/connectors", json={"name": "a", "config": {"k": "v"}})
+
+    assert reply.status_code == 400
+    assert reply.json()["message"] == "Connector config {k=v, name=a} contains no connector type"
+
+
+async def test_a_class_no_worker_has_is_refused(cluster: World) -> None:
+    reply = await cluster.rest.post("/connectors", json={"name": "a", "config": {"connector.class": "X"}})
+
+    assert reply.status_code == 400
+    assert reply.json()["message"].startswith(
+        "Failed to find any class that implements Connector and which name matches X, available connectors"
+    )
+
+
+async def test_the_name_is_trimmed_and_scalars_become_text(cluster: World) -> None:
+    reply = await cluster.rest.post(
+        "/connectors",
+        content=b'{"name":" orders ","config":{"connector.class":"FileStreamSource","topic":"t",'
+        b'"n":1.50,"b":true}}',
+        headers={"content-type": "application/json; charset=utf-8"},
+    )
+
+    assert reply.status_code == 201
+    assert reply.json()["config"] == {**CONFIG, "n": "1.50", "b": "true", "name": "orders"}
+
+
+async def test_the_initial_state_is_written_with_the_connector(cluster: World) -> None:
+    for given, stored in (
+        (None, types_pb2.TARGET_STATE_UNSPECIFIED),
+        ("running", types_pb2.TARGET_STATE_UNSPECIFIED),
+        ("Paused", types_pb2.TARGET_STATE_PAUSED),
+        ("STOPPED", types_pb2.TARGET_STATE_STOPPED),
+    ):
+        name = f"c-{given}"
+        reply = await cluster.rest.post(
+            "/connectors", json={"name": name, "config": CONFIG, "initial_state": given}
+        )
+
+        assert reply.status_code == 201
+        assert cluster.config.initial_states[name] == stored
+
+
+async def test_expand_shows_only_the_parts_asked_for(cluster: World) -> None:
+    cluster.config.has("a")
+    cluster.config.has("b")
+    cluster.status.says("a", "RUNNING")
+    status = b'{"name":"a","connector":{"state":"RUNNING","worker_id":"h1:8083"},"tasks":[],"type":"source"}'
+    info = (
+        b'{"name":"a","config":{"connector.class":"FileStreamSource","name":"a"},"tasks":[],"type":"source"}'
+    )
+
+    both = await cluster.rest.get("/connectors?expand=info&expand=status")
+    one = await cluster.rest.get("/connectors?expand=status")
+    unknown = await cluster.rest.get("/connectors?expand=nonsense")
+    empty = await cluster.rest.get("/connectors?expand=")
+
+    assert both.content == b'{"a":{"status":' + status + b',"info":' + info + b"}}"
+    assert one.content == b'{"a":{"status":' + status + b"}}"
+    assert unknown.content == b'{"a":{},"b":{}}'
+    assert empty.content == b'{"a":{},"b":{}}'
+
+
+async def test_a_deleted_connector_is_gone(cluster: World) -> None:
+    cluster.config.has("c")
+
+    reply = await cluster.rest.delete("/connectors/c")
+
+    assert (reply.status_code, reply.content) == (204, b"")
+    assert (await cluster.rest.delete("/connectors/c")).status_code == 404
+
+
+async def test_validation_asks_the_next_worker_when_one_is_gone(bare: World) -> None:
+    for _ in range(3):
+        await bare.add_worker()
+    for worker_id in list(bare.scheduler.workers)[:2]:
+        await bare.kill_worker(worker_id)
+
+    for name in ("a", "b", "c"):
+        reply = await bare.rest.post("/connectors", json={"name": name, "config": CONFIG})
+        assert reply.status_code == 201
+
+
+async def test_without_any_worker_a_create_fails_clearly(bare: World) -> None:
+    reply = await bare.rest.post("/connectors", json={"name": "a", "config": CONFIG})
+
+    assert reply.status_code == 503
+    assert reply.json()["message"].startswith("No worker answered: there is no live executor")
+
+
+async def test_a_request_that_takes_too_long_says_what_it_was_doing(
+    bare: World, worker: tuple[str, FakeExecutor]
+) -> None:
+    worker[1].hangs = True
+    await bare.open_gateway(rest_request_timeout_ms="500")
+
+    reply = await bare.rest.post("/connectors", json={"name": "a", "config": CONFIG})
+
+    assert reply.status_code == 500
+    assert reply.json()["message"].startswith(
+        "Request timed out. The worker is currently validating the configuration of the connector, which began"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from copycat_executor.host.entry import run_host
@@ -13,6 +14,8 @@ def main() -> int:
     if len(sys.argv) != 2:
         sys.stderr.write("usage: python -m copycat_executor.host SPEC_JSON | -\n")
         return 2
+    # Ctrl-C reaches every process of a terminal; the executor then drains its hosts.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     text = sys.stdin.read() if sys.argv[1] == "-" else sys.argv[1]
     sys.stdout.write(run_host(HostSpec.from_json(text)) + "\n")
     return 0

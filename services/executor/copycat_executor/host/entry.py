@@ -2,12 +2,62 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import random
+import time
+
+import grpc
+from copycat_connect.plugin import load_plugins
+from copycat_telemetry.logs import configure_logging
+
+from copycat_executor.host.garbage import Garbage
+from copycat_executor.host.host import Host, HostSummary
 from copycat_executor.host.spec import HostSpec
+from copycat_executor.host.stream import ControlStream
+from copycat_executor.host.surroundings import Surroundings
+
+_log = logging.getLogger(__name__)
 
 
 def run_host(spec: HostSpec) -> str:
     """Run one host until its executor ends it or is lost; answers a JSON summary.
 
-    Blocks; to be called once in a process, from any thread.
+    Blocks; to be called once in a process, from any thread. When the summary names abandoned tasks, threads
+    of theirs still hang, and the process must end without being used again.
     """
-    return f'{{"host_id":"{spec.host_id}","reason":"unattached"}}'
+    configure_logging("host", spec.log_level)
+    garbage = Garbage(time.monotonic)
+    surroundings = Surroundings(
+        plugins=load_plugins(),
+        environment=dict(os.environ),
+        clock=time.monotonic,
+        random=random.SystemRandom().random,
+        garbage=garbage,
+    )
+    stream = ControlStream(spec, time.monotonic)
+    host = Host(surroundings, stream.send, stream.finish)
+    garbage.tame()
+    try:
+        reason = _attend(stream, host)
+    finally:
+        garbage.release()
+        stream.close()
+    return HostSummary(spec.host_id, reason, host.started, host.abandoned).to_json()
+
+
+def _attend(stream: ControlStream, host: Host) -> str:
+    """Obey until the stream ends; says why it did."""
+    try:
+        for command in stream.commands():
+            host.obey(command)
+    except grpc.RpcError as error:
+        _log.warning("The executor is gone: %s", error)
+        reason = "executor lost"
+    except grpc.FutureTimeoutError:
+        _log.warning("The executor does not answer")
+        reason = "executor not reached"
+    else:
+        reason = "shutdown" if host.ended_by_command else "stream ended"
+    host.lose_executor()
+    return reason

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from copycat_connect.data.topic_partition import TopicPartition
 
 
 class TaskState(Enum):
@@ -15,15 +17,6 @@ class TaskState(Enum):
     PAUSED = "PAUSED"
     FAILED = "FAILED"
     UNASSIGNED = "UNASSIGNED"
-
-
-class KafkaPartition(NamedTuple):
-    """A Kafka topic partition."""
-
-    topic: str
-    """Topic name."""
-    partition: int
-    """Partition number, from 0."""
 
 
 @dataclass(slots=True)
@@ -52,7 +45,7 @@ class TaskLink(Protocol):
     def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
         """Report source offsets whose records are durable (I1); answered by a settlement."""
 
-    def acknowledge_sink(self, sequence: int, offsets: Mapping[KafkaPartition, int]) -> None:
+    def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
         """Report sink positions that were flushed (I1); answered by a settlement."""
 
     def topics_seen(self, topics: Sequence[str]) -> None:

@@ -1,0 +1,85 @@
+"""Topics that a task needs are created here (KIP-158, dead letter queues)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic as ClientTopic
+from copycat_connect.errors import ConnectError
+
+from copycat_executor.pipeline.client_config import ClientConfig
+from copycat_executor.pipeline.creation import CreationGroup, NewTopic, new_topic
+
+_log = logging.getLogger(__name__)
+_ANSWER: Final = 30.0
+
+
+class KafkaTopics:
+    """Looks topics up and creates them; connects when first used."""
+
+    def __init__(self, config: ClientConfig) -> None:
+        self._config = config
+        self._client: AdminClient | None = None
+
+    def exists(self, topic: str) -> bool:
+        """Tell whether a topic is there; asking does not create it."""
+        found = self._admin().list_topics(topic, timeout=_ANSWER).topics.get(topic)
+        return found is not None and found.error is None
+
+    def create(self, topic: NewTopic) -> None:
+        """Create a topic; one that is there already is fine.
+
+        Raises:
+            KafkaException: Kafka refused.
+        """
+        wanted = ClientTopic(
+            topic.name, topic.partitions, topic.replication_factor, config=dict(topic.configs)
+        )
+        try:
+            self._admin().create_topics([wanted])[topic.name].result(_ANSWER)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
+
+    def _admin(self) -> AdminClient:
+        # Kept: a client that is dropped before its answer never gives one.
+        if self._client is None:
+            self._client = AdminClient(dict(self._config.properties), logger=_log)
+        return self._client
+
+
+class GroupTopicCreator:
+    """Creates missing topics of a source by its groups (`TopicCreator`)."""
+
+    def __init__(self, topics: KafkaTopics, groups: tuple[CreationGroup, ...]) -> None:
+        self._topics = topics
+        self._groups = groups
+
+    def ensure(self, topic: str) -> None:
+        """Create the topic when it is missing."""
+        try:
+            if not self._topics.exists(topic):
+                self._topics.create(new_topic(self._groups, topic))
+        except KafkaException as error:
+            message = (
+                f"Task failed to create new topic {topic}. Ensure that the task is authorized to create "
+                "topics or that the topic exists and restart the task"
+            )
+            raise ConnectError(message) from error
+
+
+def ensure_dead_letter_topic(topics: KafkaTopics, topic: str, replication_factor: int) -> None:
+    """Create the topic of a dead letter queue when it is missing.
+
+    Raises:
+        ConnectError: It is missing and cannot be created.
+    """
+    try:
+        if not topics.exists(topic):
+            topics.create(NewTopic(topic, 1, replication_factor))
+    except KafkaException as error:
+        message = f"Could not initialize dead letter queue with topic={topic}"
+        raise ConnectError(message) from error

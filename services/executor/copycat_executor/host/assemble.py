@@ -1,0 +1,66 @@
+"""Puts a task together: its plugin, its record path, its Kafka clients."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Protocol
+
+from copycat_connect.config import framework_names as names
+from copycat_connect.config.definition import missing_text
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_executor.host.assemble_sink import sink_runner
+from copycat_executor.host.assemble_source import source_runner
+from copycat_executor.host.order import TaskOrder
+from copycat_executor.host.surroundings import Surroundings
+from copycat_executor.pipeline.control import TaskControl
+from copycat_executor.pipeline.link import TaskLink
+
+_log = logging.getLogger(__name__)
+
+
+class Runner(Protocol):
+    """A task ready to run."""
+
+    def run(self) -> None:
+        """Run until told to end; blocks.
+
+        Raises:
+            TaskFailedError: The task failed.
+            StaleTaskError: A newer generation of the task exists.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A task put together."""
+
+    runner: Runner
+    """Runs it."""
+    version: str
+    """Version of its plugin."""
+
+
+def find_connector(order: TaskOrder, surroundings: Surroundings) -> PluginSpec:
+    """Find the plugin of a task's connector.
+
+    Raises:
+        ConfigError: It is not named or not installed.
+    """
+    name = order.connector_config.get(names.CONNECTOR_CLASS)
+    if not name:
+        raise ConfigError(missing_text(names.CONNECTOR_CLASS), key=names.CONNECTOR_CLASS)
+    return surroundings.plugins.find_connector(name.strip())
+
+
+def assemble(order: TaskOrder, surroundings: Surroundings, control: TaskControl, link: TaskLink) -> Assembled:
+    """Make everything a task needs; connects to Kafka in the background.
+
+    Raises:
+        CopycatError: The configuration does not work.
+    """
+    spec = find_connector(order, surroundings)
+    make = source_runner if spec.kind is PluginKind.SOURCE else sink_runner
+    return Assembled(make(order, spec, surroundings, control, link), spec.version)

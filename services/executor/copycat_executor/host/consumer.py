@@ -1,0 +1,117 @@
+"""Kafka's consumer behind the pipeline's port: assigned by hand, never a member of its group."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Final, cast
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
+from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.errors import ConnectError
+
+from copycat_executor.pipeline.client_config import ClientConfig
+from copycat_executor.pipeline.receiver import KafkaMessage
+
+_log = logging.getLogger(__name__)
+_ANSWER: Final = 30.0
+_GATHER: Final = 0.001
+
+#: What does not pass by itself; all else the client tries again. The negative codes have no public name.
+_FINAL: Final = frozenset({
+    KafkaError.INVALID_MSG,
+    KafkaError.INVALID_RECORD,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    -140,  # no offset and no reset policy
+    -198,  # bad compression
+    -199,  # bad message
+})  # fmt: skip
+
+
+class KafkaReceiver:
+    """Reads assigned partitions through librdkafka (`RecordReceiver`)."""
+
+    def __init__(self, config: ClientConfig) -> None:
+        """Connect in the background."""
+        self._config = config
+        self._consumer = Consumer(dict(config.properties), logger=_log)
+        self._assigned: list[ClientPartition] = []
+
+    def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
+        """Begin to read."""
+        start = {
+            partition: offset if offset is not None and offset >= 0 else self._first(partition)
+            for partition, offset in offsets.items()
+        }
+        self._assigned = [ClientPartition(*partition) for partition in start]
+        self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
+        return start
+
+    def _first(self, partition: TopicPartition) -> int:
+        """Ask for the beginning or the end: a position must be known to go back to it."""
+        reset = self._config.properties["auto.offset.reset"]
+        try:
+            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=_ANSWER)
+        except KafkaException as error:
+            message = f"Cannot find where to begin in {partition.topic}-{partition.partition}"
+            raise ConnectError(message) from error
+        if reset == "error":
+            name = f"{partition.topic}-{partition.partition}"
+            message = f"Undefined offset with no reset policy for partition: {name}"
+            raise ConnectError(message)
+        return int(high if reset in {"latest", "end", "largest"} else low)
+
+    def read(self, most: int, seconds: float) -> list[KafkaMessage]:
+        """Return the next records."""
+        messages = self._consumer.consume(most, 0)
+        if not messages:
+            # consume() waits until the batch is full: wait for the first record, then take what came with it.
+            messages = self._consumer.consume(1, seconds)
+            if messages and most > 1:
+                messages += self._consumer.consume(most - 1, _GATHER)
+        if any(map(Message.error, messages)):
+            messages = _without_errors(messages)
+        return cast("list[KafkaMessage]", messages)
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """Return the next offset of each partition that something was read of."""
+        return {
+            TopicPartition(each.topic, each.partition): each.offset
+            for each in self._consumer.position(self._assigned)
+            if each.offset >= 0
+        }
+
+    def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Continue at these offsets."""
+        for partition, offset in offsets.items():
+            self._consumer.seek(ClientPartition(*partition, offset))
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read no more from these partitions."""
+        self._consumer.pause([ClientPartition(*partition) for partition in partitions])
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read from these partitions again."""
+        self._consumer.resume([ClientPartition(*partition) for partition in partitions])
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._consumer.close()
+
+
+def _without_errors(messages: list[Message]) -> list[Message]:
+    kept = []
+    for message in messages:
+        error = message.error()
+        if error is None:
+            kept.append(message)
+        elif not error.fatal() and error.code() not in _FINAL:
+            _log.warning("Reading %s is held up: %s", message.topic(), error)
+        else:
+            text = f"Cannot read {message.topic()}-{message.partition()}"
+            raise ConnectError(text) from KafkaException(error)
+    return kept

@@ -1,0 +1,44 @@
+"""Garbage collection kept out of the hot loops of all tasks of a process.
+
+Collections between records cost more than the records. What lives as long as the process is frozen, and
+garbage is collected where a task pauses anyway, after an offset commit.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from typing import Final
+
+_SELDOM: Final = 1.0
+
+
+class Garbage:
+    """Collects for all tasks of a host, but not more often than makes sense."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last = clock()
+
+    def tame(self) -> None:
+        """Take over from the automatic collector; undone by `release`."""
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+
+    def collect(self) -> None:
+        """Collect now, unless that was done a moment ago or another task does it."""
+        if self._clock() - self._last < _SELDOM or not self._lock.acquire(blocking=False):
+            return
+        try:
+            gc.collect()
+            self._last = self._clock()
+        finally:
+            self._lock.release()
+
+    def release(self) -> None:
+        """Give the work back to the automatic collector."""
+        gc.unfreeze()
+        gc.enable()

@@ -1,0 +1,65 @@
+"""What a task is started with, out of the executor's command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.config.placeholders import Placeholders
+from copycat_connect.data.topic_partition import TopicPartition
+from copycat_rpc.configs import config_from_proto
+
+Config = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOrder:
+    """A task to run; configurations have their placeholders resolved."""
+
+    connector: str
+    """Name of the connector."""
+    task: int
+    """Index of the task."""
+    worker_config: Config
+    """The worker's configuration."""
+    connector_config: Config
+    """The connector's configuration."""
+    task_config: Mapping[str, str]
+    """The task's configuration."""
+    partitions: Mapping[TopicPartition, int | None]
+    """What a sink reads, with the committed positions."""
+
+    @property
+    def task_id(self) -> str:
+        """Name the task as Kafka Connect's logs do."""
+        return f"{self.connector}-{self.task}"
+
+    @classmethod
+    def of(cls, command: pb.StartTask, environment: Mapping[str, str]) -> TaskOrder:
+        """Read the command; only here, where the plugin runs, secrets are resolved.
+
+        Raises:
+            ConfigError: A config provider failed.
+        """
+        raw = config_from_proto(command.worker_config)
+        given = {key: value for key, value in raw.items() if value is not None}
+        placeholders = Placeholders.from_worker(given, environment)
+        task = placeholders.resolve(config_from_proto(command.task_config))
+        return cls(
+            connector=command.task.connector,
+            task=command.task.task,
+            worker_config=placeholders.resolve(raw),
+            connector_config=placeholders.resolve(config_from_proto(command.connector_config)),
+            task_config={key: value for key, value in task.items() if value is not None},
+            partitions={
+                TopicPartition(each.topic, each.partition): each.offset if each.offset >= 0 else None
+                for each in command.partitions
+            },
+        )
+
+
+def starts_paused(command: pb.StartTask) -> bool:
+    """Tell whether the task begins paused."""
+    return command.target_state == types_pb2.TARGET_STATE_PAUSED

@@ -1,0 +1,26 @@
+"""What all tasks of a host share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from copycat_connect.plugin import Plugins
+
+from copycat_executor.host.garbage import Garbage
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The host's clock, luck, plugins and garbage collection."""
+
+    plugins: Plugins
+    """The installed plugins."""
+    environment: Mapping[str, str]
+    """The environment variables, for placeholders."""
+    clock: Callable[[], float]
+    """Seconds that never run backwards."""
+    random: Callable[[], float]
+    """Numbers from 0 to 1."""
+    garbage: Garbage
+    """Collects for all tasks."""

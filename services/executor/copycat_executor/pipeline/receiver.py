@@ -1,0 +1,66 @@
+"""The port to Kafka's consumer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from copycat_connect.data.topic_partition import TopicPartition
+
+
+class KafkaMessage(Protocol):
+    """A record as Kafka stored it; the methods are those of confluent-kafka's message."""
+
+    def topic(self) -> str:
+        """Return the topic."""
+
+    def partition(self) -> int:
+        """Return the partition."""
+
+    def offset(self) -> int:
+        """Return the offset."""
+
+    def key(self) -> bytes | None:
+        """Return the key."""
+
+    def value(self) -> bytes | None:
+        """Return the value."""
+
+    def headers(self) -> list[tuple[str, bytes | None]] | None:
+        """Return the headers; None when there are none."""
+
+    def timestamp(self) -> tuple[int, int]:
+        """Return the kind of timestamp and the milliseconds since the epoch."""
+
+
+class RecordReceiver(Protocol):
+    """Reads assigned partitions; called by one thread only. It joins no group and commits nothing."""
+
+    def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
+        """Begin to read; a partition without offset begins where the consumer's settings say. Returns where.
+
+        Raises:
+            ConnectError: A partition is not there or may not be read.
+        """
+
+    def read(self, most: int, seconds: float) -> list[KafkaMessage]:
+        """Return the next records, in order per partition; waits when there are none.
+
+        Raises:
+            ConnectError: Kafka refuses for good.
+        """
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """Return the next offset of each partition that something was read of since it began or sought."""
+
+    def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Continue at these offsets."""
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read no more from these partitions."""
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read from these partitions again."""
+
+    def close(self) -> None:
+        """Let go of the connections."""

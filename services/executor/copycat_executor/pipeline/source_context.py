@@ -1,0 +1,48 @@
+"""What a source task may ask of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from copycat_connect.errors import DataError
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
+
+from copycat_executor.pipeline.link import TaskLink
+from copycat_executor.pipeline.progress import from_json, to_json
+
+
+class RunningSourceContext:
+    """The context of a running source task (`SourceTaskContext`)."""
+
+    def __init__(
+        self, configs: Callable[[], Mapping[str, str]], link: TaskLink, wait: Callable[[float], bool]
+    ) -> None:
+        self._configs = configs
+        self._link = link
+        self._wait = wait
+        self.waited = False
+
+    @property
+    def transaction(self) -> TransactionContext | None:
+        """No task places its own boundaries in at-least-once delivery."""
+        return None
+
+    def configs(self) -> Mapping[str, str]:
+        """Return the task's configuration, placeholders resolved."""
+        return self._configs()
+
+    def offset(self, partition: SourcePartition) -> SourceOffset | None:
+        """Ask the offset service for one offset; blocks."""
+        return self.offsets([partition])[0]
+
+    def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
+        """Ask the offset service for several offsets; blocks."""
+        keys = [to_json(partition) for partition in partitions]
+        if None in keys:
+            raise DataError("A source partition must not be null")
+        return [from_json(text) for text in self._link.source_offsets([key for key in keys if key])]
+
+    def wait(self, seconds: float) -> bool:
+        """Wait; the engine commits offsets meanwhile."""
+        self.waited = True
+        return self._wait(seconds)

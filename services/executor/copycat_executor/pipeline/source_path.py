@@ -1,0 +1,189 @@
+"""The way of source records: transform, convert, hand to the producer.
+
+Records without headers, partition and timestamp travel as columns: no object per record. What is out of the
+ordinary, and every batch in which something fails, goes record by record, so that a failure meets its record.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from copycat_connect.data.batches import SourceBatch
+from copycat_connect.data.records import SourceRecord
+from copycat_connect.data.schema import Schema
+from copycat_connect.data.topic_partition import RecordMetadata
+
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.converters import Converters
+from copycat_executor.pipeline.encode import Encoder
+from copycat_executor.pipeline.progress import SourceProgress
+from copycat_executor.pipeline.sender import RecordSender
+from copycat_executor.pipeline.stages import RecordSkippedError, ToleranceExceededError
+from copycat_executor.pipeline.tolerate import Tolerance
+from copycat_executor.pipeline.topics import TopicLedger
+
+Batch = SourceBatch | Sequence[SourceRecord]
+CommitRecord = Callable[[SourceRecord, RecordMetadata | None], None]
+_log = logging.getLogger(__name__)
+Pair = tuple[SourceRecord, SourceRecord]
+
+
+class SourcePath:
+    """Delivers batches of one task."""
+
+    def __init__(
+        self,
+        *,
+        chain: Chain,
+        converters: Converters,
+        sender: RecordSender,
+        topics: TopicLedger,
+        progress: SourceProgress,
+        tolerance: Tolerance,
+        commit_record: CommitRecord | None = None,
+    ) -> None:
+        """Compose the path; `commit_record` is given when the task wants to hear of each record."""
+        self._chain = chain
+        self._encoder = Encoder(converters, tolerance)
+        self._sender = sender
+        self._topics = topics
+        self._progress = progress
+        self._commit_record = commit_record
+        self._written: deque[tuple[SourceRecord, RecordMetadata | None]] = deque()
+        self.delivered = 0
+        self.filtered = 0
+
+    def deliver(self, batch: Batch) -> None:
+        """Hand every record of a batch to the producer and note how far that is.
+
+        Raises:
+            ToleranceExceededError: A record failed; all before it were handed over.
+            DrainedError: The task must end.
+        """
+        if isinstance(batch, SourceBatch):
+            self._deliver_batch(batch)
+        else:
+            self._deliver_records(batch, track=True)
+
+    def _deliver_batch(self, batch: SourceBatch) -> None:
+        plain = not self._chain and self._commit_record is None and batch.timestamp is None
+        if plain and self._send_columns(
+            batch.topic, (batch.key_schema, batch.keys), (batch.value_schema, batch.values), utf8=batch.utf8
+        ):
+            self._progress.advance(batch.source_partition, batch.source_offset)
+        elif batch.offsets is not None:
+            self._deliver_records(list(batch), track=True)
+        elif self._deliver_records(list(batch), track=False):
+            self._progress.advance(batch.source_partition, batch.source_offset)
+
+    def _deliver_records(self, records: Sequence[SourceRecord], *, track: bool) -> bool:
+        """Deliver one by one or in runs; returns whether any record was left to deliver."""
+        pairs, failure = self._transform(records)
+        start = 0
+        while start < len(pairs):
+            end = self._run_end(pairs, start)
+            self._send_run(pairs[start:end], track=track)
+            start = end
+        if failure is not None:
+            raise failure
+        return bool(pairs)
+
+    def _transform(self, records: Sequence[SourceRecord]) -> tuple[list[Pair], ToleranceExceededError | None]:
+        if not self._chain:
+            return [(record, record) for record in records], None
+        pairs: list[Pair] = []
+        for original in records:
+            try:
+                record = self._chain.apply(original, original)
+            except RecordSkippedError:
+                record = None
+            except ToleranceExceededError as error:
+                return pairs, error
+            if record is None:
+                self._drop(original)
+            else:
+                pairs.append((original, record))
+        return pairs, None
+
+    def _run_end(self, pairs: Sequence[Pair], start: int) -> int:
+        """Find the end of the run of records that can travel as columns together; at least one record."""
+        first = pairs[start][1]
+        if self._commit_record is not None or not _is_plain(first):
+            return start + 1
+        for place in range(start + 1, len(pairs)):
+            record = pairs[place][1]
+            same = (
+                record.topic == first.topic
+                and record.value_schema is first.value_schema
+                and record.key_schema is first.key_schema
+            )
+            if not (same and _is_plain(record)):
+                return place
+        return len(pairs)
+
+    def _send_run(self, run: Sequence[Pair], *, track: bool) -> None:
+        if len(run) > 1 and self._send_run_as_columns(run):
+            sent = [original for original, _ in run] if track else []
+            for original in sent:
+                self._progress.advance(original.source_partition, original.source_offset)
+            return
+        for original, record in run:
+            if self._send_one(original, record) and track:
+                self._progress.advance(original.source_partition, original.source_offset)
+
+    def _send_run_as_columns(self, run: Sequence[Pair]) -> bool:
+        first = run[0][1]
+        keys = (first.key_schema, [record.key for _, record in run])
+        values = (first.value_schema, [record.value for _, record in run])
+        return self._send_columns(first.topic, keys, values, utf8=False)
+
+    def _send_columns(
+        self,
+        topic: str,
+        keys: tuple[Schema | None, list[object] | None],
+        values: tuple[Schema | None, list[object]],
+        *,
+        utf8: bool,
+    ) -> bool:
+        """Send columns; False when they must go record by record."""
+        columns = self._encoder.columns(topic, keys, values, utf8=utf8)
+        if columns is None:
+            return False
+        self._topics.meet(topic)
+        self._sender.send_values(topic, columns.values, columns.keys)
+        self.delivered += len(columns.values)
+        return True
+
+    def _send_one(self, original: SourceRecord, record: SourceRecord) -> bool:
+        try:
+            outgoing = self._encoder.record(record, original)
+        except RecordSkippedError:
+            self._drop(original)
+            return False
+        self._topics.meet(outgoing.topic)
+        if self._commit_record is None:
+            self._sender.send(outgoing)
+        else:
+            self._sender.send(outgoing, lambda metadata, _: self._written.append((original, metadata)))
+        self.delivered += 1
+        return True
+
+    def _drop(self, original: SourceRecord) -> None:
+        self.filtered += 1
+        if self._commit_record is not None:
+            self._written.append((original, None))
+
+    def tell_written(self) -> None:
+        """Tell the task which records became durable or were dropped; to be called between polls."""
+        while self._commit_record is not None and self._written:
+            record, metadata = self._written.popleft()
+            try:
+                self._commit_record(record, metadata)
+            except Exception:
+                _log.exception("The task failed to take note of a record")
+
+
+def _is_plain(record: SourceRecord) -> bool:
+    return record.timestamp is None and record.kafka_partition is None and not record.has_headers

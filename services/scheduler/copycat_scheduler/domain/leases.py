@@ -64,9 +64,25 @@ class Leases:
     """What was taken away and may run still."""
 
     @property
+    def first_end(self) -> float:
+        """When every worker that was alive at the beginning has joined."""
+        return self.since + self.length
+
+    @property
     def taking(self) -> Set[str]:
         """Live workers that take work."""
         return {name for name, session in self.sessions.items() if not session.leaving}
+
+    def begun(self, now: float) -> Leases:
+        """Return leases that begin now, with no worker heard of yet."""
+        return Leases(since=now, length=self.length, delay=self.delay)
+
+    def same_work(self, other: Leases, worker_id: str) -> bool:
+        """Whether a worker's last beat changes nothing that can be planned with."""
+        mine, theirs = self.sessions.get(worker_id), other.sessions.get(worker_id)
+        if mine is None or theirs is None:
+            return mine is theirs
+        return (mine.held, mine.leaving, self.drains) == (theirs.held, theirs.leaving, other.drains)
 
     def beat(self, session: Session) -> Leases:
         """Take a beat."""
@@ -149,8 +165,7 @@ class Leases:
         return held
 
     def _deadline(self, worker_id: str) -> float:
-        # One lease after we began to listen: by then every worker that is alive has joined.
-        return self.lost.get(worker_id, self.since + self.length) + self.delay
+        return self.lost.get(worker_id, self.first_end) + self.delay
 
 
 def _without(entries: immutables.Map[K, V], keys: Iterable[K]) -> immutables.Map[K, V]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 
 from copycat_scheduler.domain.commands import Desired
@@ -32,17 +32,26 @@ class Upkeep:
 
 
 def upkeep(
-    desired: Mapping[str, Desired], observed: Mapping[Instance, Observed], there: Callable[[str], bool]
+    desired: Mapping[str, Desired],
+    observed: Mapping[Instance, Observed],
+    assigned: Set[Instance],
+    there: Callable[[str], bool],
 ) -> Upkeep:
-    """Return what the statuses get wrong; `there` tells whether a worker is live or may come back."""
+    """Return what the statuses get wrong; `there` tells whether a worker is live or may come back.
+
+    What is assigned is never forgotten: whoever assigned it knows a configuration that has not reached us.
+    """
+    busy = {instance.connector for instance in assigned}
     unassigned: list[tuple[Instance, Observed]] = []
     surplus: dict[str, list[int]] = {}
     for instance in in_order(observed):
         status, wanted = observed[instance], desired.get(instance.connector)
         if wanted is None:
-            surplus[instance.connector] = []
+            if instance.connector not in busy:
+                surplus[instance.connector] = []
         elif instance.task is not None and instance.task >= wanted.tasks:
-            surplus.setdefault(instance.connector, []).append(instance.task)
+            if instance not in assigned:
+                surplus.setdefault(instance.connector, []).append(instance.task)
         elif not status.unassigned and not there(status.worker_id):
             unassigned.append((instance, status))
     return Upkeep(tuple(unassigned), tuple((name, tuple(tasks)) for name, tasks in surplus.items()))

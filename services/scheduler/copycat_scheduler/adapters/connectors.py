@@ -1,0 +1,84 @@
+"""What should run, as the config service's watch says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import grpc
+from copycat.config.v1.config_service_pb2 import Connector, WatchConnectorsRequest, WatchConnectorsResponse
+from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat_rpc.configs import config_from_proto
+from copycat_rpc.following import follow
+
+from copycat_scheduler.domain.commands import Desired
+from copycat_scheduler.domain.instances import TopicPartition
+from copycat_scheduler.domain.partitions import Subscription, subscription_of
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """One connector, as far as placing it goes."""
+
+    tasks: int
+    """Size of its task set."""
+    subscription: Subscription | None
+    """What a sink reads."""
+
+
+class Connectors:
+    """Every configured connector."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        """Know nothing yet; `changed` is called after every change that matters for placing."""
+        self._changed = changed
+        self._configured: dict[str, Configured] = {}
+        self.known = False
+        """Whether a whole snapshot has arrived."""
+
+    @property
+    def subscriptions(self) -> set[Subscription]:
+        """What all sinks ask for."""
+        return {each.subscription for each in self._configured.values() if each.subscription is not None}
+
+    def desired(
+        self, partitions: Callable[[Subscription], tuple[TopicPartition, ...] | None]
+    ) -> dict[str, Desired]:
+        """Return what should run; `partitions` finds what a sink reads, None while it does not know."""
+        return {
+            name: Desired(each.tasks, partitions(each.subscription) if each.subscription else ())
+            for name, each in self._configured.items()
+        }
+
+    async def follow(self, channel: grpc.aio.Channel) -> None:
+        """Follow the config service until cancelled."""
+        stub = ConfigServiceStub(channel)
+        await follow(
+            lambda after: stub.WatchConnectors(WatchConnectorsRequest(after_revision=after)),
+            snapshot=self.replace,
+            change=self.apply,
+        )
+
+    def replace(self, messages: Sequence[WatchConnectorsResponse]) -> None:
+        """Take a whole snapshot."""
+        self._configured = {each.connector.name: _configured(each.connector) for each in messages}
+        self.known = True
+        self._changed()
+
+    def apply(self, message: WatchConnectorsResponse) -> None:
+        """Take one change; restarts and log levels place nothing."""
+        match message.WhichOneof("change"):
+            case "connector":
+                name, configured = message.connector.name, _configured(message.connector)
+                if self._configured.get(name) != configured:
+                    self._configured[name] = configured
+                    self._changed()
+            case "removed":
+                self._configured.pop(message.removed, None)
+                self._changed()
+            case _:
+                pass
+
+
+def _configured(connector: Connector) -> Configured:
+    return Configured(len(connector.tasks), subscription_of(config_from_proto(connector.config)))

@@ -1,0 +1,107 @@
+"""What runs, as the status service's watch says; and the corrections only the scheduler can make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import grpc
+from copycat.status.v1 import status_service_pb2 as pb
+from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
+from copycat.types.v1 import types_pb2
+from copycat_rpc.following import follow
+
+from copycat_scheduler.domain.instances import Instance
+from copycat_scheduler.domain.upkeep import Observed, Upkeep
+
+#: What one report may carry.
+AT_ONCE = 1000
+
+
+class Statuses:
+    """The newest status of every instance."""
+
+    def __init__(
+        self, channel: grpc.aio.Channel, arrived: Callable[[], None], changed: Callable[[], None]
+    ) -> None:
+        """Know nothing yet; `arrived` is called after a snapshot, `changed` after every later change."""
+        self._stub = StatusServiceStub(channel)
+        self._arrived = arrived
+        self._changed = changed
+        self.observed: dict[Instance, Observed] = {}
+        """Instance to what its status says."""
+        self.highest = 0
+        """The highest generation any status ever seen here was written under."""
+        self.known = False
+        """Whether a whole snapshot has arrived."""
+
+    @property
+    def running(self) -> dict[Instance, str]:
+        """Instances of which some worker said last that it has them."""
+        return {i: status.worker_id for i, status in self.observed.items() if not status.unassigned}
+
+    @property
+    def former(self) -> dict[Instance, str]:
+        """The worker that spoke last of each instance."""
+        return {instance: status.worker_id for instance, status in self.observed.items()}
+
+    async def follow(self) -> None:
+        """Follow the status service until cancelled."""
+        await follow(
+            lambda after: self._stub.WatchStatuses(pb.WatchStatusesRequest(after_revision=after)),
+            snapshot=self.replace,
+            change=self.apply,
+        )
+
+    def replace(self, messages: Sequence[pb.WatchStatusesResponse]) -> None:
+        """Take a whole snapshot."""
+        self.observed.clear()
+        for message in messages:
+            self._take(message)
+        self.known = True
+        self._arrived()
+
+    def apply(self, message: pb.WatchStatusesResponse) -> None:
+        """Take one change."""
+        self._take(message)
+        self._changed()
+
+    async def correct(self, upkeep: Upkeep) -> None:
+        """Have corrections recorded.
+
+        Raises:
+            CopycatError: The status service refused or is away; what came before is recorded.
+        """
+        for connector, tasks in upkeep.forgotten:
+            await self._stub.ForgetStatuses(pb.ForgetStatusesRequest(connector=connector, tasks=tasks))
+        corrections = [_unassigned(instance, status) for instance, status in upkeep.unassigned]
+        for start in range(0, len(corrections), AT_ONCE):
+            request = pb.ReportStatusesRequest(statuses=corrections[start : start + AT_ONCE])
+            await self._stub.ReportStatuses(request)
+
+    def _take(self, message: pb.WatchStatusesResponse) -> None:
+        match message.WhichOneof("change"):
+            case "status":
+                status = message.status.status
+                unassigned = status.state == types_pb2.STATE_UNASSIGNED
+                observed = Observed(status.worker_id, status.generation, unassigned)
+                self.observed[_instance(message.status)] = observed
+                self.highest = max(self.highest, status.generation)
+            case "removed":
+                self.observed.pop(_instance(message.removed), None)
+            case _:
+                pass
+
+
+def _instance(message: pb.InstanceStatus) -> Instance:
+    return Instance(message.connector, message.task if message.HasField("task") else None)
+
+
+def _unassigned(instance: Instance, status: Observed) -> pb.InstanceStatus:
+    """Say for a worker that is gone what it would have said when it had drained."""
+    return pb.InstanceStatus(
+        connector=instance.connector,
+        task=instance.task,
+        status=pb.Status(
+            state=types_pb2.STATE_UNASSIGNED, worker_id=status.worker_id, generation=status.generation
+        ),
+    )

@@ -1,0 +1,104 @@
+"""The topics of the cluster, read while there are sinks that ask for some."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Set
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from copycat_connect.errors import UnavailableError
+from copycat_eventlog.clients import librdkafka_config, read_security
+
+from copycat_scheduler.domain.instances import TopicPartition
+from copycat_scheduler.domain.partitions import Subscription, partitions_of
+
+log = logging.getLogger(__name__)
+
+TIMEOUT = 10.0
+ReadTopics: TypeAlias = Callable[[], Awaitable[Mapping[str, int]]]
+
+
+class KafkaTopics:
+    """Reads topic names and partition counts in a thread, so that the event loop never waits."""
+
+    def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:
+        """Take the brokers and a Java client's properties; nothing is sent before the first call."""
+        self._config = librdkafka_config(bootstrap_servers, read_security(client_config))
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="topics")
+        self._admin: AdminClient | None = None
+
+    async def read(self) -> Mapping[str, int]:
+        """Return topics with their numbers of partitions.
+
+        Raises:
+            UnavailableError: No broker answered.
+        """
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._read)
+        except KafkaException as failure:
+            reason = failure.args[0].str()
+            raise UnavailableError(f"Cannot read the topics of the Kafka cluster: {reason}") from failure
+
+    def close(self) -> None:
+        """Let go of the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _read(self) -> Mapping[str, int]:
+        self._admin = self._admin or AdminClient({**self._config})
+        topics = self._admin.list_topics(timeout=TIMEOUT).topics
+        return {name: len(topic.partitions) for name, topic in topics.items() if topic.error is None}
+
+
+class TopicCatalog:
+    """What each subscription means at the moment."""
+
+    def __init__(self, read: ReadTopics, interval: float, changed: Callable[[], None]) -> None:
+        """Read nothing before something is wanted; `changed` is called when an answer changed."""
+        self._read = read
+        self._interval = interval
+        self._changed = changed
+        self._wanted: Set[Subscription] = frozenset()
+        self._news = asyncio.Event()
+        self._found: dict[Subscription, tuple[TopicPartition, ...]] = {}
+
+    def want(self, subscriptions: Set[Subscription]) -> None:
+        """Say all that is asked for; what is new is looked up at once."""
+        if subscriptions - self._wanted:
+            self._news.set()
+        self._wanted = frozenset(subscriptions)
+
+    def partitions(self, subscription: Subscription) -> tuple[TopicPartition, ...] | None:
+        """Return what a subscription means; None until the topics were read after it was asked for."""
+        return self._found.get(subscription)
+
+    async def run(self) -> None:
+        """Read the topics now and then, until cancelled."""
+        failing = False
+        while True:
+            await self._due()
+            wanted = self._wanted
+            try:
+                topics = await self._read()
+            except UnavailableError as error:
+                if not failing:
+                    log.warning("%s; sinks keep the partitions they have", error)
+                failing = True
+                continue
+            failing = False
+            found = {subscription: partitions_of(subscription, topics) for subscription in wanted}
+            if found != self._found:
+                self._found = found
+                self._changed()
+
+    async def _due(self) -> None:
+        """Wait for news, or for the interval while there is somebody to read for."""
+        try:
+            async with asyncio.timeout(self._interval if self._wanted else None):
+                await self._news.wait()
+        except TimeoutError:
+            return
+        self._news.clear()

@@ -1,0 +1,71 @@
+"""The scheduler as a process: read the settings, wire, serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import closing
+
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.open import open_log
+from copycat_rpc import role
+from copycat_rpc.channel import open_channel
+from copycat_rpc.server import RpcServer
+from copycat_serving.beside import beside
+from copycat_serving.running import serve_events
+
+from copycat_scheduler.adapters.codec import SchedulerCodec
+from copycat_scheduler.adapters.connectors import Connectors
+from copycat_scheduler.adapters.planning import Bells, Inputs, Planning
+from copycat_scheduler.adapters.server import SchedulerServicer
+from copycat_scheduler.adapters.statuses import Statuses
+from copycat_scheduler.adapters.topics import KafkaTopics, TopicCatalog
+from copycat_scheduler.adapters.upkeeping import keep_up
+from copycat_scheduler.domain.evolve import evolve
+from copycat_scheduler.domain.plan import plan
+from copycat_scheduler.domain.state import SchedulerState
+from copycat_scheduler.settings import read_settings
+
+
+async def serve(
+    properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None] = lambda _: None
+) -> None:
+    """Serve until `stop`; calls `ready` with the bound address once caught up.
+
+    Raises:
+        CopycatError: The settings are wrong, or the log cannot be read or went away.
+    """
+    settings = read_settings(properties)
+    events = EventSourced(Decider(SchedulerState(), plan, evolve), SchedulerCodec(), open_log(settings.log))
+    server = RpcServer(settings.listen, setting="scheduler.listen")
+    bells = Bells()
+    with closing(KafkaTopics(settings.bootstrap_servers, settings.client_config)) as topics:
+        async with (
+            open_channel(settings.config_addresses) as config,
+            open_channel(settings.status_addresses) as status,
+        ):
+            catalog = TopicCatalog(topics.read, settings.refresh_ms / 1000, bells.plan.set)
+            statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
+            inputs = Inputs(Connectors(bells.plan.set), statuses, catalog)
+            planning = Planning(
+                events, inputs, bells, lease=settings.lease_ms / 1000, delay=settings.delay_ms / 1000
+            )
+            servicer = SchedulerServicer(events, planning, settings.lease_ms)
+            server.add(
+                add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"
+            )
+            loops = beside(
+                planning.run,
+                catalog.run,
+                statuses.follow,
+                lambda: inputs.connectors.follow(config),
+                lambda: keep_up(planning, statuses, bells.upkeep),
+            )
+            await serve_events(events, server, stop, ready, loops)
+
+
+def main() -> int:
+    """Run `python -m copycat_scheduler worker.properties`."""
+    return role.main("scheduler", serve)

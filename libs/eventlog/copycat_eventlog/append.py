@@ -59,7 +59,7 @@ class TransactionalProducer:
             UnavailableError: The brokers did not do it; discard this producer.
         """
         try:
-            # Asked before it is connected, librdkafka waits half a second before it looks for the coordinator.
+            # Asked before it is connected, librdkafka waits half a second before it looks for a coordinator.
             self._producer.list_topics(self._topic, CLAIM_SECONDS)
             self._producer.init_transactions(CLAIM_SECONDS)
         except KafkaException as error:

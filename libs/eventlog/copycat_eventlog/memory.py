@@ -14,8 +14,10 @@ from copycat_eventlog.log import Entry, Fold, Record, Revision
 class MemoryTopic:
     """The records behind memory logs. It outlives them, and several may be attached to it."""
 
-    def __init__(self, partitions: int = 1) -> None:
-        """Create an empty topic."""
+    def __init__(self, partitions: int = 1, compact_every: int = 100_000) -> None:
+        """Create an empty topic that compacts itself after so many records."""
+        self._compact_every = compact_every
+        self._written = 0
         self._partitions: list[list[Entry]] = [[] for _ in range(partitions)]
         self._next = [0] * partitions
         self._logs: list[MemoryLog] = []
@@ -47,10 +49,14 @@ class MemoryTopic:
             entries.append(entry)
         for log in tuple(self._logs):
             log.feed(entries, self.end)
+        self._written += len(entries)
+        if self._written > self._compact_every:
+            self.compact()
         return Revision(reached)
 
     def compact(self) -> None:
         """Drop every record that a newer one of its key supersedes."""
+        self._written = 0
         for index, partition in enumerate(self._partitions):
             newest = {entry.record.key: entry.offset for entry in partition}
             self._partitions[index] = [e for e in partition if newest[e.record.key] == e.offset]

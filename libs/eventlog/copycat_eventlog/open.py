@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import assert_never
 
+from copycat_eventlog.file_log import FileLog
 from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.log import Log
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
@@ -14,7 +16,10 @@ def open_log(settings: LogSettings) -> Log:
     """Return the log; it does nothing before its `start`."""
     match settings.backend:
         case Backend.MEMORY:
-            return MemoryLog(MemoryTopic(max(1, settings.partitions)))
+            partitions = max(1, settings.partitions)
+            if settings.file is None:
+                return MemoryLog(MemoryTopic(partitions))
+            return FileLog(Path(settings.file), settings.setting, partitions)
         case Backend.KAFKA:
             return KafkaLog(settings)
         case _:

@@ -115,7 +115,6 @@ def _check_policy(brokers: Brokers, settings: LogSettings) -> None:
 def _await_partitions(brokers: Brokers, topic: str) -> int:
     while True:
         known = brokers.topic(topic)
-        if known is not None and known.error is None:
-            if all(partition.leader >= 0 for partition in known.partitions.values()):
-                return len(known.partitions)
+        if known is not None and all(p.leader >= 0 for p in known.partitions.values()) and known.partitions:
+            return len(known.partitions)
         brokers.pause(KafkaError(KafkaError.LEADER_NOT_AVAILABLE), f"Waiting for topic '{topic}'")

@@ -4,60 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
-from copycat_connect.errors import ConfigError
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record
 from copycat_testkit.laws import Subject, service_laws
+from copycat_testkit.puts import DECIDER, EMPTY, Put, PutCodec, State, WasPut, decide, evolve
 from hypothesis import strategies as st
-from immutables import Map
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    key: str
-    value: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class WasPut:
-    key: str
-    value: str | None
-
-
-State = Map[str, str]
-EMPTY: State = Map()
-
-
-def decide(command: Put, state: State) -> tuple[WasPut, ...]:
-    if command.value == "bad":
-        message = "bad value"
-        raise ConfigError(message)
-    return () if state.get(command.key) == command.value else (WasPut(command.key, command.value),)
-
-
-def evolve(state: State, event: WasPut) -> State:
-    if event.value is None:
-        return state.delete(event.key) if event.key in state else state
-    return state.set(event.key, event.value)
-
-
-class PutCodec:
-    def encode(self, event: WasPut) -> Record:
-        return Record(event.key.encode(), None if event.value is None else event.value.encode())
-
-    def decode(self, record: Record) -> WasPut | None:
-        try:
-            return WasPut(record.key.decode(), None if record.value is None else record.value.decode())
-        except UnicodeDecodeError:
-            return None
-
 
 KEYS, VALUES = st.sampled_from("abc"), st.none() | st.sampled_from(["1", "2", "bad"])
 LAWFUL: Subject[Put, WasPut, State] = Subject(
-    decider=Decider(EMPTY, decide, evolve),
+    decider=DECIDER,
     codec=PutCodec(),
     commands=st.builds(Put, KEYS, VALUES),
     events=st.builds(WasPut, KEYS, VALUES),

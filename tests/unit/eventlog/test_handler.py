@@ -3,56 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 import pytest
 from copycat_connect.errors import ConfigError, LogCompactedError, NotWriterError
-from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Record, Revision
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_eventlog.watch import Change, Snapshot
+from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts, WasPut
 from immutables import Map
-
-
-@dataclass(frozen=True, slots=True)
-class Put:
-    """Set a key, unless it has that value; the value `bad` is refused."""
-
-    key: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class WasPut:
-    key: str
-    value: str
-
-
-State = Map[str, str]
-
-
-def decide(command: Put, state: State) -> tuple[WasPut, ...]:
-    if command.value == "bad":
-        message = "bad value"
-        raise ConfigError(message)
-    return () if state.get(command.key) == command.value else (WasPut(command.key, command.value),)
-
-
-def evolve(state: State, event: WasPut) -> State:
-    return state.set(event.key, event.value)
-
-
-class PutCodec:
-    def encode(self, event: WasPut) -> Record:
-        return Record(event.key.encode(), event.value.encode())
-
-    def decode(self, record: Record) -> WasPut | None:
-        return None if record.value is None else WasPut(record.key.decode(), record.value.decode())
-
-
-DECIDER: Decider[Put, WasPut, State] = Decider(Map(), decide, evolve)
-Puts = EventSourced[Put, WasPut, State]
 
 
 async def started(topic: MemoryTopic, *, history: int = 100) -> Puts:

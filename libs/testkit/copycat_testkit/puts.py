@@ -1,0 +1,66 @@
+"""The smallest event-sourced service: keys with values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from copycat_connect.errors import ConfigError
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.log import Record
+from immutables import Map
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Set a key to a value, or forget it; refused when the value is `bad`."""
+
+    key: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WasPut:
+    """A key has a value, or none any more."""
+
+    key: str
+    value: str | None
+
+
+State: TypeAlias = Map[str, str]
+Puts: TypeAlias = EventSourced[Put, WasPut, State]
+EMPTY: State = Map()
+
+
+def decide(command: Put, state: State) -> tuple[WasPut, ...]:
+    """Refuse bad values; do nothing when the key has the value."""
+    if command.value == "bad":
+        message = "bad value"
+        raise ConfigError(message)
+    return () if state.get(command.key) == command.value else (WasPut(command.key, command.value),)
+
+
+def evolve(state: State, event: WasPut) -> State:
+    """Set or forget."""
+    if event.value is None:
+        return state.delete(event.key) if event.key in state else state
+    return state.set(event.key, event.value)
+
+
+class PutCodec:
+    """Keys and values as UTF-8 text."""
+
+    def encode(self, event: WasPut) -> Record:
+        """Return the record."""
+        return Record(event.key.encode(), None if event.value is None else event.value.encode())
+
+    def decode(self, record: Record) -> WasPut | None:
+        """Return the event, or None for what is not text."""
+        try:
+            return WasPut(record.key.decode(), None if record.value is None else record.value.decode())
+        except UnicodeDecodeError:
+            return None
+
+
+DECIDER: Decider[Put, WasPut, State] = Decider(EMPTY, decide, evolve)

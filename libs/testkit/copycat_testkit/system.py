@@ -115,7 +115,8 @@ class CopycatUp:
 def _is(process: psutil.Process, role: str) -> bool:
     try:
         command = " ".join(process.cmdline())
-        parent = " ".join(process.parent().cmdline()) if process.parent() else ""
+        above = process.parent()
+        parent = " ".join(above.cmdline()) if above else ""
     except psutil.NoSuchProcess:
         return False
     if role == "spark":

@@ -56,6 +56,8 @@ def write_broker_properties(file: Path, log_folder: Path, port: int, controller_
         "share.coordinator.state.topic.replication.factor": 1,
         "share.coordinator.state.topic.min.isr": 1,
         "group.initial.rebalance.delay.ms": 0,  # nobody else is coming
+        "broker.heartbeat.interval.ms": 1000,
+        "broker.session.timeout.ms": 5000,  # a broker killed hard waits this long for its own former session
         "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,
     }
     file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")

@@ -34,20 +34,20 @@ async def run(supervisor: Supervisor, names: list[str], ready: Callable[[], None
     """
     try:
         with waiting("Starting", names) as line:
-            began = await _unless(supervisor.start(line.done), signals.drain)
+            began = await unless(supervisor.start(line.done), signals.drain)
         if began:
             supervisor.keep()
             ready()
-            await _unless(supervisor.crashed(), signals.drain)
+            await unless(supervisor.crashed(), signals.drain)
     finally:
         if signals.drain.is_set():
             say("Stopping; press Ctrl-C again to stop without draining")
         with waiting("Stopping", names) as line:
-            if not await _unless(supervisor.stop(line.done), signals.hurry):
+            if not await unless(supervisor.stop(line.done), signals.hurry):
                 await supervisor.kill()
 
 
-async def _unless(work: Coroutine[object, object, None], event: asyncio.Event) -> bool:
+async def unless(work: Coroutine[object, object, None], event: asyncio.Event) -> bool:
     """Do the work, or give it up when the event comes first; tells whether it was done."""
     doing = asyncio.create_task(work)
     coming = asyncio.create_task(event.wait())

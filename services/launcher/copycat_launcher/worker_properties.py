@@ -61,12 +61,28 @@ def up_properties(
     }
     if embedded:
         properties |= {f"{name}.storage.replication.factor": "1" for name in STORED}
-    for role, port in zip((role for role in ROLES if role.default_listen), ports, strict=False):
-        properties[f"{role.name}.listen"] = f"127.0.0.1:{port}"
-        properties[f"{role.name}.addresses"] = f"127.0.0.1:{port}"
-    return {**properties, **settings}
+    return {**properties, **_meeting_points(ports), **settings}
+
+
+def standalone_properties(given: Mapping[str, str], ports: Sequence[int]) -> dict[str, str]:
+    """Return what the roles of a standalone worker are told: nothing of theirs is stored in Kafka.
+
+    Args:
+        given: What the worker's file says; it wins, except where the roles meet.
+        ports: One free port for each role that answers gRPC.
+    """
+    names = {f"{name}.storage.topic": f"standalone-{name}" for name in STORED}  # named, never created
+    meet = {"storage.backend": "memory", **_meeting_points(ports)}
+    return {"group.id": "standalone", **names, **given, **meet}
 
 
 def executor_properties(properties: Mapping[str, str], port: int) -> dict[str, str]:
     """Return what a further executor is told: all the same, but a port of its own."""
     return {**properties, EXECUTOR.listen_key: f"127.0.0.1:{port}", "executor.addresses": f"127.0.0.1:{port}"}
+
+
+def _meeting_points(ports: Sequence[int]) -> dict[str, str]:
+    roles = (role for role in ROLES if role.default_listen)
+    pairs = [(role, f"127.0.0.1:{port}") for role, port in zip(roles, ports, strict=False)]
+    listen = {role.listen_key: address for role, address in pairs}
+    return {**listen, **{f"{role.name}.addresses": address for role, address in pairs}}

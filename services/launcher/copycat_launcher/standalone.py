@@ -1,0 +1,78 @@
+"""`copycat standalone`: every role in one process, nothing shared with anybody."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from copycat_connect.errors import ConfigError
+from copycat_embedded.ports import free_ports
+from copycat_embedded.spark_java import spark_java_home
+from copycat_rpc.role import read_properties
+
+from copycat_launcher.connector_files import ConnectorFile, read_connector_file
+from copycat_launcher.console import say, waiting
+from copycat_launcher.in_process import RoleTask, first_end, stop_all
+from copycat_launcher.roles import ROLES
+from copycat_launcher.run import Signals, unless
+from copycat_launcher.submit import submit
+from copycat_launcher.worker_properties import OFFSET_FILE, STANDALONE, standalone_properties
+
+
+def run_standalone(
+    worker: Path, connectors: Sequence[Path], offsets: Path | None, *, no_offsets: bool
+) -> None:
+    """Run the connectors until told to stop.
+
+    Raises:
+        CopycatError: A file is wrong, a role cannot serve, or a connector fails to start.
+    """
+    given = read_properties(worker)
+    if offsets is not None:
+        given[OFFSET_FILE] = str(offsets.resolve())
+    if no_offsets:
+        given.pop(OFFSET_FILE, None)
+    elif not given.get(OFFSET_FILE):
+        message = (
+            f'Missing required configuration "{OFFSET_FILE}" which has no default value. Set it in {worker}, '
+            "or give --offsets FILE, or --no-offsets to keep none."
+        )
+        raise ConfigError(message)
+    STANDALONE.parse(given)
+    files = [read_connector_file(path) for path in connectors]
+    asyncio.run(_standalone(standalone_properties(given, free_ports(len(ROLES) - 1)), files))
+
+
+async def _standalone(properties: Mapping[str, str], files: Sequence[ConnectorFile]) -> None:
+    signals = Signals()
+    os.environ["JAVA_HOME"] = str(spark_java_home())
+    tasks = [
+        RoleTask(role, importlib.import_module(f"{role.module}.main").serve, properties) for role in ROLES
+    ]
+    try:
+        with waiting("Starting", [task.role.name for task in tasks]) as line:
+            began = await unless(_start(tasks, line.done), signals.drain)
+        if began:
+            await unless(_work(tasks, files), signals.drain)
+    finally:
+        with waiting("Stopping", [task.role.name for task in tasks]):
+            await unless(stop_all(tasks), signals.hurry)
+
+
+async def _start(tasks: Sequence[RoleTask], progress: Callable[[str], None]) -> None:
+    async def one(task: RoleTask) -> None:
+        await task.ready()
+        progress(task.role.name)
+
+    await asyncio.gather(*(one(task) for task in tasks))
+
+
+async def _work(tasks: Sequence[RoleTask], files: Sequence[ConnectorFile]) -> None:
+    url = f"http://{tasks[-1].address}"
+    for file in files:
+        await submit(url, file)
+    say(f"Copycat is ready: {url}")
+    await first_end(tasks)

@@ -1,0 +1,5 @@
+"""`python -m copycat_config worker.properties`, faked."""
+
+from fake_role import run
+
+run("config")

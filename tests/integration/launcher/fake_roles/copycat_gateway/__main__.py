@@ -1,0 +1,5 @@
+"""`python -m copycat_gateway worker.properties`, faked."""
+
+from fake_role import run
+
+run("gateway")

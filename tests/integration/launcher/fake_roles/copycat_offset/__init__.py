@@ -1,0 +1,1 @@
+"""The offset, faked."""

@@ -1,0 +1,5 @@
+"""`python -m copycat_offset worker.properties`, faked."""
+
+from fake_role import run
+
+run("offset")

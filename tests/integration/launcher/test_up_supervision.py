@@ -1,0 +1,88 @@
+"""`copycat up` with a real broker and faked roles: start, restarts, the order of the drain, nothing left."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from copycat_testkit.commands import Command, Commands, wait_gone
+from copycat_testkit.kafka import consume_all, create_topic, produce, wait_until
+
+SERVICES = {"config", "offset", "status", "scheduler", "executor", "gateway"}
+
+
+@pytest.fixture
+def up(commands: Commands, tmp_path: Path) -> Command:
+    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+    command.wait_ready()
+    return command
+
+
+def bootstrap(data: Path) -> str:
+    lines = (data / "worker.properties").read_text().splitlines()
+    return next(line.partition("=")[2] for line in lines if line.startswith("bootstrap.servers="))
+
+
+def test_a_drain_ends_the_gateway_first_and_the_broker_last(up: Command, journal: Any) -> None:
+    processes = up.tree()
+    assert up.end() == 0
+    wait_gone(processes)
+    drained = journal.drains()
+    assert set(drained) == SERVICES
+    assert drained[:3] == ["gateway", "executor", "scheduler"]
+    assert "Traceback" not in up.said()
+
+
+def test_ctrl_c_drains_as_well(up: Command, journal: Any) -> None:
+    assert up.end(signal.SIGINT) == 0
+    assert set(journal.drains()) == SERVICES
+
+
+def test_a_role_that_dies_is_started_again(up: Command, journal: Any) -> None:
+    os.kill(journal.starts("scheduler")[0], signal.SIGKILL)
+    wait_until(lambda: len(journal.starts("scheduler")) == 2, 20, "a second scheduler")
+    wait_until(lambda: "scheduler ended (killed by SIGKILL); starting it again" in up.said(), 5)
+    assert up.end() == 0
+    assert set(journal.drains()) == SERVICES
+
+
+def test_a_broker_that_dies_comes_back_with_its_data_on_its_port(up: Command, tmp_path: Path) -> None:
+    address = bootstrap(tmp_path / "data")
+    topic = create_topic(address)
+    produce(address, topic, [b"kept"])
+    java = next(process for process in up.tree() if "kafka.Kafka" in process.cmdline())
+    java.send_signal(signal.SIGKILL)
+    wait_until(lambda: "Kafka ended (killed by SIGKILL); starting it again" in up.said(), 20)
+    assert [message.value() for message in consume_all(address, topic, timeout=30)] == [b"kept"]
+    assert up.end() == 0
+
+
+def test_a_launcher_killed_hard_takes_everything_with_it_and_can_be_started_again(
+    up: Command, commands: Commands, tmp_path: Path
+) -> None:
+    processes = up.tree()
+    assert up.end(signal.SIGKILL) == -signal.SIGKILL
+    again = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+    again.wait_ready()
+    wait_gone(processes)
+    assert again.end() == 0
+
+
+def test_more_executors_have_ports_of_their_own(commands: Commands, tmp_path: Path, journal: Any) -> None:
+    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", "--executors", "3")
+    command.wait_ready()
+    assert len(journal.starts("executor")) == 3
+    assert command.end() == 0
+
+
+def test_a_stop_while_starting_leaves_nothing(commands: Commands, tmp_path: Path, journal: Any) -> None:
+    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+    wait_until((tmp_path / "data" / "logs" / "kafka.log").exists, 30, "a broker that starts")
+    processes = command.tree()
+    assert command.end() == 0
+    wait_gone(processes)
+    assert not [each for each in psutil.Process().children() if each.pid == command.process.pid]

@@ -38,9 +38,8 @@ class KafkaSender:
         self._on_failure = on_failure
         self._draining = draining
         self._closed = False
-        properties: dict[str, object] = {**config.properties, "on_delivery": self._delivered}
-        if report_each:
-            properties["delivery.report.only.error"] = False
+        reports = {"on_delivery": self._delivered, "delivery.report.only.error": not report_each}
+        properties: dict[str, object] = {**config.properties, **reports}
         self._producer = Producer(properties, logger=_log)
 
     def send_values(

@@ -37,7 +37,6 @@ _CONSUMER: Final = {
 _PRODUCER_NATIVE: Final = {
     "partitioner": "murmur2_random",
     "queue.buffering.max.messages": "200000",
-    "delivery.report.only.error": "true",
 }
 #: A fetch back-off of its default second halves throughput; the queue is bounded per task.
 _CONSUMER_NATIVE: Final = {

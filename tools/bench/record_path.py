@@ -1,0 +1,149 @@
+"""Measures the record path alone: file to topic and topic to file in a task host, without Spark and services.
+
+    python -m tools.bench.record_path [--records N] [--bootstrap HOST:PORT] [case ...]
+
+Without a bootstrap address an embedded Kafka is started. Prints records a second and CPU time a record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from copycat_embedded.broker import EmbeddedKafka
+
+from tools.bench.in_process import InProcessExecutor
+from tools.bench.load import LINE_BYTES, Topics, write_lines
+
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+FILE = "org.apache.kafka.connect.file.FileStream"
+TRANSFORM = "org.apache.kafka.connect.transforms."
+PACE = 0.005
+
+CASES: Mapping[str, Mapping[str, str]] = {
+    "source-default": {},
+    "source-tuned": {"producer.override.linger.ms": "20", "producer.override.batch.size": "1000000"},
+    "source-hoisted": {
+        "transforms": "a",
+        "transforms.a.type": f"{TRANSFORM}HoistField$Value",
+        "transforms.a.field": "v",
+    },
+    "sink-raw": {},
+    "sink-json-4smts": {
+        "value.converter": JSON,
+        "value.converter.schemas.enable": "false",
+        "transforms": "a,b,c,d",
+        "transforms.a.type": f"{TRANSFORM}InsertField$Value",
+        "transforms.a.static.field": "origin",
+        "transforms.a.static.value": "bench",
+        "transforms.b.type": f"{TRANSFORM}ReplaceField$Value",
+        "transforms.b.renames": "user:who",
+        "transforms.c.type": f"{TRANSFORM}MaskField$Value",
+        "transforms.c.fields": "agent",
+        "transforms.d.type": f"{TRANSFORM}Cast$Value",
+        "transforms.d.spec": "ms:string",
+    },
+}
+
+
+def main() -> None:
+    """Run the cases and print their rates."""
+    parser = argparse.ArgumentParser(description="Measure the record path without Spark and services.")
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--bootstrap")
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, _kafka(arguments.bootstrap, Path(folder)) as bootstrap:
+        source = Path(folder) / "lines.txt"
+        write_lines(source, arguments.records)
+        bench = Bench(bootstrap, Path(folder), source, arguments.records)
+        for case in arguments.cases:
+            print(bench.run(case, CASES[case]), flush=True)
+
+
+@contextmanager
+def _kafka(bootstrap: str | None, folder: Path) -> Iterator[str]:
+    if bootstrap is not None:
+        yield bootstrap
+        return
+    with EmbeddedKafka(folder / "kafka") as broker:
+        yield broker.bootstrap
+
+
+class Bench:
+    """Runs cases on one broker."""
+
+    def __init__(self, bootstrap: str, folder: Path, source: Path, count: int) -> None:
+        self._topics = Topics(bootstrap)
+        self._folder = folder
+        self._source = source
+        self._count = count
+        self._filled: str | None = None
+        converters = {f"{name}.converter": STRING for name in ("key", "value", "header")}
+        self._executor = InProcessExecutor({"bootstrap.servers": bootstrap, **converters})
+
+    def run(self, case: str, config: Mapping[str, str]) -> str:
+        """Run one case; returns a line with its numbers."""
+        name = f"{case}-{time.time_ns()}"
+        move = self._source_case if case.startswith("source") else self._sink_case
+        cpu = time.process_time()
+        rate = move(name, config)
+        cpu = (time.process_time() - cpu) / self._count * 1e6
+        return f"{case:18} {rate / 1000:7.0f} k records/s   {cpu:5.2f} us CPU a record"
+
+    def _source_case(self, name: str, config: Mapping[str, str]) -> float:
+        self._topics.create(name)
+        files = {"connector.class": f"{FILE}SourceConnector", "file": str(self._source), "topic": name}
+        task = self._executor.start({"name": name, **files, **config})
+        rate = self._rate(lambda: self._end(name))
+        self._executor.stop(task)
+        self._topics.delete(name)
+        return rate
+
+    def _end(self, topic: str) -> int:
+        try:
+            return self._topics.end(topic)
+        except KafkaException:  # the new topic has no leader yet
+            return 0
+
+    def _sink_case(self, name: str, config: Mapping[str, str]) -> float:
+        if self._filled is None:
+            self._filled = "lines"
+            self._topics.create(self._filled)
+            self._topics.fill(self._filled, self._source)
+        target = self._folder / f"{name}.out"
+        files = {"connector.class": f"{FILE}SinkConnector", "file": str(target), "topics": self._filled}
+        task = self._executor.start({"name": name, **files, **config}, self._filled)
+        size = LINE_BYTES + 1
+
+        def written() -> int:
+            return target.stat().st_size // size if target.exists() else 0
+
+        rate = self._rate(written if not config else lambda: self._executor.delivered)
+        self._executor.stop(task)
+        target.unlink()
+        return rate
+
+    def _rate(self, moved: Callable[[], int]) -> float:
+        first = self._wait(moved, 1)
+        started = time.perf_counter()
+        self._wait(moved, self._count)
+        return (self._count - first) / (time.perf_counter() - started)
+
+    def _wait(self, moved: Callable[[], int], least: int) -> int:
+        until = time.perf_counter() + 120
+        while (count := moved()) < least:
+            if time.perf_counter() > until or self._executor.failed:
+                raise SystemExit("the task failed or is too slow")
+            time.sleep(PACE)
+        return count
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 """One step of the fold: Kafka's reader rules for the status topic.
 
 The topic's partitions are read in no particular order, so nothing here may depend on the order of different
-keys. Kafka drops a connector's tasks with its tombstone; here they stay until their own, and the views hide them.
+keys. Kafka drops a connector's tasks with its tombstone; here each stays until its own, hidden by the views.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _with_status(facts: ConnectorFacts, instance: Instance, status: Status) -> C
 def is_late(status: Status, known: Status) -> bool:
     """Say whether a task's UNASSIGNED comes from a worker that has lost it to the one that runs it.
 
-    Kafka also takes it for late when it comes from the running worker itself in the same generation. That is what
+    Kafka also takes it for late when the running worker itself says so in the same generation. That is what
     a worker says when it shuts down, and newer than its RUNNING.
     """
     if status.state is not State.UNASSIGNED or known.state is not State.RUNNING:

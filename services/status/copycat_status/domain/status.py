@@ -25,6 +25,9 @@ class Instance(NamedTuple):
     task: int | None = None
     """Task index; None is the connector itself."""
 
+    def __str__(self) -> str:
+        return self.connector if self.task is None else f"{self.connector}-{self.task}"
+
 
 @dataclass(frozen=True, slots=True)
 class Status:

@@ -1,0 +1,105 @@
+"""One write, again and again until it is visible or given up (retry KIP)."""
+
+from __future__ import annotations
+
+import logging
+import random
+from asyncio import sleep
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from copycat_connect.errors import CopycatError, NotWriterError, OutcomeUnknownError, UnavailableError
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.log import Revision
+
+from copycat_status.adapters.counters import WriteCounters
+from copycat_status.domain.backoff import Backoff
+from copycat_status.domain.commands import ReportStatuses, ReportTopics, StatusCommand
+from copycat_status.domain.events import StatusEvent
+from copycat_status.domain.state import StatusState
+
+log = logging.getLogger(__name__)
+
+StatusEvents: TypeAlias = EventSourced[StatusCommand, StatusEvent, StatusState]
+
+
+class Retrying:
+    """Executes commands with bounded back-off while the log is away, and counts what became of them."""
+
+    def __init__(
+        self,
+        events: StatusEvents,
+        backoff: Backoff,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = sleep,
+        random: Callable[[], float] = random.random,
+    ) -> None:
+        self.events = events
+        self.counters = WriteCounters()
+        self._backoff = backoff
+        self._sleep = sleep
+        self._random = random
+
+    async def write(self, next_command: Callable[[], StatusCommand | None]) -> Revision:
+        """Execute a command and return the revision that shows it; before each try it is asked for anew.
+
+        No command means that nothing is left to write.
+
+        Raises:
+            NotWriterError: This instance is a standby: the caller goes to the writer.
+            UnavailableError: Given up; the update may or may not be in the log.
+            CopycatError: The refusal of the decision.
+        """
+        retries = 0
+        while (command := next_command()) is not None:
+            led = self.events.leads
+            try:
+                outcome = await self.events.execute(command)
+            except NotWriterError as error:
+                if not led and retries == 0:
+                    raise
+                self._count(command, retries, error)
+            except (OutcomeUnknownError, UnavailableError) as error:
+                self._count(command, retries, error)
+            except CopycatError as error:
+                self._lose(command, retries, error)
+                raise
+            else:
+                self.counters.successes += len(outcome.events)
+                return outcome.revision
+            await self.pause(retries)
+            retries += 1
+        return self.events.revision
+
+    async def pause(self, retries: int) -> None:
+        """Wait as long as is due after so many retries."""
+        await self._sleep(self._backoff.wait(retries, self._random()))
+
+    @property
+    def max_retries(self) -> int:
+        """Attempts after the first."""
+        return self._backoff.max_retries
+
+    def _count(self, command: StatusCommand, retries: int, error: CopycatError) -> None:
+        if retries >= self._backoff.max_retries:
+            self._lose(command, retries, error)
+            message = f"The status log is away: gave up after {retries} retries ({error.message})"
+            raise UnavailableError(message) from error
+        self.counters.retries += len(_updates(command))
+
+    def _lose(self, command: StatusCommand, retries: int, error: CopycatError) -> None:
+        """Never silently: the caller may be gone by now."""
+        for update in _updates(command):
+            self.counters.failures += 1
+            log.error("gave up after %d retries: %s: %s", retries, update, error.message)
+
+
+def _updates(command: StatusCommand) -> list[str]:
+    """Name the updates of a command, one each."""
+    match command:
+        case ReportStatuses(reports):
+            return [f"{report.status.state.value} of {report.instance}" for report in reports]
+        case ReportTopics(connector, task, topics):
+            return [f"active topic {topic} of {connector}-{task}" for topic in topics]
+        case _:
+            return [f"{type(command).__name__} of {command.connector}"]

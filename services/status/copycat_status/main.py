@@ -1,0 +1,43 @@
+"""The status service as a process: read the settings, wire, serve until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.open import open_log
+from copycat_rpc import role
+from copycat_rpc.server import RpcServer
+from copycat_serving.running import serve_events
+
+from copycat_status.adapters.codec import StatusCodec
+from copycat_status.adapters.retrying import Retrying
+from copycat_status.adapters.server import register
+from copycat_status.adapters.writer import StatusWriter
+from copycat_status.domain.decide import decide
+from copycat_status.domain.evolve import evolve
+from copycat_status.domain.state import StatusState
+from copycat_status.settings import read_settings
+
+
+async def serve(
+    properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None] = lambda _: None
+) -> None:
+    """Serve until `stop`; calls `ready` with the bound address once caught up.
+
+    Raises:
+        CopycatError: The settings are wrong, or the log cannot be read or went away.
+    """
+    settings = read_settings(properties)
+    events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), open_log(settings.log))
+    writer = StatusWriter(Retrying(events, settings.backoff))
+    server = RpcServer(settings.listen, setting="status.listen")
+    register(server, events, writer, settings.tracking)
+    await serve_events(events, server, stop, ready, beside=writer.running())
+
+
+def main() -> int:
+    """Run `python -m copycat_status worker.properties`."""
+    return role.main("status", serve)

@@ -23,6 +23,8 @@ STATES = {
     types_pb2.STATE_FAILED: State.FAILED,
     types_pb2.STATE_RESTARTING: State.RESTARTING,
 }
+MAX_TRACE = 200_000
+"""Characters; a record of more than 1 MB is refused, and a failure with a cut trace is better than none."""
 MESSAGES = {state: number for number, state in STATES.items()}
 
 
@@ -113,6 +115,6 @@ def _status(message: pb.InstanceStatus) -> Status:
         state=state,
         worker_id=said.worker_id,
         generation=said.generation,
-        trace=said.trace if said.HasField("trace") else None,
+        trace=said.trace[:MAX_TRACE] if said.HasField("trace") else None,
         version=said.version if said.HasField("version") else None,
     )

@@ -27,8 +27,8 @@ T = TypeVar("T")
 class StatusWriter:
     """Writes until visible or given up; a caller that goes away takes nothing back.
 
-    For each instance the newest report replaces an older one that waits. The newest that had to be given up is
-    written when the log is back, unless the log says anything else about the instance by then.
+    For each instance the newest report replaces an older one that waits. The newest that had to be given up
+    is written when the log is back, unless the log says anything else about the instance by then.
     """
 
     def __init__(self, retrying: Retrying) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import replace
 from types import MappingProxyType
 
 from copycat_connect.config.key import ConfigKey
@@ -143,13 +143,13 @@ def _recommend(key: ConfigKey, found: ConfigValue, parsed: Mapping[str, ConfigSe
 
 
 def _embed(key: ConfigKey, prefix: str, group: str, order: int) -> ConfigKey:
-    given = {field.name: getattr(key, field.name) for field in fields(key)}
-    given["name"] = prefix + key.name
-    given["group"] = group if key.group is None else f"{group}: {key.group}"
-    given["order"] = order
-    given["dependents"] = tuple(prefix + name for name in key.dependents)
     validator = key.validator
-    if validator is not None:
-        check = validator
-        given["validator"] = lambda name, value: check(name.removeprefix(prefix), value)
-    return ConfigKey(given.pop("name"), given.pop("type"), given.pop("importance"), **given)
+    check = None if validator is None else lambda name, value: validator(name.removeprefix(prefix), value)
+    return replace(
+        key,
+        name=prefix + key.name,
+        group=group if key.group is None else f"{group}: {key.group}",
+        order=order,
+        dependents=tuple(prefix + name for name in key.dependents),
+        validator=check,
+    )

@@ -5,12 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
+from copycat_connect.config.key import ConfigKey, Importance
+from copycat_connect.config.setting import Type
+from copycat_connect.config.validators import one_of
 from copycat_connect.data.headers import Headers
 from copycat_connect.data.schema import STRING_SCHEMA, Schema
 from copycat_connect.data.schema_and_value import SchemaAndValue
 from copycat_connect.data.value import ConnectValue
 
 Configs = Mapping[str, str | None]
+
+CONVERTER_TYPE = "converter.type"
+"""The key that tells a converter what it converts; the engine sets it."""
+CONVERTER_TYPE_KEY = ConfigKey(
+    CONVERTER_TYPE,
+    Type.STRING,
+    Importance.LOW,
+    validator=one_of("key", "value", "header"),
+    doc="What is converted: key, value or header. Set by the engine.",
+)
 
 
 class Converter(ABC):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from copycat_connect.data.java import to_text
 from copycat_connect.errors import ConfigError, ErrorCode
 
 
@@ -14,6 +15,15 @@ class UnknownPluginError(ConfigError):
 
     def __init__(self, plugin: str) -> None:
         super().__init__(f"Unknown plugin {plugin}.", plugin=plugin)
+
+
+class NoConnectorClassError(ConfigError):
+    """A configuration has no `connector.class`."""
+
+    code = ErrorCode("plugin.connector_missing", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, config: Mapping[str, str | None]) -> None:
+        super().__init__(f"Connector config {to_text(dict(config))} contains no connector type")
 
 
 class UnknownConnectorClassError(ConfigError):

@@ -1,0 +1,106 @@
+"""Placeholders: `${provider:key}` and `${provider:path:key}` in configuration values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from copycat_connect.config.parsing import parse_type
+from copycat_connect.config.providers import ConfigProvider, make_provider
+from copycat_connect.config.setting import Type
+
+_PLACEHOLDER = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
+V = TypeVar("V", str, str | None)
+
+
+def has_placeholder(value: str | None) -> bool:
+    """Return whether a value holds something that looks like a placeholder."""
+    return value is not None and _PLACEHOLDER.search(value) is not None
+
+
+class Placeholders:
+    """Resolves placeholders with the worker's config providers.
+
+    What no provider knows stays as it is written. Values are not searched again for further placeholders.
+    """
+
+    def __init__(self, providers: Mapping[str, ConfigProvider]) -> None:
+        """Take the providers by alias."""
+        self._providers = dict(providers)
+
+    @classmethod
+    def from_worker(cls, properties: Mapping[str, str], environment: Mapping[str, str]) -> Placeholders:
+        """Make the providers a worker's properties name.
+
+        Args:
+            properties: The worker's properties; `config.providers` and what stands under it.
+            environment: The environment variables, for `EnvVarConfigProvider`.
+
+        Raises:
+            ConfigError: A provider is unknown or wrongly set up.
+        """
+        providers = {}
+        for name in parse_type("config.providers", properties.get("config.providers", ""), Type.LIST):
+            prefix = f"config.providers.{name}."
+            params = {
+                key.removeprefix(f"{prefix}param."): value
+                for key, value in properties.items()
+                if key.startswith(f"{prefix}param.")
+            }
+            class_name = properties.get(f"{prefix}class", "")
+            providers[name] = make_provider(name, class_name, params, environment)
+        return cls(providers)
+
+    def resolve(self, config: Mapping[str, V]) -> dict[str, V]:
+        """Return the configuration with every placeholder replaced that a provider knows.
+
+        Raises:
+            ConfigError: A provider failed.
+        """
+        found = self._look_up(config.values())
+
+        def replace(match: re.Match[str]) -> str:
+            return found.get((match[1], match[3] or "", match[4]), match[0])
+
+        return {
+            key: value if value is None else _PLACEHOLDER.sub(replace, value) for key, value in config.items()
+        }
+
+    def _look_up(self, values: Iterable[str | None]) -> dict[tuple[str, str, str], str]:
+        wanted: dict[tuple[str, str], dict[str, None]] = {}
+        for value in values:
+            for match in _PLACEHOLDER.finditer(value or ""):
+                wanted.setdefault((match[1], match[3] or ""), {})[match[4]] = None
+        found = {}
+        for (name, path), keys in wanted.items():
+            provider = self._providers.get(name)
+            if provider is not None:
+                for key, value in provider.get(path, list(keys)).items():
+                    found[name, path, key] = value
+        return found
+
+
+def restore_placeholders(
+    raw: Mapping[str, str | None],
+    resolved: Mapping[str, str | None],
+    task_configs: Sequence[Mapping[str, str]],
+) -> list[dict[str, str]]:
+    """Put placeholders back into task configurations, so that no secret is published.
+
+    Args:
+        raw: The connector's configuration as written.
+        resolved: The same, resolved: what the connector was started with.
+        task_configs: What the connector made of it.
+
+    Returns:
+        The task configurations; a value that is the connector's resolved one is again its placeholder.
+    """
+    secret = {key: value for key, value in raw.items() if value is not None and has_placeholder(value)}
+    return [
+        {
+            key: secret[key] if key in secret and value == resolved.get(key) else value
+            for key, value in config.items()
+        }
+        for config in task_configs
+    ]

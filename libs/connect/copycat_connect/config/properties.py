@@ -1,0 +1,58 @@
+"""Java properties files, read without any library: this package has none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from copycat_connect.errors import ConfigError
+
+_BLANK = " \t\f"
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.)", re.DOTALL)
+_NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_KEY = re.compile(r"((?:\\.|[^\\:= \t\f])*)[ \t\f]*(?:[:=][ \t\f]*)?", re.DOTALL)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """Read the text of a properties file; of a key given twice the last value counts.
+
+    Raises:
+        ConfigError: An escape is malformed.
+    """
+    pairs = {}
+    for line in _logical_lines(text):
+        key = _KEY.match(line)
+        assert key is not None  # noqa: S101  # it matches the empty text too
+        pairs[_unescape(key[1])] = _unescape(line[key.end() :])
+    return pairs
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Yield lines with continuations joined, without comments and blank lines."""
+    joined = ""
+    for natural in _LINE_END.split(text):
+        line = natural.lstrip(_BLANK)
+        if not joined and (not line or line[0] in "#!"):
+            continue
+        trailing = len(line) - len(line.rstrip("\\"))
+        if trailing % 2:
+            joined += line[:-1]
+            continue
+        yield joined + line
+        joined = ""
+    if joined:
+        yield joined
+
+
+def _unescape(text: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        escape = match[1]
+        if escape == "u":
+            message = rf"Malformed \uxxxx encoding in a properties file: {text}"
+            raise ConfigError(message)
+        if len(escape) == 5:
+            return chr(int(escape[1:], 16))
+        return _NAMED.get(escape, escape)
+
+    return _ESCAPE.sub(replace, text) if "\\" in text else text

@@ -1,0 +1,154 @@
+"""Config providers: where `${provider:path:key}` gets its value, in the processes that run plugins."""
+
+from __future__ import annotations
+
+import logging
+import os.path
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.properties import parse_properties
+from copycat_connect.errors import ConfigError
+
+_log = logging.getLogger(__name__)
+
+
+class ConfigProvider(ABC):
+    """Looks up values by path and key."""
+
+    @abstractmethod
+    def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
+        """Return the values of those of the keys that exist at the path.
+
+        Raises:
+            ConfigError: The path cannot be read.
+        """
+
+
+class AllowedPaths:
+    """The folders and files a provider may read; everything when none are named."""
+
+    def __init__(self, text: str | None) -> None:
+        """Take the comma-separated paths.
+
+        Raises:
+            ConfigError: One of them is not absolute or does not exist.
+        """
+        self._roots = [_allowed_root(each) for each in text.split(",")] if text else None
+
+    def admits(self, path: Path) -> bool:
+        """Return whether the path lies in one of them."""
+        normal = Path(os.path.normpath(path))
+        return self._roots is None or any(normal.is_relative_to(root) for root in self._roots)
+
+
+def _allowed_root(text: str) -> Path:
+    if not Path(text).is_absolute():
+        message = f"Path {text} is not absolute"
+        raise ConfigError(message)
+    if not Path(text).exists():
+        message = f"Path {text} does not exist"
+        raise ConfigError(message)
+    return Path(os.path.normpath(text))
+
+
+class FileConfigProvider(ConfigProvider):
+    """Reads a properties file."""
+
+    def __init__(self, params: Mapping[str, str], environment: Mapping[str, str]) -> None:
+        del environment
+        self._allowed = AllowedPaths(params.get("allowed.paths"))
+
+    def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
+        """Return the values of the keys in the file."""
+        if not path:
+            return {}
+        if not self._allowed.admits(Path(path)):
+            _log.warning("The path %s is not allowed to be accessed", path)
+            return {}
+        try:
+            properties = parse_properties(Path(path).read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"Could not read properties from file {path}"
+            raise ConfigError(message) from error
+        return {key: properties[key] for key in keys if key in properties}
+
+
+class DirectoryConfigProvider(ConfigProvider):
+    """Reads a folder of files: the key is a file's name, the value all it holds, line ends too."""
+
+    def __init__(self, params: Mapping[str, str], environment: Mapping[str, str]) -> None:
+        del environment
+        self._allowed = AllowedPaths(params.get("allowed.paths"))
+
+    def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
+        """Return the contents of the files named by the keys."""
+        if not path:
+            return {}
+        folder = Path(path)
+        if not self._allowed.admits(folder):
+            _log.warning("The path %s is not allowed to be accessed", path)
+            return {}
+        if not folder.is_dir():
+            _log.warning("The path %s is not a directory", path)
+            return {}
+        return {key: _contents(folder / key) for key in keys if _is_direct_file(folder, key)}
+
+
+def _is_direct_file(folder: Path, key: str) -> bool:
+    return Path(key).name == key and (folder / key).is_file()
+
+
+def _contents(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"Could not read file {file} for property {file.name}"
+        raise ConfigError(message) from error
+
+
+class EnvVarConfigProvider(ConfigProvider):
+    """Reads environment variables as they were when the process started."""
+
+    def __init__(self, params: Mapping[str, str], environment: Mapping[str, str]) -> None:
+        allowed = compile_java_regex(params.get("allowlist.pattern", ".*"))
+        self._variables = {name: value for name, value in environment.items() if allowed.fullmatch(name)}
+
+    def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
+        """Return the values of the variables."""
+        if path:
+            message = f"Path is not supported for EnvVarConfigProvider, invalid value '{path}'"
+            raise ConfigError(message)
+        return {key: self._variables[key] for key in keys if key in self._variables}
+
+
+_PACKAGE = "org.apache.kafka.common.config.provider."
+_PROVIDERS: Mapping[str, Callable[[Mapping[str, str], Mapping[str, str]], ConfigProvider]] = {
+    "FileConfigProvider": FileConfigProvider,
+    "DirectoryConfigProvider": DirectoryConfigProvider,
+    "EnvVarConfigProvider": EnvVarConfigProvider,
+}
+
+
+def make_provider(
+    name: str, class_name: str, params: Mapping[str, str], environment: Mapping[str, str]
+) -> ConfigProvider:
+    """Make a provider.
+
+    Args:
+        name: The alias it is configured under.
+        class_name: Its class name or alias.
+        params: Its parameters.
+        environment: The environment variables.
+
+    Raises:
+        ConfigError: There is no such class, or a parameter is wrong.
+    """
+    simple = class_name.removeprefix(_PACKAGE)
+    make = _PROVIDERS.get(simple) or _PROVIDERS.get(f"{simple}ConfigProvider")
+    if make is None:
+        message = f"Invalid value {class_name} for configuration config.providers.{name}.class: Class "
+        raise ConfigError(f"{message}{class_name} could not be found.")
+    return make(params, environment)

@@ -1,0 +1,140 @@
+"""The keys of transformations and predicates, which the aliases in a configuration bring with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from copycat_connect.config.definition import ConfigDef, RawConfig
+from copycat_connect.config.framework_names import (
+    PLUGIN_VERSION_SUFFIX,
+    PREDICATES,
+    PREDICATES_GROUP,
+    TRANSFORMS,
+    TRANSFORMS_GROUP,
+)
+from copycat_connect.config.key import ConfigKey, Importance, Validator, Width
+from copycat_connect.config.parsing import parse_type
+from copycat_connect.config.setting import ConfigSetting, Type
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin.registry import Plugins
+from copycat_connect.plugin.spec import PluginKind, PluginSpec
+from copycat_connect.validation.recommenders import ClassRecommender, VersionRecommender
+
+PREDICATE = "predicate"
+NEGATE = "negate"
+_STAGE_KEYS = (
+    ConfigKey(
+        PREDICATE,
+        Type.STRING,
+        Importance.MEDIUM,
+        default=None,
+        doc="Alias of the predicate that decides whether the transformation is applied to a record.",
+    ),
+    ConfigKey(
+        NEGATE,
+        Type.BOOLEAN,
+        Importance.MEDIUM,
+        default=False,
+        doc="True applies the transformation to the records that do not meet the predicate.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Plugins that are given by alias."""
+
+    kind: PluginKind
+    aliases: str
+    group: str
+    stage_keys: tuple[ConfigKey, ...]
+
+    @property
+    def noun(self) -> str:
+        return self.kind.value
+
+
+_FAMILIES = (
+    _Family(PluginKind.TRANSFORMATION, TRANSFORMS, TRANSFORMS_GROUP, _STAGE_KEYS),
+    _Family(PluginKind.PREDICATE, PREDICATES, PREDICATES_GROUP, ()),
+)
+
+
+def alias_keys(raw: RawConfig, plugins: Plugins) -> Iterator[ConfigKey]:
+    """Yield the keys of every transformation and predicate that a configuration names."""
+    for family in _FAMILIES:
+        aliases: Sequence[str] = parse_type(family.aliases, raw.get(family.aliases), Type.LIST) or ()
+        for alias in dict.fromkeys(aliases):
+            yield from _keys_of(alias, family, raw, plugins)
+
+
+def _keys_of(alias: str, family: _Family, raw: RawConfig, plugins: Plugins) -> Iterator[ConfigKey]:
+    prefix = f"{family.aliases}.{alias}."
+    group = f"{family.group}: {alias}"
+    title = family.kind.interface
+    spec = plugins.get((raw.get(f"{prefix}type") or "").strip(), (family.kind,))
+    yield ConfigKey(
+        f"{prefix}type",
+        Type.CLASS,
+        Importance.HIGH,
+        validator=_type_validator(prefix, family, raw, plugins),
+        doc=f"Class of the {family.noun} '{alias}'.",
+        group=group,
+        order=0,
+        width=Width.LONG,
+        display_name=f"{title} type for {alias}",
+        recommender=ClassRecommender(plugins, family.kind),
+    )
+    yield ConfigKey(
+        f"{prefix}{PLUGIN_VERSION_SUFFIX.removeprefix('.')}",
+        Type.STRING,
+        Importance.HIGH,
+        default=None if spec is None else spec.version,
+        doc=f"Version of the {family.noun} '{alias}'.",
+        group=group,
+        order=1,
+        width=Width.LONG,
+        display_name=f"{title} version for {alias}",
+        recommender=VersionRecommender(spec),
+    )
+    if spec is not None:
+        yield from _own_keys(spec, family).embedded(prefix, group, 2)
+
+
+def _own_keys(spec: PluginSpec, family: _Family) -> ConfigDef:
+    stage = {key.name for key in family.stage_keys}
+    # A plugin's own keys of these names are masked: the framework keeps them.
+    own = (key for key in spec.config.keys.values() if key.name not in stage)
+    return ConfigDef(*family.stage_keys, *own)
+
+
+def _type_validator(prefix: str, family: _Family, raw: RawConfig, plugins: Plugins) -> Validator:
+    def check(name: str, value: ConfigSetting) -> None:
+        negate, predicate = prefix + NEGATE, prefix + PREDICATE
+        if family.stage_keys and negate in raw and predicate not in raw:
+            message = (
+                f"Config '{negate}' was provided but there is no config '{predicate}' "
+                "defining a predicate to be negated."
+            )
+            raise ConfigError(message, key=name)
+        if value is not None:
+            check_class(value, family.kind, plugins)
+
+    return check
+
+
+def check_class(class_name: str, kind: PluginKind, plugins: Plugins) -> None:
+    """Check that an installed class is a plugin of that kind.
+
+    Raises:
+        ConfigError: It is of another kind, or abstract.
+    """
+    if plugins.get(class_name, (kind,)) is not None:
+        return
+    variants = [spec.class_name for spec in plugins.all() if spec.class_name.startswith(f"{class_name}$")]
+    if variants:
+        message = f"This class is abstract and cannot be created. Did you mean {', '.join(variants)}?"
+    else:
+        message = f"Class class {class_name} does not implement the {kind.interface} interface"
+    raise ConfigError(message)

@@ -1,0 +1,180 @@
+"""Validation of a connector's configuration from end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from copycat_connect.config.definition import RawConfig
+from copycat_connect.config.framework_names import (
+    CONNECTOR_CLASS,
+    HEADER_CONVERTER,
+    KEY_CONVERTER,
+    OFFSETS_TOPIC,
+    TOPIC_CREATION_PREFIX,
+    VALUE_CONVERTER,
+)
+from copycat_connect.config.values import ConfigValue
+from copycat_connect.plugin.connectors import ExactlyOnceSupport
+from copycat_connect.plugin.errors import NoConnectorClassError
+from copycat_connect.plugin.registry import Plugins
+from copycat_connect.plugin.spec import PluginKind, PluginSpec
+from copycat_connect.validation.client_settings import Client
+from copycat_connect.validation.connector_definition import (
+    CONVERTER_KINDS,
+    DefinitionContext,
+    connector_definition,
+)
+from copycat_connect.validation.converters import validate_converter
+from copycat_connect.validation.exactly_once import check_boundaries, check_exactly_once
+from copycat_connect.validation.infos import ConfigInfos, main_infos
+from copycat_connect.validation.overrides import OverridePolicy, override_policy, validate_overrides
+from copycat_connect.validation.sinks import Found, check_group, check_topics, dead_letter_topic
+
+_DEFAULT_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+_NULL_TEXT = "Null value can not be supplied as the configuration value."
+
+
+class ConnectorHooks(Protocol):
+    """The plugin's own say; a connector instance has these methods, source connectors all of them."""
+
+    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue] | None:
+        """Check what single keys cannot say."""
+
+
+class _SourceHooks(ConnectorHooks, Protocol):
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None: ...
+
+    def can_define_transaction_boundaries(self, config: Mapping[str, str]) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRules:
+    """What a worker's properties have to say about connectors."""
+
+    group: str | None
+    """Group of a distributed cluster; None for a standalone worker."""
+    exactly_once: bool
+    """The worker has exactly-once source support enabled."""
+    policy: OverridePolicy
+    """Which client settings may be overridden."""
+    converters: Mapping[str, str | None]
+    """The worker's converters, by the key that names them."""
+
+    @classmethod
+    def of(cls, worker: Mapping[str, str]) -> WorkerRules:
+        """Read them from a worker's properties.
+
+        Raises:
+            ConfigError: The override policy is unknown.
+        """
+        support = worker.get("exactly.once.source.support", "disabled").strip().lower()
+        converters = {key: worker.get(key) for key in CONVERTER_KINDS}
+        converters[HEADER_CONVERTER] = worker.get(HEADER_CONVERTER, _DEFAULT_HEADER_CONVERTER)
+        return cls(worker.get("group.id"), support == "enabled", override_policy(worker), converters)
+
+
+def validate_connector(
+    raw: RawConfig,
+    spec: PluginSpec,
+    plugins: Plugins,
+    worker: WorkerRules,
+    hooks: ConnectorHooks,
+    *,
+    report_stage: Callable[[str], None] = lambda stage: None,
+) -> ConfigInfos:
+    """Validate a connector's configuration as Kafka Connect 4.3 does, error texts, order and counts included.
+
+    Args:
+        raw: The configuration, placeholders resolved.
+        spec: The connector it names.
+        plugins: What is installed.
+        worker: The worker's rules.
+        hooks: The connector instance, or what stands for it.
+        report_stage: Told what is being done before it is, so that a deadline can name it.
+
+    Returns:
+        What was found about every key.
+
+    Raises:
+        ConfigError: A client override cannot be parsed.
+    """
+    definition = connector_definition(raw, DefinitionContext(spec.kind, plugins, worker.converters))
+    report_stage(f"validating {spec.kind.value} connector-specific properties for the connector")
+    found = {value.name: value for value in definition.validate(raw, plugins.class_name)}
+    _cross_check(raw, spec, found, worker, hooks)
+    for name, text in raw.items():
+        if text is None:
+            found.setdefault(name, ConfigValue(name)).errors.append(_NULL_TEXT)
+    converters = [
+        validate_converter(raw, found, key, plugins, report_stage)
+        for key in (HEADER_CONVERTER, KEY_CONVERTER, VALUE_CONVERTER)
+    ]
+    report_stage("performing multi-property validation for the connector")
+    own = hooks.validate(raw)
+    if own is None:
+        own = spec.config.validate(raw, plugins.class_name)
+    main = main_infos(
+        raw.get(CONNECTOR_CLASS) or "",
+        {**definition.keys, **spec.config.keys},
+        [*found.values(), *own],
+        [*definition.groups, *spec.config.groups],
+    )
+    return main.merged([*_overrides(raw, spec.kind, worker, report_stage), *converters])
+
+
+def connector_plugin(raw: RawConfig, plugins: Plugins) -> PluginSpec:
+    """Return the connector that a configuration names.
+
+    Raises:
+        NoConnectorClassError: It names none.
+        UnknownConnectorClassError: It is not installed.
+        AmbiguousConnectorError: Its alias stands for several.
+    """
+    class_name = raw.get(CONNECTOR_CLASS)
+    if class_name is None:
+        raise NoConnectorClassError(raw)
+    return plugins.find_connector(class_name)
+
+
+def _cross_check(
+    raw: RawConfig, spec: PluginSpec, found: Found, worker: WorkerRules, hooks: ConnectorHooks
+) -> None:
+    if spec.kind is PluginKind.SINK:
+        check_topics(raw, found)
+        if worker.group is not None:
+            check_group(raw, found, worker.group)
+    elif worker.group is not None:
+        source: _SourceHooks = hooks  # type: ignore[assignment]  # a source connector has all of them
+        given = {name: text for name, text in raw.items() if text is not None}
+        check_exactly_once(given, found, source.exactly_once_support, worker_enabled=worker.exactly_once)
+        check_boundaries(given, found, source.can_define_transaction_boundaries)
+
+
+def _overrides(
+    raw: RawConfig, kind: PluginKind, worker: WorkerRules, report_stage: Callable[[str], None]
+) -> list[ConfigInfos]:
+    infos = []
+    for client in _clients(raw, kind, worker):
+        report_stage(f"validating {client.name.lower()} config overrides for the connector")
+        infos.append(validate_overrides(raw, client, worker.policy))
+    return infos
+
+
+def _clients(raw: RawConfig, kind: PluginKind, worker: WorkerRules) -> list[Client]:
+    """Return the clients a connector would use, in the order in which they are checked."""
+    if kind is PluginKind.SINK:
+        dead_letters = bool(dead_letter_topic(raw))
+        used = {Client.PRODUCER: dead_letters, Client.CONSUMER: True, Client.ADMIN: dead_letters}
+    else:
+        own_offsets = worker.group is not None and bool(
+            worker.exactly_once or (raw.get(OFFSETS_TOPIC) or "").strip()
+        )
+        creates_topics = any(name.startswith(TOPIC_CREATION_PREFIX) for name in raw)
+        used = {
+            Client.PRODUCER: True,
+            Client.CONSUMER: own_offsets,
+            Client.ADMIN: creates_topics or own_offsets,
+        }
+    return [client for client, is_used in used.items() if is_used]

@@ -1,0 +1,52 @@
+"""Validation of the converters a connector brings itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from copycat_connect.config.definition import RawConfig
+from copycat_connect.config.values import ConfigValue
+from copycat_connect.plugin.converters import CONVERTER_TYPE
+from copycat_connect.plugin.registry import Plugins
+from copycat_connect.plugin.spec import PluginKind
+from copycat_connect.validation.infos import ConfigInfos, prefixed_infos
+
+
+def validate_converter(
+    raw: RawConfig,
+    found: Mapping[str, ConfigValue],
+    key: str,
+    plugins: Plugins,
+    report_stage: Callable[[str], None],
+) -> ConfigInfos | None:
+    """Check the settings of one converter.
+
+    Args:
+        raw: The connector's configuration.
+        found: What was found about the framework's keys; a problem with the converter is added there.
+        key: `key.converter`, `value.converter` or `header.converter`.
+        plugins: What is installed.
+        report_stage: Told what is being done, before it is.
+
+    Returns:
+        The converter's keys with their prefix; None when the connector brings none, or a bad one.
+    """
+    class_name = raw.get(key)
+    if class_name is None or found[key].errors:
+        return None
+    role = key.partition(".")[0]
+    noun = f"{role} converter"
+    kind = PluginKind.HEADER_CONVERTER if role == "header" else PluginKind.CONVERTER
+    report_stage(f"instantiating the connector's {noun} for validation")
+    spec = plugins.find(class_name.strip(), (kind,))
+    try:
+        spec.factory()
+    except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
+        reason = f": {error}" if str(error) else ""
+        found[key].errors.append(f"Failed to load class {class_name}{reason}")
+        return None
+    report_stage(f"performing config validation for the connector's {noun}")
+    prefix = f"{key}."
+    settings: dict[str, str | None] = {CONVERTER_TYPE: role}
+    settings |= {name.removeprefix(prefix): text for name, text in raw.items() if name.startswith(prefix)}
+    return prefixed_infos(prefix, spec.config.keys, spec.config.validate(settings, plugins.class_name))

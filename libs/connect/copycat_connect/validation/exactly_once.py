@@ -1,0 +1,79 @@
+"""Cross checks of source connectors: exactly-once support and who places transaction boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import TypeVar
+
+from copycat_connect.config.framework_names import EXACTLY_ONCE_SUPPORT, TRANSACTION_BOUNDARY
+from copycat_connect.config.values import ConfigValue
+from copycat_connect.plugin.connectors import ExactlyOnceSupport
+
+R = TypeVar("R")
+Hook = Callable[[Mapping[str, str]], R]
+
+_NO_API = (
+    "The connector does not implement the API required for preflight validation of exactly-once source "
+    'support. Its documentation may say what it gives; the value "requested" turns this check off.'
+)
+_UNSUPPORTED = "The connector does not support exactly-once semantics with the provided configuration."
+_WORKER_OFF = "This worker does not have exactly-once source support enabled."
+_NULL_BOUNDARIES = (
+    "This connector has returned a null value from its canDefineTransactionBoundaries method, which is not "
+    "permitted. The connector will be treated as if it cannot define its own transaction boundaries, and "
+    f"cannot be configured with '{TRANSACTION_BOUNDARY}' set to 'connector'."
+)
+_NO_BOUNDARIES = (
+    "The connector does not support connector-defined transaction boundaries with the given configuration. "
+    "Please reconfigure it to use a different transaction boundary definition."
+)
+
+
+def check_exactly_once(
+    raw: Mapping[str, str],
+    found: MutableMapping[str, ConfigValue],
+    support: Hook[ExactlyOnceSupport | None],
+    *,
+    worker_enabled: bool,
+) -> None:
+    """Add errors to what was found when exactly-once delivery is required but not to be had."""
+    value = found[EXACTLY_ONCE_SUPPORT]
+    if value.errors or str(value.value).lower() != "required":
+        return
+    if not worker_enabled:
+        value.errors.append(_WORKER_OFF)
+    answer, problem = _ask(support, raw)
+    if problem is not None:
+        value.errors.append(problem)
+    elif answer is None:
+        value.errors.append(_NO_API)
+    elif answer is not ExactlyOnceSupport.SUPPORTED:
+        value.errors.append(_UNSUPPORTED)
+
+
+def check_boundaries(
+    raw: Mapping[str, str], found: MutableMapping[str, ConfigValue], can_define: Hook[bool | None]
+) -> None:
+    """Add an error to what was found when the connector is to place boundaries but cannot."""
+    value = found[TRANSACTION_BOUNDARY]
+    if value.errors or str(value.value).lower() != "connector":
+        return
+    answer, problem = _ask(can_define, raw)
+    if problem is not None:
+        value.errors.append(problem)
+    elif answer is None:
+        value.errors.append(_NULL_BOUNDARIES)
+    elif not answer:
+        value.errors.append(_NO_BOUNDARIES)
+
+
+def _ask(hook: Hook[R], raw: Mapping[str, str]) -> tuple[R | None, str | None]:
+    """Return the plugin's answer, or the text that says it failed."""
+    try:
+        return hook(raw), None
+    except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
+        if str(error):
+            return None, f"An unexpected error occurred during validation: {error}"
+        return None, (
+            "An unexpected error occurred during validation; please see the worker logs for more details."
+        )

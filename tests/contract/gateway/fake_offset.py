@@ -15,12 +15,13 @@ class GroupActiveError(CopycatError):
 
 
 class FakeOffset(OffsetServiceServicer):
-    """Keeps source offsets by connector and positions by group; `fails` is raised instead, when set."""
+    """Keeps offsets by connector and by group; `fails` or `fails_writes` is raised instead."""
 
     def __init__(self) -> None:
         self.source: dict[str, dict[bytes, bytes]] = {}
         self.groups: dict[str, dict[tuple[str, int], int]] = {}
         self.fails: Exception | None = None
+        self.fails_writes: Exception | None = None
 
     async def ListSourceOffsets(
         self, request: pb.ListSourceOffsetsRequest, context: Any
@@ -46,7 +47,7 @@ class FakeOffset(OffsetServiceServicer):
     async def AlterSourceOffsets(
         self, request: pb.AlterSourceOffsetsRequest, context: Any
     ) -> pb.AlterSourceOffsetsResponse:
-        self._may_answer()
+        self._may_write()
         known = self.source.setdefault(request.connector, {})
         for entry in request.offsets:
             if entry.HasField("offset"):
@@ -58,7 +59,7 @@ class FakeOffset(OffsetServiceServicer):
     async def AlterSinkOffsets(
         self, request: pb.AlterSinkOffsetsRequest, context: Any
     ) -> pb.AlterSinkOffsetsResponse:
-        self._may_answer()
+        self._may_write()
         known = self.groups.setdefault(request.group_id, {})
         known |= {(entry.topic, entry.partition): entry.offset for entry in request.offsets}
         for entry in request.removed:
@@ -68,10 +69,15 @@ class FakeOffset(OffsetServiceServicer):
     async def DeleteSinkOffsets(
         self, request: pb.DeleteSinkOffsetsRequest, context: Any
     ) -> pb.DeleteSinkOffsetsResponse:
-        self._may_answer()
+        self._may_write()
         self.groups.pop(request.group_id, None)
         return pb.DeleteSinkOffsetsResponse()
 
     def _may_answer(self) -> None:
         if self.fails is not None:
             raise self.fails
+
+    def _may_write(self) -> None:
+        self._may_answer()
+        if self.fails_writes is not None:
+            raise self.fails_writes

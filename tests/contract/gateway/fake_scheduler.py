@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
@@ -14,6 +15,7 @@ class FakeScheduler(SchedulerServiceServicer):
     def __init__(self) -> None:
         self.workers: dict[str, pb.Worker] = {}
         self.assignments: list[pb.Assignment] = []
+        self._then: Callable[[], None] | None = None
 
     def assigns(self, connector: str, worker_id: str, task: int | None = None) -> None:
         """Give an instance to a worker."""
@@ -21,10 +23,18 @@ class FakeScheduler(SchedulerServiceServicer):
         self.assignments = [known for known in self.assignments if known.instance != instance]
         self.assignments.append(pb.Assignment(instance=instance, worker_id=worker_id, generation=1))
 
+    def on_next_list(self, then: Callable[[], None]) -> None:
+        """Change something right after the next look at the assignments."""
+        self._then = then
+
     async def ListWorkers(self, request: pb.ListWorkersRequest, context: Any) -> pb.ListWorkersResponse:
         return pb.ListWorkersResponse(workers=self.workers.values())
 
     async def ListAssignments(
         self, request: pb.ListAssignmentsRequest, context: Any
     ) -> pb.ListAssignmentsResponse:
-        return pb.ListAssignmentsResponse(assignments=self.assignments)
+        reply = pb.ListAssignmentsResponse(assignments=self.assignments)
+        then, self._then = self._then, None
+        if then is not None:
+            then()
+        return reply

@@ -198,5 +198,5 @@ async def test_a_request_that_takes_too_long_says_what_it_was_doing(
 
     assert reply.status_code == 500
     assert reply.json()["message"].startswith(
-        "Request timed out. The worker is currently validating the configuration of the connector, which began"
+        "Request timed out. The worker is currently validating the configuration of the connector, which"
     )

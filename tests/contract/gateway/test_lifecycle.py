@@ -1,0 +1,192 @@
+"""pause, resume, stop, status, restart: golden answers."""
+
+from __future__ import annotations
+
+import pytest
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import ConnectError
+
+from tests.contract.gateway.fake_executor import FakeExecutor
+from tests.contract.gateway.world import World
+
+
+@pytest.mark.parametrize(
+    ("action", "answer", "state"),
+    [
+        ("pause", 202, types_pb2.TARGET_STATE_PAUSED),
+        ("resume", 202, types_pb2.TARGET_STATE_STARTED),
+        ("stop", 204, types_pb2.TARGET_STATE_STOPPED),
+    ],
+)
+async def test_target_states_are_set_and_setting_them_twice_is_fine(
+    cluster: World, action: str, answer: int, state: int
+) -> None:
+    cluster.config.has("c", tasks=({"a": "b"},))
+
+    for _ in range(2):
+        reply = await cluster.rest.put(f"/connectors/c/{action}")
+
+        assert (reply.status_code, reply.content) == (answer, b"")
+        assert cluster.config.connectors["c"].target_state == state
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "stop"])
+async def test_the_target_state_of_an_unknown_connector_is_not_found(cluster: World, action: str) -> None:
+    reply = await cluster.rest.put(f"/connectors/nope/{action}")
+
+    assert reply.content == b'{"error_code":404,"message":"Unknown connector nope"}'
+
+
+async def test_a_status_lists_tasks_by_index_and_traces_only_where_there_are(cluster: World) -> None:
+    cluster.config.has("c")
+    cluster.status.says("c", "RUNNING")
+    for task in (10, 2, 0):
+        cluster.status.says("c", "UNASSIGNED", "h2:8083", task=task, trace="")
+    cluster.status.says("c", "FAILED", "h2:8083", task=2, trace="boom\n  at x")
+
+    reply = await cluster.rest.get("/connectors/c/status")
+
+    assert reply.content == (
+        b'{"name":"c","connector":{"state":"RUNNING","worker_id":"h1:8083"},"tasks":['
+        b'{"id":0,"state":"UNASSIGNED","worker_id":"h2:8083"},'
+        b'{"id":2,"state":"FAILED","worker_id":"h2:8083","trace":"boom\\n  at x"},'
+        b'{"id":10,"state":"UNASSIGNED","worker_id":"h2:8083"}],"type":"source"}'
+    )
+
+
+async def test_a_connector_without_status_is_not_found(cluster: World) -> None:
+    cluster.config.has("c")
+    cluster.status.says("d", "RUNNING", task=0)
+
+    for name in ("c", "d"):
+        reply = await cluster.rest.get(f"/connectors/{name}/status")
+        assert reply.status_code == 404
+        assert reply.json()["message"] == f"No status found for connector {name}"
+
+
+async def test_the_status_of_a_task_stands_alone(cluster: World) -> None:
+    cluster.status.says("c", "RUNNING", task=0)
+
+    found = await cluster.rest.get("/connectors/c/tasks/0/status")
+    missing = await cluster.rest.get("/connectors/c/tasks/1/status")
+
+    assert found.content == b'{"id":0,"state":"RUNNING","worker_id":"h1:8083"}'
+    assert missing.content == b'{"error_code":404,"message":"No status found for task c-1"}'
+
+
+async def test_a_task_that_is_no_number_is_an_unknown_path(cluster: World) -> None:
+    for segment in ("x", "1.0", "99999999999", "0x1", "%20"):
+        reply = await cluster.rest.get(f"/connectors/c/tasks/{segment}/status")
+
+        assert reply.content == b'{"error_code":404,"message":"HTTP 404 Not Found"}', segment
+
+
+async def test_a_plain_restart_runs_on_the_owner(bare: World) -> None:
+    bare.config.has("c", tasks=({"a": "b"},))
+    await bare.add_worker()
+    owner_id, owner = await bare.add_worker()
+    owner.runs |= {("c", None), ("c", 0)}
+    bare.scheduler.assigns("c", owner_id)
+    bare.scheduler.assigns("c", owner_id, task=0)
+
+    connector = await bare.rest.post("/connectors/c/restart")
+    task = await bare.rest.post("/connectors/c/tasks/0/restart")
+
+    assert (connector.status_code, connector.content) == (204, b"")
+    assert (task.status_code, task.content) == (204, b"")
+    assert owner.restarted == [("c", None), ("c", 0)]
+    assert bare.config.restarts == []
+
+
+async def test_a_plain_restart_follows_a_move(bare: World) -> None:
+    bare.config.has("c")
+    gone, _ = await bare.add_worker()
+    former, _ = await bare.add_worker()
+    owner_id, owner = await bare.add_worker()
+    owner.runs.add(("c", None))
+    await bare.open_gateway(rest_worker_wait_ms="10000")
+
+    for listed in (gone, former):
+        bare.scheduler.assigns("c", listed)
+        if listed == gone:
+            await bare.kill_worker(gone)
+        restart = bare.rest.post("/connectors/c/restart")
+        bare.scheduler.on_next_list(lambda: bare.scheduler.assigns("c", owner_id))
+        assert (await restart).status_code == 204
+
+
+async def test_a_plain_restart_of_what_nobody_runs_conflicts(cluster: World) -> None:
+    cluster.config.has("c")
+
+    reply = await cluster.rest.post("/connectors/c/restart")
+
+    assert reply.content == (
+        b'{"error_code":409,"message":"Cannot complete request because of a conflicting operation'
+        b' (e.g. worker rebalance)"}'
+    )
+
+
+async def test_a_failing_start_is_told(bare: World, worker: tuple[str, FakeExecutor]) -> None:
+    worker_id, executor = worker
+    bare.config.has("c", tasks=({"a": "b"},))
+    executor.runs |= {("c", None), ("c", 0)}
+    executor.fails = ConnectError("the plugin said no")
+    bare.scheduler.assigns("c", worker_id)
+    bare.scheduler.assigns("c", worker_id, task=0)
+
+    connector = await bare.rest.post("/connectors/c/restart")
+    task = await bare.rest.post("/connectors/c/tasks/0/restart")
+
+    assert connector.content == b'{"error_code":500,"message":"Failed to start connector: c"}'
+    assert task.content == b'{"error_code":500,"message":"Failed to start task: c-0"}'
+
+
+async def test_restarting_what_does_not_exist_is_not_found(cluster: World) -> None:
+    cluster.config.has("c", tasks=({"a": "b"},))
+
+    for path, text in (
+        ("/connectors/nope/restart", "Unknown connector: nope"),
+        ("/connectors/nope/restart?includeTasks=true", "Unknown connector: nope"),
+        ("/connectors/nope/restart?onlyFailed=true", "Unknown connector: nope"),
+        ("/connectors/nope/tasks/0/restart", "Unknown connector: nope"),
+        ("/connectors/c/tasks/1/restart", "Unknown task: c-1"),
+        ("/connectors/c/tasks/-1/restart", "Unknown task: c--1"),
+        ("/connectors/c/restart?includeTasks=true", "Status for connector c not found"),
+    ):
+        reply = await cluster.rest.post(path)
+        assert (reply.status_code, reply.json()["message"]) == (404, text), path
+
+
+@pytest.mark.parametrize(
+    ("query", "connector", "first", "second"),
+    [
+        ("includeTasks=true&onlyFailed=true", "RUNNING", "RESTARTING", "RUNNING"),
+        ("includeTasks=true&onlyFailed=false", "RESTARTING", "RESTARTING", "RESTARTING"),
+        ("includeTasks=TRUE", "RESTARTING", "RESTARTING", "RESTARTING"),
+        ("onlyFailed=true", "RUNNING", "FAILED", "RUNNING"),
+        ("includeTasks=yes&onlyFailed=true", "RUNNING", "FAILED", "RUNNING"),
+    ],
+)
+async def test_a_restart_with_flags_is_logged_and_shows_its_plan(
+    cluster: World, query: str, connector: str, first: str, second: str
+) -> None:
+    cluster.config.has("c")
+    cluster.status.says("c", "RUNNING")
+    cluster.status.says("c", "FAILED", "h2:8083", task=0, trace="boom")
+    cluster.status.says("c", "RUNNING", task=1)
+
+    reply = await cluster.rest.post(f"/connectors/c/restart?{query}")
+
+    assert reply.status_code == 202
+    assert reply.json() == {
+        "name": "c",
+        "connector": {"state": connector, "worker_id": "h1:8083"},
+        "tasks": [
+            {"id": 0, "state": first, "worker_id": "h2:8083", "trace": "boom"},
+            {"id": 1, "state": second, "worker_id": "h1:8083"},
+        ],
+        "type": "source",
+    }
+    logged = cluster.config.restarts[0]
+    assert logged.include_tasks == ("includeTasks=true" in query.replace("TRUE", "true"))
+    assert logged.only_failed == ("onlyFailed=true" in query)

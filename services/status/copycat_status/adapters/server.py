@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any
 
 from copycat.status.v1 import status_service_pb2 as pb
@@ -16,18 +15,10 @@ from copycat_status.adapters import messages
 from copycat_status.adapters.retrying import StatusEvents
 from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.commands import ResetTopics
-from copycat_status.domain.errors import ResetDisabledError, TrackingDisabledError
+from copycat_status.domain.tracking import Tracking
 from copycat_status.domain.views import get_connector_status, list_connector_statuses, list_topics
 
 SERVICE = "copycat.status.v1.StatusService"
-
-
-@dataclass(frozen=True, slots=True)
-class Tracking:
-    """What may be done with active topics (KIP-558)."""
-
-    enabled: bool = True
-    allow_reset: bool = True
 
 
 def register(server: RpcServer, events: StatusEvents, writer: StatusWriter, tracking: Tracking) -> None:
@@ -67,9 +58,7 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
 
     async def ResetTopics(self, request: pb.ResetTopicsRequest, context: Any) -> pb.ResetTopicsResponse:
         """Forget active topics."""
-        self._check_tracking()
-        if not self._tracking.allow_reset:
-            raise ResetDisabledError
+        self._tracking.check_reset()
         revision = await self._writer.topics(ResetTopics(request.connector))
         return pb.ResetTopicsResponse(revision=revision_to_proto(revision))
 
@@ -93,7 +82,7 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
 
     async def ListTopics(self, request: pb.ListTopicsRequest, context: Any) -> pb.ListTopicsResponse:
         """Return the active topics of a connector."""
-        self._check_tracking()
+        self._tracking.check_shown()
         return pb.ListTopicsResponse(topics=list_topics(self._events.state, request.connector))
 
     async def WatchStatuses(
@@ -108,7 +97,3 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
             complete=messages.snapshot_complete,
         ):
             yield message
-
-    def _check_tracking(self) -> None:
-        if not self._tracking.enabled:
-            raise TrackingDisabledError

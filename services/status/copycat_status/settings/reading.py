@@ -10,8 +10,9 @@ from typing import Any
 from copycat_connect.errors import ConfigError
 from copycat_eventlog.settings import Backend, LogSettings
 
-from copycat_status.adapters.server import Tracking
-from copycat_status.definition import (
+from copycat_status.domain.backoff import Backoff
+from copycat_status.domain.tracking import Tracking
+from copycat_status.settings.definition import (
     ALLOW_RESET,
     BACKEND,
     EVERYWHERE,
@@ -28,7 +29,6 @@ from copycat_status.definition import (
     TOPIC,
     TRACKING,
 )
-from copycat_status.domain.backoff import Backoff
 
 log = logging.getLogger(__name__)
 

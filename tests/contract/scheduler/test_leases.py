@@ -1,0 +1,169 @@
+"""Workers that come, go and fall silent, over gRPC."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from copycat.scheduler.v1 import scheduler_service_pb2 as pb
+from copycat_connect.errors import NotWriterError
+from copycat_rpc.errors import RemoteError
+
+from tests.contract.scheduler.service import Cluster, FakeWorker, running
+
+LEASE = 0.6
+
+
+@asynccontextmanager
+async def alive(cluster: Cluster, *workers: FakeWorker) -> AsyncIterator[None]:
+    """Let workers beat and do what they are told."""
+
+    async def live() -> None:
+        while True:
+            for worker in workers:
+                await worker.hold(await cluster.assigned())
+            await asyncio.sleep(0.05)
+
+    living = asyncio.create_task(live())
+    try:
+        yield
+    finally:
+        living.cancel()
+
+
+async def _names(cluster: Cluster) -> list[str]:
+    answer = await cluster.stub.ListWorkers(pb.ListWorkersRequest())
+    return [each.worker_id for each in answer.workers]
+
+
+async def test_live_workers_are_listed_with_what_they_hold() -> None:
+    async with running() as cluster:
+        worker = cluster.worker("w1")
+        worker.held = {("a", 0): 3, ("a", None): 2}
+        await worker.beat()
+        await cluster.worker("w0").beat(leaving=True)
+        answer = await cluster.stub.ListWorkers(pb.ListWorkersRequest())
+        assert [(each.worker_id, each.leaving) for each in answer.workers] == [("w0", True), ("w1", False)]
+        assert list(answer.workers[1].held) == [
+            pb.Held(instance=pb.Instance(connector="a"), generation=2),
+            pb.Held(instance=pb.Instance(connector="a", task=0), generation=3),
+        ]
+
+
+async def test_work_of_a_silent_worker_goes_to_the_others_and_its_statuses_become_unassigned() -> None:
+    async with running(lease=LEASE, a=1, b=1) as cluster:
+        first, second = cluster.worker("w1"), cluster.worker("w2")
+        async with alive(cluster, first, second):
+            before = await cluster.until_assigned(w1=2, w2=2)
+        for (connector, task), each in before.items():
+            cluster.status.put(connector, task, each.worker_id, each.generation)
+        async with alive(cluster, first):
+            after = await cluster.until_assigned(w1=4)
+        for key, each in before.items():
+            if each.worker_id == "w1":
+                assert after[key] == each
+                assert cluster.status.said(*key) == ("RUNNING", "w1", each.generation)
+            else:
+                assert after[key].generation > each.generation
+                unassigned = ("UNASSIGNED", "w2", each.generation)
+                await cluster.eventually(
+                    lambda key=key: cluster.status.said(*key), unassigned.__eq__, f"{key} {unassigned}"
+                )
+
+
+async def test_a_broken_stream_does_not_end_a_lease() -> None:
+    async with running(lease=60, a=1) as cluster:
+        worker = cluster.worker("w1")
+        await worker.beat()
+        before = await cluster.until_assigned(w1=2)
+        worker.hang_up()
+        await cluster.worker("w2").beat(leaving=True)
+        assert await _names(cluster) == ["w1", "w2"]
+        await worker.beat()
+        assert await cluster.assigned() == before
+
+
+async def test_a_worker_that_leaves_is_drained_and_gone_when_its_stream_ends() -> None:
+    async with running(lease=60, a=1) as cluster:
+        leaving, staying = cluster.worker("w1"), cluster.worker("w2")
+        await leaving.beat()
+        await leaving.hold(await cluster.until_assigned(w1=2))
+        await leaving.beat(leaving=True)
+        await cluster.until_assigned()
+        await staying.beat()
+        assert await cluster.assigned() == {}
+        leaving.held = {}
+        await leaving.beat(leaving=True)
+        await cluster.until_assigned(w2=2)
+        leaving.hang_up()
+        await cluster.eventually(lambda: _names(cluster), ["w2"].__eq__, "workers")
+
+
+async def test_after_a_restart_known_workers_have_one_lease_to_join_and_new_work_does_not_wait() -> None:
+    cluster = Cluster()
+    cluster.config.put("a", 1)
+    async with cluster.peers() as peers:
+        async with cluster.scheduler(peers, lease=60):
+            await cluster.worker("w1").beat()
+            before = await cluster.until_assigned(w1=2)
+        async with cluster.scheduler(peers, lease=60):
+            await cluster.worker("w2").beat()
+            cluster.config.put("b", 1)
+            during = await cluster.until_assigned(w1=2, w2=2)
+            assert {key: during[key] for key in before} == before
+        async with cluster.scheduler(peers, lease=LEASE), alive(cluster, cluster.worker("w2")):
+            await cluster.until_assigned(w2=4)
+
+
+async def test_what_a_not_yet_joined_worker_says_to_run_waits_for_it_after_a_restart() -> None:
+    cluster = Cluster()
+    cluster.config.put("a", 0)
+    cluster.status.put("a", None, "w1", 3)
+    async with cluster.peers() as peers, cluster.scheduler(peers, lease=60):
+        await cluster.worker("w2").beat()
+        cluster.config.put("b", 0)
+        await cluster.until_assigned(w2=1)
+        returning = cluster.worker("w1")
+        returning.held = {("a", None): 3}
+        await returning.beat()
+        assert len(await cluster.assigned()) == 1
+        returning.held = {}
+        await returning.beat()
+        await cluster.until_assigned(w1=1, w2=1)
+
+
+async def test_lost_work_waits_for_its_worker_when_told_to() -> None:
+    async with running(lease=LEASE, delay=60, a=1) as cluster:
+        lost, other = cluster.worker("w1"), cluster.worker("w2")
+        await lost.beat()
+        before = await cluster.until_assigned(w1=2)
+        async with alive(cluster, other):
+            await cluster.eventually(lambda: _names(cluster), ["w2"].__eq__, "workers")
+            cluster.config.put("b", 0)
+            during = await cluster.until_assigned(w1=2, w2=1)
+            await lost.beat()
+            assert await _names(cluster) == ["w1", "w2"]
+        assert {key: during[key] for key in before} == before
+        assert await cluster.assigned() == during
+
+
+async def test_a_standby_takes_no_workers() -> None:
+    cluster = Cluster()
+    async with cluster.peers() as peers, cluster.scheduler(peers), cluster.scheduler(peers):
+        with pytest.raises(RemoteError) as refused:
+            await cluster.worker("w1").beat()
+        assert refused.value.remote_code.name == NotWriterError.code.name
+
+
+async def test_statuses_of_what_is_not_configured_are_forgotten() -> None:
+    cluster = Cluster()
+    cluster.config.put("a", 1)
+    for task in (None, 0, 1, 2):
+        cluster.status.put("a", task, "w1", 1)
+        cluster.status.put("gone", task, "w1", 1)
+    async with cluster.peers() as peers, cluster.scheduler(peers):
+        await cluster.worker("w1").beat()
+        await cluster.eventually(lambda: len(cluster.status.statuses), (2).__eq__, "statuses")
+        assert sorted(cluster.status.forgotten) == [("a", (1, 2)), ("gone", ())]
+        cluster.config.delete("a")
+        await cluster.eventually(lambda: len(cluster.status.statuses), (0).__eq__, "statuses")

@@ -1,0 +1,176 @@
+"""What the config service answers."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from copycat.config.v1 import config_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_rpc.configs import config_from_proto, config_to_proto
+from copycat_rpc.errors import RemoteError
+
+CONFIG = {"connector.class": "FileStreamSource", "name": "orders", "gone": None}
+TASK = {"task.class": "FileStreamSourceTask"}
+
+
+def put(config: dict[str, Any] | None = None, **fields: Any) -> pb.PutConnectorRequest:
+    return pb.PutConnectorRequest(name="orders", config=config_to_proto(config or CONFIG), **fields)
+
+
+def put_tasks(*tasks: dict[str, Any], applied: dict[str, Any] | None = None) -> pb.PutTaskConfigsRequest:
+    return pb.PutTaskConfigsRequest(
+        connector="orders",
+        tasks=[config_to_proto(task) for task in tasks],
+        applied_config=config_to_proto(applied or CONFIG),
+    )
+
+
+def target(state: types_pb2.TargetState) -> pb.SetTargetStateRequest:
+    return pb.SetTargetStateRequest(name="orders", target_state=state)
+
+
+async def test_a_created_connector_is_answered_and_read_back(world: Any) -> None:
+    created = await world.stub.PutConnector(put())
+    found = await world.stub.GetConnector(
+        pb.GetConnectorRequest(name="orders", min_revision=created.revision)
+    )
+
+    assert created.created
+    assert found.connector == created.connector
+    assert config_from_proto(found.connector.config) == CONFIG
+    assert list(config_from_proto(found.connector.config)) == list(CONFIG)
+    assert found.connector.target_state == types_pb2.TARGET_STATE_STARTED
+    assert dict(found.revision.next) == {0: 1}
+
+
+async def test_a_replaced_connector_is_not_created(world: Any) -> None:
+    await world.stub.PutConnector(put())
+
+    replaced = await world.stub.PutConnector(put({"a": "b"}))
+
+    assert not replaced.created
+    assert config_from_proto(replaced.connector.config) == {"a": "b"}
+
+
+async def test_a_connector_is_created_with_its_initial_state(world: Any) -> None:
+    created = await world.stub.PutConnector(
+        put(initial_state=types_pb2.TARGET_STATE_STOPPED, create_only=True)
+    )
+
+    assert created.connector.target_state == types_pb2.TARGET_STATE_STOPPED
+    assert world.keys() == ["target-state-orders", "connector-orders"]
+
+
+async def test_a_deleted_connector_is_gone(world: Any) -> None:
+    await world.stub.PutConnector(put())
+
+    await world.stub.DeleteConnector(pb.DeleteConnectorRequest(name="orders"))
+
+    assert world.keys() == ["connector-orders", "connector-orders!", "target-state-orders!"]
+    assert not (await world.stub.ListConnectors(pb.ListConnectorsRequest())).connectors
+
+
+async def test_task_configurations_are_published_once(world: Any) -> None:
+    await world.stub.PutConnector(put())
+
+    first = await world.stub.PutTaskConfigs(put_tasks(TASK, TASK))
+    second = await world.stub.PutTaskConfigs(put_tasks(TASK, TASK))
+
+    assert (first.changed, second.changed) == (True, False)
+    assert second.revision == first.revision
+    assert world.keys()[1:] == ["task-orders-0", "task-orders-1", "commit-orders"]
+
+
+async def test_a_stopped_connector_has_no_tasks(world: Any) -> None:
+    await world.stub.PutConnector(put())
+    await world.stub.PutTaskConfigs(put_tasks(TASK))
+
+    stopped = await world.stub.SetTargetState(target(types_pb2.TARGET_STATE_STOPPED))
+
+    found = await world.stub.GetConnector(pb.GetConnectorRequest(name="orders"))
+    assert not found.connector.tasks
+    assert found.connector.target_state == types_pb2.TARGET_STATE_STOPPED
+    assert stopped.revision == found.revision
+
+
+async def test_changed_configurations_outdate_their_tasks(world: Any) -> None:
+    await world.stub.PutConnector(put())
+    await world.stub.PutTaskConfigs(put_tasks(TASK))
+
+    changed = await world.stub.PutConnector(put({"a": "b"}))
+
+    assert changed.connector.tasks_outdated
+    assert len(changed.connector.tasks) == 1
+
+
+async def test_restarts_and_log_levels_are_logged(world: Any) -> None:
+    await world.stub.PutConnector(put())
+
+    await world.stub.RequestRestart(pb.RequestRestartRequest(connector="orders", include_tasks=True))
+    level = await world.stub.SetLoggerLevel(pb.SetLoggerLevelRequest(logger="root", level="DEBUG"))
+
+    assert world.keys()[1:] == ["restart-connector-orders", "logger-cluster-root"]
+    assert dict(level.revision.next) == {0: 3}
+
+
+async def test_connectors_are_listed_by_name(world: Any) -> None:
+    for name in ("b", "a", "c"):
+        world.write(f"connector-{name}", '{"properties":{}}')
+
+    listed = await world.stub.ListConnectors(pb.ListConnectorsRequest())
+
+    assert [connector.name for connector in listed.connectors] == ["a", "b", "c"]
+
+
+Call = Callable[[Any], Awaitable[Any]]
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        (lambda stub: stub.GetConnector(pb.GetConnectorRequest(name="nobody")), "connector.unknown"),
+        (lambda stub: stub.DeleteConnector(pb.DeleteConnectorRequest(name="nobody")), "connector.unknown"),
+        (
+            lambda stub: stub.SetTargetState(
+                pb.SetTargetStateRequest(name="nobody", target_state=types_pb2.TARGET_STATE_PAUSED)
+            ),
+            "connector.unknown",
+        ),
+        (
+            lambda stub: stub.RequestRestart(pb.RequestRestartRequest(connector="nobody")),
+            "connector.unknown",
+        ),
+        (lambda stub: stub.PutConnector(put(create_only=True)), "connector.exists"),
+        (
+            lambda stub: stub.PutTaskConfigs(put_tasks(TASK, applied={"other": "1"})),
+            "connector.config_changed",
+        ),
+        (lambda stub: stub.PutTaskConfigs(pb.PutTaskConfigsRequest(connector="orders")), "config.invalid"),
+        (
+            lambda stub: stub.SetTargetState(target(types_pb2.TARGET_STATE_UNSPECIFIED)),
+            "config.invalid",
+        ),
+        (lambda stub: stub.PutConnector(pb.PutConnectorRequest(name="a\x00")), "connector.name_invalid"),
+        (
+            lambda stub: stub.SetLoggerLevel(pb.SetLoggerLevelRequest(logger="", level="DEBUG")),
+            "connector.name_invalid",
+        ),
+    ],
+)
+async def test_a_refusal_carries_its_code_and_writes_nothing(world: Any, call: Call, code: str) -> None:
+    await world.stub.PutConnector(put())
+
+    with pytest.raises(RemoteError) as refusal:
+        await call(world.stub)
+
+    assert refusal.value.remote_code.name == code
+    assert world.keys() == ["connector-orders"]
+
+
+async def test_a_stopped_connector_takes_no_tasks(world: Any) -> None:
+    await world.stub.PutConnector(put(initial_state=types_pb2.TARGET_STATE_STOPPED))
+
+    with pytest.raises(RemoteError) as refusal:
+        await world.stub.PutTaskConfigs(put_tasks(TASK))
+
+    assert (refusal.value.remote_code.name, refusal.value.remote_code.http) == ("connector.stopped", 409)

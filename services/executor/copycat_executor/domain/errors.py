@@ -31,8 +31,8 @@ class TooManyTasksError(ConnectError):
     def __init__(self, connector: str, count: int, limit: int) -> None:
         super().__init__(
             f"The connector {connector} has generated {count} tasks, which is greater than {limit}, the "
-            "maximum number of tasks it is configured to create. This behaviour should be considered a bug and is "
-            "disallowed. If necessary, it can be permitted by reconfiguring the connector with "
+            "maximum number of tasks it is configured to create. This behaviour should be considered a bug "
+            "and is disallowed. If necessary, it can be permitted by reconfiguring the connector with "
             "'tasks.max.enforce' set to false; however, this option will be removed in a future release of "
             "Kafka Connect.",
             connector=connector,

@@ -1,0 +1,59 @@
+"""The configuration of the Spark session: what hosts need and nothing that idles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+MASTER = "spark.master"
+#: Keys of ours that Spark need not see.
+OWN = ("spark.java.home", "spark.class.archive.dir")
+LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+KEPT = "20"
+DEFAULTS = {
+    "spark.app.name": "copycat",
+    "spark.driver.memory": "128m",
+    # Spark wants 450 MB of heap unless told how much of it to set aside; a driver of hosts uses 60 MB.
+    "spark.testing.reservedMemory": "16777216",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.retainedJobs": KEPT,
+    "spark.ui.retainedStages": KEPT,
+    "spark.ui.retainedTasks": KEPT,
+    "spark.sql.ui.retainedExecutions": KEPT,
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # A host's plan is one row: compiling it costs more than running it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.python.daemon.module": "copycat_executor.spark.daemon",
+    # Each host is a fresh fork of the daemon, so that a recycled host really leaves its memory behind.
+    "spark.python.worker.reuse": "false",
+    "spark.python.task.killTimeout": "1s",
+    # A lost host is for the executor to replace, not for Spark to repeat.
+    "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
+    "spark.locality.wait": "0",
+    "spark.rpc.netty.dispatcher.numThreads": "2",
+    "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
+}
+
+
+def default_slots() -> int:
+    """Return the slots of one machine: logical, since most hosts wait for I/O most of the time."""
+    return max(8, 4 * (os.cpu_count() or 1))
+
+
+def slots_of(properties: Mapping[str, str]) -> int:
+    """Return how many hosts may run at a time: the N of `local[N]`."""
+    master = properties.get(MASTER, "")
+    inner = master.removeprefix("local[").rstrip("]").split(",")[0] if master.startswith("local[") else ""
+    return int(inner) if inner.isdigit() and int(inner) > 0 else default_slots()
+
+
+def session_conf(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the session's configuration: our defaults, then whatever `spark.*` the worker sets."""
+    given = {key: value for key, value in properties.items() if key.startswith("spark.") and key not in OWN}
+    master = given.get(MASTER, f"local[{default_slots()}]")
+    where = LOOPBACK if master.startswith("local") else {}
+    return {MASTER: master, **where, **DEFAULTS, **given}

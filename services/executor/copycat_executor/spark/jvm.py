@@ -1,0 +1,83 @@
+"""Spark's JVM as a child process: started without a fork of this process, watched, ended."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from copycat_executor.domain.errors import SparkLostError
+from copycat_executor.spark.command import spark_home
+
+START_SECONDS = 120.0
+STOP_SECONDS = 10.0
+POLL_SECONDS = 0.02
+
+
+class SparkJvm:
+    """A running JVM with PySpark's gateway in it. It ends when this process ends, however that happens."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start it and wait until its gateway listens.
+
+        Raises:
+            SparkLostError: It ended, or did not come up in time.
+        """
+        with tempfile.TemporaryDirectory(prefix="copycat-spark-") as folder:
+            connection = Path(folder) / "connection"
+            environment = {
+                **os.environ,
+                "SPARK_HOME": str(spark_home()),
+                "SPARK_CONNECT_MODE": "0",
+                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
+            }
+            # No preexec_fn: without one the child starts by vfork, which is safe beside running threads.
+            self._process = subprocess.Popen(  # noqa: S603 - our own command line
+                command,
+                stdin=subprocess.PIPE,  # the gateway ends when this pipe closes
+                stdout=subprocess.DEVNULL,
+                env=environment,
+                process_group=0,  # Ctrl-C is for us; we end it in its turn
+            )
+            self.port, self.secret = self._connection(connection)
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def when_ended(self, ended: Callable[[int], None]) -> None:
+        """Call `ended` with the exit code, from another thread, as soon as the JVM is gone."""
+        threading.Thread(
+            target=lambda: ended(self._process.wait()), name="spark-jvm-watch", daemon=True
+        ).start()
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """End it, by force when that takes longer than `seconds`."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _connection(self, file: Path) -> tuple[int, str]:
+        deadline = time.monotonic() + START_SECONDS
+        while not file.is_file():
+            code = self._process.poll()
+            if code is not None:
+                message = f"Spark's JVM ended with exit code {code} before it was up; its messages are above"
+                raise SparkLostError(message)
+            if time.monotonic() > deadline:
+                self._process.kill()
+                raise SparkLostError(f"Spark's JVM was not up after {START_SECONDS:.0f} s")
+            time.sleep(POLL_SECONDS)
+        content = file.read_bytes()
+        port, length = struct.unpack(">ii", content[:8])
+        return port, content[8 : 8 + length].decode()

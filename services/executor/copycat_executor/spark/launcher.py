@@ -1,0 +1,70 @@
+"""Launches hosts: one Spark job of one partition each, in a thread of its own, killed by its tag."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
+from pyspark.errors import PySparkException
+from pyspark.sql.functions import lit
+
+from copycat_executor.host.spec import HostSpec
+from copycat_executor.spark.session import Spark
+from copycat_executor.spark.worker import SCHEMA, SPEC, run
+
+Ended = Callable[[str, str | None], None]
+REASON_CHARACTERS = 500
+
+
+class SparkLauncher:
+    """Runs hosts on a Spark session."""
+
+    def __init__(self, spark: Spark) -> None:
+        self._spark = spark
+        # One thread for kills: a JVM that does not answer must not hold up its caller.
+        self._kills = ThreadPoolExecutor(1, thread_name_prefix="host-kill")
+
+    def launch(self, spec: HostSpec, ended: Ended) -> None:
+        """Start a host; `ended` hears its id and, after a failure, the reason, from another thread."""
+        thread = threading.Thread(
+            target=self._run, args=(spec, ended), name=f"host-{spec.host_id}", daemon=True
+        )
+        thread.start()
+
+    def kill(self, host_id: str) -> None:
+        """End a host by force: its job is cancelled and its process killed."""
+        self._kills.submit(self._cancel, host_id)
+
+    def close(self) -> None:
+        """Take no more kills; hosts end with the session."""
+        self._kills.shutdown(wait=False, cancel_futures=True)
+
+    def _cancel(self, host_id: str) -> None:
+        with suppress(Py4JError):  # without its JVM the host is gone already
+            self._spark.session.sparkContext.cancelJobsWithTag(_tag(host_id))
+
+    def _run(self, spec: HostSpec, ended: Ended) -> None:
+        reason: str | None = None
+        try:
+            session = self._spark.session
+            session.sparkContext.addJobTag(_tag(spec.host_id))
+            row = session.range(1, numPartitions=1).select(lit(spec.to_json()).alias(SPEC))
+            row.mapInArrow(run, SCHEMA).collect()
+        except (PySparkException, Py4JError, OSError, AttributeError) as error:
+            # AttributeError: a session that stops under the job leaves None in its place (PySpark 4.3).
+            reason = _short(error)
+        finally:
+            ended(spec.host_id, reason)
+
+
+def _tag(host_id: str) -> str:
+    return f"copycat:{host_id}"
+
+
+def _short(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith(("Caused by:", ": ")) or "SparkException" in line]
+    return (causes or lines or [type(error).__name__])[0].removeprefix(": ")[:REASON_CHARACTERS]

@@ -1,0 +1,80 @@
+"""The Spark session: one per executor, up before any gRPC server or channel of the process."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from copycat_executor.spark.archive import archive_file, make_options, use_options
+from copycat_executor.spark.command import Java, command_line
+from copycat_executor.spark.conf import session_conf
+from copycat_executor.spark.jvm import STOP_SECONDS, SparkJvm
+from copycat_executor.spark.worker import SCHEMA, idle
+
+ARCHIVE_SECONDS = 120.0
+
+
+class Spark:
+    """A session and the JVM under it."""
+
+    def __init__(self, jvm: SparkJvm, session: SparkSession) -> None:
+        self.jvm = jvm
+        self.session = session
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """End the session, its hosts and the JVM; the latter by force when it takes longer than `seconds`."""
+        try:
+            self.session.stop()
+        except (PySparkException, Py4JError, OSError):
+            pass  # the JVM is gone already
+        finally:
+            self.jvm.stop(seconds)
+
+
+def start_spark(properties: Mapping[str, str]) -> Spark:
+    """Start the JVM and the session; blocks for some seconds.
+
+    Raises:
+        ConfigError: There is no Java.
+        SparkLostError: The JVM did not come up.
+    """
+    java = Java.find(properties)
+    return _start(java, session_conf(properties), use_options(archive_file(java, properties)))
+
+
+def make_archive(properties: Mapping[str, str]) -> Path:
+    """Make the class archive, unless it is there, by a run of what a host's start needs; returns its file."""
+    java = Java.find(properties)
+    file = archive_file(java, properties)
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+            fresh = Path(folder) / file.name
+            spark = _start(java, session_conf(properties), make_options(fresh))
+            spark.session.range(1, numPartitions=1).mapInArrow(idle, SCHEMA).collect()
+            spark.stop(ARCHIVE_SECONDS)
+            if fresh.is_file():
+                fresh.replace(file)  # at once: another executor may be starting
+    return file
+
+
+def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...]) -> Spark:
+    jvm = SparkJvm(command_line(java, conf, options))
+    # PySpark takes the gateway and its Python from the environment and nowhere else.
+    os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
+    gateway = {"PYSPARK_GATEWAY_PORT": str(jvm.port), "PYSPARK_GATEWAY_SECRET": jvm.secret}
+    os.environ.update(gateway)
+    try:
+        context = SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(conf.items())))
+    finally:
+        for name in gateway:
+            del os.environ[name]
+    return Spark(jvm, SparkSession(context))

@@ -122,6 +122,7 @@ async def test_without_a_scheduler_commits_wait_once_and_are_then_accepted() -> 
             b"{}",
             "Offsets may only contain primitive types as values, but field 'f' contains ARRAY",
         ),
+        (b" {}", b"{}", "A source partition is compact JSON without blanks around it"),
         (b"{", b"{}", "A source partition or offset is not JSON"),
         (FILE, b'{"f":NaN}', "A source partition or offset is not JSON"),
     ],

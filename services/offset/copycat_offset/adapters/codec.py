@@ -57,7 +57,7 @@ def _split(key: bytes) -> tuple[str, bytes]:
     except (ValueError, RecursionError) as error:
         raise OffsetFormatError(f"not JSON text: {error}") from error
     partition = text[end + 1 : -1].encode()
-    if not isinstance(connector, str) or key != key_of(connector, partition):
+    if not isinstance(connector, str) or key != key_of(connector, partition.strip()):
         raise OffsetFormatError("not a compact list of connector name and source partition")
     if partition != NULL and not isinstance(parse(partition), dict):
         raise OffsetFormatError("the source partition is not an object")

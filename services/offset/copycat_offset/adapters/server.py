@@ -19,7 +19,7 @@ from copycat_offset.domain.decide import check_generation
 from copycat_offset.domain.errors import OffsetFormatError
 from copycat_offset.domain.events import OffsetEvent
 from copycat_offset.domain.groups import ConsumerGroups, TopicPartition
-from copycat_offset.domain.maps import check_map
+from copycat_offset.domain.maps import check_partition
 from copycat_offset.domain.state import OffsetState
 from copycat_offset.domain.views import all_offsets, offsets_of
 
@@ -62,7 +62,7 @@ class OffsetServicer(OffsetServiceServicer):
     ) -> pb.ReadSourceOffsetsResponse:
         """Return the offsets of some partitions."""
         for partition in request.partitions:
-            check_map(partition)
+            check_partition(partition)
         state = await self._to_the_end()
         found = offsets_of(state, request.connector, request.partitions)
         return pb.ReadSourceOffsetsResponse(offsets=map(_offset, found))

@@ -43,10 +43,21 @@ def check_map(text: bytes) -> None:
             )
 
 
+def check_partition(text: bytes) -> None:
+    """Refuse a text that is no source partition: its bytes are part of a key, so blanks count.
+
+    Raises:
+        OffsetFormatError: It is no flat map, or not compact.
+    """
+    if text != text.strip():
+        raise OffsetFormatError("A source partition is compact JSON without blanks around it")
+    check_map(text)
+
+
 def check_maps(offsets: Mapping[bytes, bytes | None]) -> None:
     """Refuse partitions and offsets that are not flat maps."""
     for partition, offset in offsets.items():
-        check_map(partition)
+        check_partition(partition)
         if offset is not None:
             check_map(offset)
 

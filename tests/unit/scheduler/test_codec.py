@@ -1,0 +1,29 @@
+"""What the assignments topic is not."""
+
+import pytest
+from copycat_eventlog.log import Record
+from copycat_scheduler.adapters.codec import SchedulerCodec
+from copycat_scheduler.domain.events import Unassigned
+from copycat_scheduler.domain.instances import Instance
+
+
+@pytest.mark.parametrize(
+    "key", [b"", b"orders", b'{"a":1}', b"[]", b"[1]", b'["a","b"]', b'["a",-1]', b'["a",true]', b"\xff"]
+)
+def test_a_key_that_is_no_instance_is_ignored(key: bytes) -> None:
+    assert SchedulerCodec().decode(Record(key, None)) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"[]",
+        b'{"worker":"w","generation":1}',
+        b'{"worker":1,"generation":1,"partitions":[]}',
+        b'{"worker":"w","generation":"1","partitions":[]}',
+        b'{"worker":"w","generation":1,"partitions":[["t"]]}',
+    ],
+)
+def test_an_assignment_that_cannot_be_read_counts_as_none(value: bytes) -> None:
+    assert SchedulerCodec().decode(Record(b'["a",0]', value)) == Unassigned(Instance("a", 0))

@@ -1,0 +1,114 @@
+"""Leases on a clock made of numbers."""
+
+from collections.abc import Mapping
+
+from copycat_scheduler.domain.events import Assigned
+from copycat_scheduler.domain.instances import Instance
+from copycat_scheduler.domain.leases import NEWS_TAKES, Leases, Session
+
+A, B = Instance("a"), Instance("b", 0)
+
+
+def _leases(**sessions: Session) -> Leases:
+    leases = Leases(since=0.0, length=5.0)
+    for session in sessions.values():
+        leases = leases.beat(session)
+    return leases
+
+
+def _session(
+    name: str, at: float = 0.0, held: Mapping[Instance, int] | None = None, leaving: bool = False
+) -> Session:
+    return Session(name, held or {}, leaving, at)
+
+
+def test_a_worker_is_live_until_it_was_silent_for_a_lease() -> None:
+    leases = _leases(w=_session("w", at=1.0))
+    assert leases.expire(5.9).taking == {"w"}
+    assert leases.expire(6.0).taking == set()
+
+
+def test_a_leaving_worker_takes_no_work() -> None:
+    assert _leases(v=_session("v"), w=_session("w", leaving=True)).taking == {"v"}
+
+
+def test_a_worker_that_left_with_nothing_is_gone_at_once_and_any_other_is_not() -> None:
+    leases = _leases(
+        u=_session("u", leaving=True), v=_session("v", leaving=True, held={A: 1}), w=_session("w")
+    )
+    for name in "uvw?":
+        leases = leases.left(name)
+    assert set(leases.sessions) == {"v", "w"}
+
+
+def test_a_worker_unheard_of_is_expected_for_one_lease_after_the_beginning() -> None:
+    leases = Leases(since=10.0, length=5.0)
+    assert leases.expected("w", 14.9)
+    assert not leases.expected("w", 15.0)
+
+
+def test_a_lost_worker_is_expected_for_the_delay() -> None:
+    leases = Leases(since=0.0, length=5.0, delay=30.0).beat(_session("w", at=100.0)).expire(105.0)
+    assert leases.expected("w", 134.9)
+    assert not leases.expected("w", 135.0)
+    assert not leases.expire(135.0).expected("w", 135.0)
+
+
+def test_without_a_delay_a_lost_worker_is_not_expected() -> None:
+    leases = _leases(w=_session("w", at=100.0)).expire(105.0)
+    assert not leases.there("w", 105.0)
+
+
+def test_the_next_deadline_is_the_first_lease_to_end_or_wait_to_be_over() -> None:
+    leases = Leases(since=0.0, length=5.0).beat(_session("w", at=3.0))
+    assert leases.next_deadline({"w"}, 3.0) == 8.0
+    assert leases.next_deadline({"w", "unheard"}, 3.0) == 5.0
+    assert Leases(since=0.0, length=5.0).next_deadline((), 3.0) is None
+
+
+def test_renewed_leases_count_from_now() -> None:
+    assert _leases(w=_session("w")).renew(100.0).expire(104.0).taking == {"w"}
+
+
+def test_what_a_worker_lists_or_was_given_is_held_by_it() -> None:
+    leases = _leases(v=_session("v", held={A: 1}), w=_session("w"))
+    assert leases.holders([Assigned(B, "w", 2)], {}, 0.0) == {A: {"v"}, B: {"w"}}
+
+
+def test_what_was_given_to_a_worker_that_is_gone_is_not_held() -> None:
+    assert _leases().holders([Assigned(B, "w", 2)], {}, 9.0) == {}
+
+
+def test_what_was_taken_is_held_until_a_later_beat_does_not_list_it() -> None:
+    leases = _leases(w=_session("w", held={A: 1})).taken([Assigned(A, "w", 1)], now=1.0)
+    leases = leases.beat(_session("w", at=1.5, held={A: 1}))
+    assert leases.holders((), {}, 1.5) == {A: {"w"}}
+    assert leases.beat(_session("w", at=1.6)).holders((), {}, 1.6) == {}
+
+
+def test_what_was_taken_before_its_worker_had_heard_of_it_is_held_until_it_must_have() -> None:
+    leases = _leases(w=_session("w")).taken([Assigned(A, "w", 1)], now=1.0)
+    early, late = 1.0 + NEWS_TAKES / 2, 1.1 + NEWS_TAKES
+    leases = leases.beat(_session("w", at=early))
+    assert leases.holders((), {}, early) == {A: {"w"}}
+    assert leases.beat(_session("w", at=late)).holders((), {}, late) == {}
+
+
+def test_nobody_waits_for_the_drain_of_a_lost_worker() -> None:
+    leases = _leases(w=_session("w", held={A: 1})).taken([Assigned(A, "w", 1)], now=1.0).expire(5.0)
+    assert leases.holders((), {}, 5.0) == {}
+    assert not leases.drains
+
+
+def test_a_status_counts_only_while_its_worker_may_still_join() -> None:
+    leases = Leases(since=0.0, length=5.0).beat(_session("w", at=3.0))
+    assert leases.holders((), {A: "unheard", B: "w"}, 3.0) == {A: {"unheard"}}
+    assert leases.holders((), {A: "unheard"}, 5.0) == {}
+
+
+def test_a_beat_that_only_renews_the_lease_is_the_same_work() -> None:
+    leases = _leases(w=_session("w", held={A: 1}))
+    assert leases.beat(_session("w", at=1.0, held={A: 1})).same_work(leases, "w")
+    assert not leases.beat(_session("w", at=1.0)).same_work(leases, "w")
+    assert not leases.beat(_session("w", held={A: 1}, leaving=True)).same_work(leases, "w")
+    assert not leases.beat(_session("v")).same_work(leases, "v")

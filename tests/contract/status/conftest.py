@@ -1,0 +1,80 @@
+"""The status service on a memory log, behind a real gRPC server."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.log import Record
+from copycat_eventlog.memory import MemoryLog, MemoryTopic
+from copycat_rpc.channel import open_channel
+from copycat_rpc.server import RpcServer
+from copycat_status.adapters.codec import StatusCodec
+from copycat_status.adapters.retrying import Retrying
+from copycat_status.adapters.server import register
+from copycat_status.adapters.writer import StatusWriter
+from copycat_status.domain.backoff import Backoff
+from copycat_status.domain.decide import decide
+from copycat_status.domain.evolve import evolve
+from copycat_status.domain.state import StatusState
+from copycat_status.domain.tracking import Tracking
+from copycat_testkit.held_log import HeldLog
+
+
+@dataclass
+class World:
+    """A running service and what it stands on."""
+
+    stub: Any
+    topic: MemoryTopic
+    log: HeldLog
+
+    def keys(self) -> list[str]:
+        """The keys in the topic, tombstones marked."""
+        return [
+            entry.record.key.decode() + ("!" if entry.record.value is None else "")
+            for entry in self.topic.entries
+        ]
+
+    def write(self, key: str, value: str | None) -> None:
+        """Write to the topic as another program may."""
+        self.topic.write([Record(key.encode(), None if value is None else value.encode())])
+
+
+Running = Callable[..., AbstractAsyncContextManager[World]]
+
+
+@asynccontextmanager
+async def run(tracking: Tracking | None = None, backoff: Backoff | None = None) -> AsyncIterator[World]:
+    topic = MemoryTopic()
+    log = HeldLog(MemoryLog(topic))
+    events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), log)
+    writer = StatusWriter(Retrying(events, backoff or Backoff(initial=0.01)))
+    server = RpcServer("127.0.0.1:0")
+    register(server, events, writer, tracking or Tracking())
+    address = await server.start()
+    await events.start()
+    channel = open_channel([address])
+    try:
+        async with writer.running():
+            yield World(StatusServiceStub(channel), topic, log)
+    finally:
+        await channel.close()
+        await server.stop(0)
+        await events.stop()
+
+
+@pytest.fixture
+def running() -> Running:
+    """Start a service with settings of the test's own."""
+    return run
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with run() as running_world:
+        yield running_world

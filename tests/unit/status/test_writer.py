@@ -1,0 +1,290 @@
+"""What becomes of status updates while the log is away (retry KIP)."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from copycat_connect.errors import (
+    CopycatError,
+    DataError,
+    NotWriterError,
+    OutcomeUnknownError,
+    UnavailableError,
+)
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.log import Record, Revision
+from copycat_eventlog.memory import MemoryLog, MemoryTopic
+from copycat_status.adapters.codec import StatusCodec
+from copycat_status.adapters.retrying import Retrying, StatusEvents
+from copycat_status.adapters.writer import StatusWriter
+from copycat_status.domain.backoff import Backoff
+from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
+from copycat_status.domain.decide import decide
+from copycat_status.domain.events import StatusSet
+from copycat_status.domain.evolve import evolve
+from copycat_status.domain.state import StatusState
+from copycat_status.domain.status import Instance, State, Status
+from copycat_testkit.eventually import eventually
+
+TASK = Instance("orders", 0)
+AWAY = OutcomeUnknownError("the broker is away")
+
+
+def report(state: State, generation: int = 1) -> tuple[Report, ...]:
+    return (Report(TASK, Status(state, "w1", generation)),)
+
+
+class FlakyLog(MemoryLog):
+    """Fails as many appends as it is told to."""
+
+    def __init__(self, topic: MemoryTopic) -> None:
+        super().__init__(topic)
+        self.failures: deque[CopycatError] = deque()
+
+    async def append(self, records: Sequence[Record]) -> Revision:
+        if self.failures:
+            raise self.failures.popleft()
+        return await super().append(records)
+
+
+@dataclass
+class Clock:
+    """Writes down the waits; they end at once unless it is held."""
+
+    waits: list[float] = field(default_factory=list)
+    running: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        await asyncio.sleep(0)
+        await self.running.wait()
+
+
+@dataclass
+class World:
+    log: FlakyLog
+    clock: Clock
+    events: StatusEvents
+    retrying: Retrying
+    writer: StatusWriter
+
+    def state_of(self, instance: Instance = TASK) -> State | None:
+        status = self.events.state.status(instance)
+        return None if status is None else status.state
+
+    def records(self) -> int:
+        return len(self.log.topic.entries)
+
+
+@asynccontextmanager
+async def run(backoff: Backoff | None = None, topic: MemoryTopic | None = None) -> AsyncIterator[World]:
+    log, clock = FlakyLog(topic or MemoryTopic()), Clock()
+    clock.running.set()
+    events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), log, patience=0.01)
+    retrying = Retrying(events, backoff or Backoff(), sleep=clock.sleep, random=lambda: 0.0)
+    writer = StatusWriter(retrying)
+    await events.start()
+    async with writer.running():
+        yield World(log, clock, events, retrying, writer)
+    await events.stop()
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with run() as running:
+        yield running
+
+
+def totals(world: World) -> tuple[int, int, int]:
+    counters = world.retrying.counters
+    return counters.retries, counters.failures, counters.successes
+
+
+async def test_an_update_is_written_at_the_first_try(world: World) -> None:
+    await world.writer.report(report(State.RUNNING))
+
+    assert world.state_of() is State.RUNNING
+    assert totals(world) == (0, 0, 1)
+
+
+async def test_an_update_is_tried_again_with_growing_waits_until_it_is_visible(world: World) -> None:
+    world.log.failures.extend([AWAY, AWAY, NotWriterError("nothing was appended")])
+
+    revision = await world.writer.report(report(State.RUNNING))
+
+    assert world.clock.waits == [0.3, 0.6, 1.2]
+    assert world.events.revision.covers(revision)
+    assert world.state_of() is State.RUNNING
+    assert totals(world) == (3, 0, 1)
+
+
+async def test_a_record_that_was_in_the_log_all_the_same_is_not_written_twice(world: World) -> None:
+    await world.writer.report(report(State.RUNNING))
+
+    await world.writer.report(report(State.RUNNING))
+
+    assert world.records() == 1
+
+
+Update = Callable[[StatusWriter], Awaitable[Any]]
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        lambda writer: writer.report(report(State.FAILED)),
+        lambda writer: writer.report((Report(Instance("orders"), Status(State.RUNNING, "w", 1)),)),
+        lambda writer: writer.topics(ReportTopics("orders", 0, ("t",), 1)),
+    ],
+)
+async def test_every_kind_of_update_is_given_up_after_its_retries(
+    world: World, update: Update, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.log.failures.extend([AWAY] * 6)
+
+    with pytest.raises(UnavailableError, match="gave up after 5 retries"), caplog.at_level(logging.ERROR):
+        await update(world.writer)
+
+    assert totals(world) == (5, 1, 0)
+    assert len(caplog.records) == 1
+    assert "orders" in caplog.text
+    assert "the broker is away" in caplog.text
+
+
+async def test_no_retries_means_one_attempt() -> None:
+    async with run(Backoff(max_retries=0)) as world:
+        world.log.failures.append(AWAY)
+
+        with pytest.raises(UnavailableError):
+            await world.writer.report(report(State.RUNNING))
+
+        assert totals(world)[:2] == (0, 1)
+
+
+async def test_what_will_never_succeed_is_not_tried_again(world: World) -> None:
+    world.log.failures.append(DataError("the record is too large"))
+
+    with pytest.raises(DataError):
+        await world.writer.report(report(State.FAILED))
+
+    assert world.clock.waits == []
+    assert totals(world) == (0, 1, 0)
+
+
+async def test_a_standby_sends_its_caller_to_the_writer_at_once() -> None:
+    topic = MemoryTopic()
+    leader = MemoryLog(topic)
+    await leader.start(lambda entries, reached: None)
+    async with run(topic=topic) as standby:
+        with pytest.raises(NotWriterError):
+            await standby.writer.report(report(State.RUNNING))
+
+        assert standby.clock.waits == []
+        assert totals(standby) == (0, 0, 0)
+
+
+async def test_a_newer_status_replaces_the_one_that_waits(world: World) -> None:
+    world.clock.running.clear()
+    world.log.failures.append(AWAY)
+    older = asyncio.create_task(world.writer.report(report(State.FAILED)))
+    await eventually(lambda: bool(world.clock.waits))
+
+    await world.writer.report(report(State.RUNNING))
+    world.clock.running.set()
+    await older
+
+    assert world.state_of() is State.RUNNING
+    assert world.records() == 1
+
+
+async def test_a_tombstone_is_not_undone_by_a_status_that_waits(world: World) -> None:
+    await world.writer.report(report(State.RUNNING))
+    world.clock.running.clear()
+    world.log.failures.append(AWAY)
+    older = asyncio.create_task(world.writer.report(report(State.FAILED)))
+    await eventually(lambda: bool(world.clock.waits))
+
+    await world.writer.forget(ForgetStatuses("orders"))
+    world.clock.running.set()
+    await older
+
+    assert world.events.state == StatusState()
+
+
+async def test_a_caller_that_goes_away_takes_nothing_back(world: World) -> None:
+    world.clock.running.clear()
+    world.log.failures.append(AWAY)
+    call = asyncio.create_task(world.writer.report(report(State.RUNNING)))
+    await eventually(lambda: bool(world.clock.waits))
+
+    call.cancel()
+    world.clock.running.set()
+
+    await eventually(lambda: world.state_of() is State.RUNNING)
+
+
+async def test_what_was_given_up_is_made_good_when_the_log_is_back(world: World) -> None:
+    world.log.failures.extend([AWAY] * 8)
+
+    with pytest.raises(UnavailableError):
+        await world.writer.report(report(State.FAILED))
+
+    await eventually(lambda: world.state_of() is State.FAILED)
+    assert not world.log.failures
+
+
+async def test_what_was_given_up_gives_way_to_anything_newer() -> None:
+    async with run(Backoff(max_retries=0)) as world:
+        world.clock.running.clear()
+        world.log.failures.append(AWAY)
+        with pytest.raises(UnavailableError):
+            await world.writer.report(report(State.FAILED))
+
+        await world.writer.report(report(State.RUNNING))
+        world.clock.running.set()
+        await eventually(lambda: not world.writer._mending)
+
+        assert world.state_of() is State.RUNNING
+        assert world.records() == 1
+
+
+async def test_what_was_given_up_gives_way_to_what_another_instance_wrote() -> None:
+    async with run(Backoff(max_retries=0)) as world:
+        world.clock.running.clear()
+        world.log.failures.append(AWAY)
+        with pytest.raises(UnavailableError):
+            await world.writer.report(report(State.FAILED))
+
+        world.log.topic.write([StatusCodec().encode(StatusSet(TASK, report(State.PAUSED)[0].status))])
+        world.clock.running.set()
+        await eventually(lambda: not world.writer._mending)
+
+        assert world.state_of() is State.PAUSED
+        assert world.records() == 1
+
+
+async def test_waiting_updates_never_keep_the_process_from_ending() -> None:
+    async with run() as world:
+        world.clock.running.clear()
+        world.log.failures.append(AWAY)
+        call = asyncio.create_task(world.writer.report(report(State.RUNNING)))
+        await eventually(lambda: bool(world.clock.waits))
+
+    with pytest.raises(UnavailableError, match="stopping"):
+        await call
+
+
+async def test_the_totals_have_the_names_of_the_metrics(world: World) -> None:
+    await world.writer.report(report(State.RUNNING))
+
+    assert world.retrying.counters.totals() == {
+        "status-update-retry-total": 0,
+        "status-update-failure-total": 0,
+        "status-update-success-total": 1,
+    }

@@ -145,7 +145,7 @@ class SourceRunner:
             batch = self._parts.task.poll()
         except RetriableError as error:
             _log.warning("The source is away, polling again in %.1f s: %s", self._retry, error)
-            self._wait(self._retry)
+            self._context.wait(self._retry)
             self._retry = min(self._retry * 2, _RETRY_CEILING)
             return None
         self._retry = _RETRY_FIRST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from copycat_connect.data.records import SinkRecord
 
 from copycat_executor.pipeline.receiver import KafkaMessage
@@ -14,6 +16,21 @@ class TracedRecord(SinkRecord):
 
     message: KafkaMessage
 
-    @classmethod
-    def _attributes(cls) -> tuple[str, ...]:
-        return (*super()._attributes(), "message")
+    def _copy(self) -> TracedRecord:
+        copy = TracedRecord(
+            self.topic,
+            cast("int", self.kafka_partition),
+            self.offset,
+            self.key,
+            self.value,
+            self.key_schema,
+            self.value_schema,
+            self.timestamp,
+            self.timestamp_type,
+            tuple(self._headers) if self.has_headers else (),
+        )
+        copy.original_topic = self.original_topic
+        copy.original_partition = self.original_partition
+        copy.original_offset = self.original_offset
+        copy.message = self.message
+        return copy

@@ -1,0 +1,271 @@
+"""Stands in for Kafka, the executor and the clock at the pipeline's ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from copycat_connect.data import STRING_SCHEMA, Headers, Schema, SchemaAndValue
+from copycat_connect.data.topic_partition import RecordMetadata, TopicPartition
+from copycat_connect.data.value import ConnectValue
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Converter, HeaderConverter
+from copycat_executor.pipeline.control import Settlement, TaskControl
+from copycat_executor.pipeline.converters import Converters
+from copycat_executor.pipeline.link import Counts, TaskState
+from copycat_executor.pipeline.sender import Done, OutgoingRecord
+from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord, Tolerance
+
+
+class Clock:
+    """A clock that only moves when somebody waits."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class ClockedControl(TaskControl):
+    """A control whose waits take no time but move the clock."""
+
+    def __init__(self, clock: Clock, *, paused: bool = False) -> None:
+        super().__init__(paused=paused)
+        self._clock = clock
+        self.waits: list[float] = []
+        self.on_wait: Callable[[], None] = lambda: None
+
+    def wait(self, seconds: float) -> bool:
+        self.waits.append(seconds)
+        self._clock.now += seconds
+        self.on_wait()
+        return self.stopping
+
+    def wait_for_news(self, seconds: float) -> None:
+        self.wait(seconds)
+
+
+@dataclass
+class FakeLink:
+    """Remembers what a task reports, and settles acknowledgements at once when it has a control."""
+
+    control: TaskControl | None = None
+    error: str = ""
+    events: list[str] = field(default_factory=list)
+    states: list[TaskState] = field(default_factory=list)
+    sources: list[dict[bytes, bytes | None]] = field(default_factory=list)
+    sinks: list[dict[TopicPartition, int]] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    last_counts: Counts = field(default_factory=Counts)
+    stored: dict[bytes, bytes] = field(default_factory=dict)
+
+    def state(self, state: TaskState) -> None:
+        self.states.append(state)
+        self.events.append(state.value)
+
+    def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
+        self.sources.append(dict(offsets))
+        self._settle(sequence)
+
+    def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
+        self.sinks.append(dict(offsets))
+        self._settle(sequence)
+
+    def _settle(self, sequence: int) -> None:
+        self.events.append("acknowledged")
+        if self.control is not None:
+            self.control.settle(Settlement(sequence, self.error))
+
+    def topics_seen(self, topics: Sequence[str]) -> None:
+        self.topics += topics
+        self.events.append("topics")
+
+    def source_offsets(self, partitions: Sequence[bytes]) -> list[bytes | None]:
+        return [self.stored.get(partition) for partition in partitions]
+
+    def counts(self, counts: Counts) -> None:
+        self.last_counts = counts
+
+
+class FakeSender:
+    """Keeps what it is given; durable at each flush unless it is told to be slow."""
+
+    def __init__(self, events: list[str] | None = None) -> None:
+        self.records: list[OutgoingRecord] = []
+        self.columns = 0
+        self.slow = False
+        self.on_flush: Callable[[], None] = lambda: None
+        self.closed = False
+        self._waiting: list[Done] = []
+        self._events = [] if events is None else events
+
+    def send_values(
+        self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
+    ) -> None:
+        self.columns += 1
+        for place, value in enumerate(values):
+            self.records.append(OutgoingRecord(topic, value, None if keys is None else keys[place]))
+
+    def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
+        self.records.append(record)
+        if done is not None:
+            self._waiting.append(done)
+
+    def flush(self, seconds: float) -> bool:
+        self.on_flush()
+        if self.slow:
+            return False
+        self._events.append("flushed")
+        for done in self._waiting:
+            done(RecordMetadata("t", 0, 1), None)
+        self._waiting.clear()
+        return True
+
+    def close(self) -> None:
+        self.closed = True
+
+    @property
+    def values(self) -> list[bytes | None]:
+        return [record.value for record in self.records]
+
+
+class TextConverter(Converter):
+    """Text as UTF-8; refuses what is not text, and the bytes `bad`."""
+
+    def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
+        if data == b"bad":
+            raise DataError("bad bytes")
+        return SchemaAndValue(STRING_SCHEMA, None if data is None else data.decode())
+
+    def from_connect(
+        self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            message = f"not text: {value}"
+            raise DataError(message)
+        return value.encode()
+
+
+class TextHeaders(HeaderConverter):
+    """Headers as UTF-8 text; refuses `bad`."""
+
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
+        return TextConverter().to_connect(topic, None, data)
+
+    def from_connect_header(
+        self, topic: str, key: str, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        return TextConverter().from_connect(topic, None, schema, value)
+
+
+def text_converters() -> Converters:
+    """Return converters for plain text."""
+    return Converters(TextConverter(), TextConverter(), TextHeaders(), "KeyText", "ValueText", "HeaderText")
+
+
+class Reports:
+    """A reporter that remembers."""
+
+    def __init__(self) -> None:
+        self.failed: list[FailedRecord] = []
+
+    def report(self, failed: FailedRecord) -> None:
+        self.failed.append(failed)
+
+
+def tolerance(
+    policy: ErrorPolicy | None = None, reports: Reports | None = None, clock: Clock | None = None
+) -> Tolerance:
+    """Return a handler whose waits move the clock."""
+    chosen = clock or Clock()
+    control = ClockedControl(chosen)
+    reporters = () if reports is None else (reports,)
+    return Tolerance(policy or ErrorPolicy(), reporters, wait=control.wait, clock=chosen, random=lambda: 0.5)
+
+
+@dataclass(frozen=True)
+class FakeMessage:
+    """A Kafka message."""
+
+    offset_: int
+    value_: bytes | None
+    key_: bytes | None = None
+    topic_: str = "t"
+    partition_: int = 0
+    headers_: list[tuple[str, bytes | None]] | None = None
+    timestamp_: tuple[int, int] = (1, 1000)
+
+    def topic(self) -> str:
+        return self.topic_
+
+    def partition(self) -> int:
+        return self.partition_
+
+    def offset(self) -> int:
+        return self.offset_
+
+    def key(self) -> bytes | None:
+        return self.key_
+
+    def value(self) -> bytes | None:
+        return self.value_
+
+    def headers(self) -> list[tuple[str, bytes | None]] | None:
+        return self.headers_
+
+    def timestamp(self) -> tuple[int, int]:
+        return self.timestamp_
+
+
+class FakeReceiver:
+    """Hands out messages in chunks of what it is given."""
+
+    def __init__(self, messages: Iterable[FakeMessage] = (), clock: Clock | None = None) -> None:
+        self.messages = list(messages)
+        self.sought: list[dict[TopicPartition, int]] = []
+        self.paused: set[TopicPartition] = set()
+        self.closed = False
+        self.on_empty: Callable[[], None] = lambda: None
+        self._clock = clock
+        self._next: dict[TopicPartition, int] = {}
+        self._read: dict[TopicPartition, int] = {}
+
+    def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
+        self._next = {partition: offset or 0 for partition, offset in offsets.items()}
+        return dict(self._next)
+
+    def read(self, most: int, seconds: float) -> list[FakeMessage]:
+        found = [each for each in self.messages if self._wanted(each)][:most]
+        for each in found:
+            place = TopicPartition(each.topic_, each.partition_)
+            self._next[place] = self._read[place] = each.offset_ + 1
+        if not found:
+            if self._clock is not None:
+                self._clock.now += seconds
+            self.on_empty()
+        return found
+
+    def _wanted(self, message: FakeMessage) -> bool:
+        place = TopicPartition(message.topic_, message.partition_)
+        return place not in self.paused and message.offset_ >= self._next.get(place, 1 << 60)
+
+    def positions(self) -> dict[TopicPartition, int]:
+        return dict(self._read)
+
+    def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        self.sought.append(dict(offsets))
+        self._next |= offsets
+        for place in offsets:
+            self._read.pop(place, None)
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        self.paused |= set(partitions)
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        self.paused -= set(partitions)
+
+    def close(self) -> None:
+        self.closed = True

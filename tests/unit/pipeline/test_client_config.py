@@ -1,0 +1,135 @@
+"""Which settings Kafka clients get."""
+
+import pytest
+from copycat_connect.errors import ConfigError
+from copycat_executor.pipeline.client_config import admin_config, consumer_config, producer_config
+
+WORKER = {"bootstrap.servers": "k:9092"}
+
+
+def test_a_producer_waits_for_all_replicas_and_keeps_the_order() -> None:
+    properties = producer_config(WORKER, {}, "p").properties
+
+    assert properties["acks"] == "all"
+    assert properties["max.in.flight.requests.per.connection"] == "1"
+    assert properties["enable.idempotence"] == "false"
+    assert properties["delivery.timeout.ms"] == "2147483647"
+    assert properties["bootstrap.servers"] == "k:9092"
+    assert properties["client.id"] == "p"
+
+
+def test_keys_are_placed_as_java_places_them_whatever_a_user_says() -> None:
+    config = producer_config(WORKER, {"producer.override.partitioner": "random"}, "p")
+
+    assert config.properties["partitioner"] == "murmur2_random"
+    assert config.unknown == ("partitioner",)
+
+
+def test_a_connector_overrules_the_worker_and_the_worker_the_defaults() -> None:
+    worker = {**WORKER, "producer.linger.ms": "7", "producer.acks": "1"}
+
+    properties = producer_config(worker, {"producer.override.linger.ms": "20"}, "p").properties
+
+    assert properties["linger.ms"] == "20"
+    assert properties["acks"] == "1"
+
+
+def test_the_workers_own_settings_are_not_its_connectors() -> None:
+    properties = producer_config({**WORKER, "security.protocol": "SSL"}, {}, "p").properties
+
+    assert "security.protocol" not in properties
+
+
+@pytest.mark.parametrize(
+    ("java", "native"),
+    [
+        (("buffer.memory", "33554432"), ("queue.buffering.max.kbytes", "32768")),
+        (("batch.size", "0"), ("batch.size", "1")),
+        (("max.request.size", "2000000"), ("message.max.bytes", "2000000")),
+        (("send.buffer.bytes", "-1"), ("socket.send.buffer.bytes", "0")),
+        (("ssl.endpoint.identification.algorithm", ""), ("ssl.endpoint.identification.algorithm", "none")),
+        (("ssl.cipher.suites", "A, B"), ("ssl.cipher.suites", "A:B")),
+    ],
+)
+def test_java_settings_are_said_in_the_words_of_librdkafka(
+    java: tuple[str, str], native: tuple[str, str]
+) -> None:
+    properties = producer_config(WORKER, {f"producer.override.{java[0]}": java[1]}, "p").properties
+
+    assert properties[native[0]] == native[1]
+
+
+def test_settings_that_say_nothing_here_are_dropped_without_a_word() -> None:
+    overrides = {"producer.override.max.block.ms": "1", "producer.override.key.serializer": "x"}
+
+    config = producer_config(WORKER, overrides, "p")
+
+    assert config.unknown == ()
+    assert not {"max.block.ms", "key.serializer"} & config.properties.keys()
+
+
+def test_a_setting_nobody_knows_is_dropped_and_named() -> None:
+    config = producer_config(WORKER, {"producer.override.colour": "blue"}, "p")
+
+    assert config.unknown == ("colour",)
+    assert "colour" not in config.properties
+
+
+def test_a_number_that_is_none_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match=r"Invalid value big for configuration batch\.size"):
+        producer_config(WORKER, {"producer.override.batch.size": "big"}, "p")
+
+
+def test_a_login_module_becomes_a_name_and_a_password() -> None:
+    jaas = (
+        'org.apache.kafka.common.security.scram.ScramLoginModule required username="ann" password="p\\"w;=x";'
+    )
+    overrides = {
+        "consumer.override.sasl.jaas.config": jaas,
+        "consumer.override.sasl.mechanism": "SCRAM-SHA-512",
+    }
+
+    properties = consumer_config(WORKER, overrides, "c", "g").properties
+
+    assert properties["sasl.username"] == "ann"
+    assert properties["sasl.password"] == 'p"w;=x'
+    assert properties["sasl.mechanism"] == "SCRAM-SHA-512"
+    assert "sasl.jaas.config" not in properties
+
+
+def test_pem_stores_are_used_and_java_key_stores_are_named_as_unknown() -> None:
+    pem = {
+        "admin.ssl.truststore.type": "PEM",
+        "admin.ssl.truststore.location": "/ca.pem",
+        "admin.ssl.keystore.location": "/store.jks",
+    }
+
+    config = admin_config({**WORKER, **pem}, {}, "a")
+
+    assert config.properties["ssl.ca.location"] == "/ca.pem"
+    assert config.unknown == ("ssl.keystore.location",)
+
+
+def test_a_consumer_reads_all_from_the_beginning_and_commits_nothing() -> None:
+    properties = consumer_config(
+        WORKER, {"consumer.override.enable.auto.commit": "true"}, "c", "g"
+    ).properties
+
+    assert properties["auto.offset.reset"] == "earliest"
+    assert properties["isolation.level"] == "read_uncommitted"
+    assert properties["enable.auto.commit"] == "false"
+    assert properties["group.id"] == "g"
+    assert properties["fetch.queue.backoff.ms"] == "2"
+
+
+def test_a_connector_may_name_its_group() -> None:
+    config = consumer_config(WORKER, {"consumer.override.group.id": "mine"}, "c", "connect-c")
+
+    assert config.properties["group.id"] == "mine"
+
+
+def test_a_small_fetch_lowers_the_largest_message() -> None:
+    properties = consumer_config(WORKER, {"consumer.override.fetch.max.bytes": "5000"}, "c", "g").properties
+
+    assert properties["fetch.max.bytes"] == "5000"
+    assert properties["message.max.bytes"] == "5000"

@@ -1,0 +1,125 @@
+"""Where failed sink records go."""
+
+import pytest
+from copycat_connect.data import SinkRecord
+from copycat_connect.errors import ConnectError, DataError
+from copycat_executor.pipeline.dead_letter import DeadLetterQueue
+from copycat_executor.pipeline.errant import ErrantRecords
+from copycat_executor.pipeline.sender import Done, OutgoingRecord
+from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
+from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord
+from copycat_executor.pipeline.traced import TracedRecord
+
+from tests.unit.pipeline.fakes import Clock, FakeMessage, FakeSender, Reports, text_converters, tolerance
+
+MESSAGE = FakeMessage(7, b"value", b"key", headers_=[("h", b"1")], timestamp_=(1, 55))
+ALL = ErrorPolicy(tolerate_all=True)
+
+
+class BrokenSender(FakeSender):
+    """Writes nothing."""
+
+    def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
+        if done is not None:
+            done(None, ConnectError("no such topic"))
+
+
+def queue(sender: FakeSender, *, context: bool = False) -> DeadLetterQueue:
+    return DeadLetterQueue(sender, "dead", "conn", 3, context_headers=context)
+
+
+def failed() -> FailedRecord:
+    return FailedRecord(Stage.VALUE_CONVERTER, "Text", DataError("no text"), MESSAGE)
+
+
+def test_a_failed_message_is_kept_as_it_was() -> None:
+    sender = FakeSender()
+
+    queue(sender).report(failed())
+
+    assert sender.records == [OutgoingRecord("dead", b"value", b"key", [("h", b"1")], timestamp=55)]
+
+
+def test_context_headers_say_where_and_why_in_text() -> None:
+    sender = FakeSender()
+
+    queue(sender, context=True).report(failed())
+
+    headers = list(sender.records[0].headers)
+    assert headers[0] == ("h", b"1")
+    assert headers[1:-1] == [
+        ("__connect.errors.topic", b"t"),
+        ("__connect.errors.partition", b"0"),
+        ("__connect.errors.offset", b"7"),
+        ("__connect.errors.connector.name", b"conn"),
+        ("__connect.errors.task.id", b"3"),
+        ("__connect.errors.stage", b"VALUE_CONVERTER"),
+        ("__connect.errors.class.name", b"Text"),
+        ("__connect.errors.exception.class.name", b"org.apache.kafka.connect.errors.DataException"),
+        ("__connect.errors.exception.message", b"no text"),
+    ]
+    name, trace = headers[-1]
+    assert name == "__connect.errors.exception.stacktrace"
+    assert trace is not None
+    assert trace.startswith(b"org.apache.kafka.connect.errors.DataException: no text")
+
+
+def test_a_queue_that_does_not_answer_holds_up_the_commit() -> None:
+    clock = Clock()
+    sender = FakeSender()
+    sender.slow = True
+    sender.on_flush = lambda: setattr(clock, "now", clock.now + 1)
+
+    assert not queue(sender).settle(2.0, clock)
+    sender.slow = False
+    assert queue(sender).settle(2.0, clock)
+
+
+def errant(sender: FakeSender, policy: ErrorPolicy = ALL, reports: Reports | None = None) -> ErrantRecords:
+    others = () if reports is None else (reports,)
+    return ErrantRecords(tolerance(policy), text_converters(), queue(sender), others)
+
+
+def traced() -> SinkRecord:
+    record = TracedRecord("t", 0, 7, value="value")
+    record.message = MESSAGE
+    return record
+
+
+def test_a_record_handed_back_goes_to_the_queue_as_it_was_read() -> None:
+    sender = FakeSender()
+    reports = Reports()
+
+    answer = errant(sender, reports=reports).report(traced(), DataError("no room"))
+    sender.flush(1)
+
+    assert answer.result(0) is None
+    assert sender.values == [b"value"]
+    assert [(each.stage, each.plugin) for each in reports.failed] == [
+        (Stage.TASK_PUT, "org.apache.kafka.connect.sink.SinkTask")
+    ]
+
+
+def test_a_record_the_task_made_itself_is_encoded_again() -> None:
+    sender = FakeSender()
+
+    errant(sender).report(SinkRecord("t", 0, 7, "k", "own"), DataError("no room"))
+
+    assert (sender.records[0].key, sender.records[0].value) == (b"k", b"own")
+
+
+def test_without_tolerance_a_record_handed_back_fails_the_task_even_if_it_looks_away() -> None:
+    reporter = errant(FakeSender(), ErrorPolicy())
+
+    with pytest.raises(ToleranceExceededError):
+        reporter.report(traced(), DataError("no room"))
+    with pytest.raises(ToleranceExceededError):
+        reporter.check()
+
+
+def test_a_record_that_could_not_be_queued_is_told_before_the_commit() -> None:
+    reporter = errant(BrokenSender())
+    reporter.report(traced(), DataError("no room"))
+
+    with pytest.raises(ConnectError, match="errant record"):
+        reporter.settle()

@@ -1,0 +1,328 @@
+"""Runs of sink tasks."""
+
+from collections.abc import Callable, Collection, Mapping
+
+import pytest
+from copycat_connect.data import SinkBatch
+from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.plugin import SinkTask
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.control import Ending, Settlement
+from copycat_executor.pipeline.decode import Decoder
+from copycat_executor.pipeline.link import TaskState
+from copycat_executor.pipeline.sink import SinkParts, SinkRunner
+from copycat_executor.pipeline.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.timing import Timing
+from copycat_executor.pipeline.tolerate import ErrorPolicy
+from copycat_executor.pipeline.topics import TopicLedger
+
+from tests.unit.pipeline.fakes import (
+    Clock,
+    ClockedControl,
+    FakeLink,
+    FakeMessage,
+    FakeReceiver,
+    text_converters,
+    tolerance,
+)
+
+A, B = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class RecordingTask(SinkTask):
+    """Remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.values: list[object] = []
+        self.fails: dict[str, list[Exception]] = {}
+        self.answer: Callable[[Mapping[TopicPartition, int]], Mapping[TopicPartition, int]] = dict
+        self.on_put: Callable[[], None] = lambda: None
+
+    def start(self, config: Mapping[str, str]) -> None:
+        self._called("start")
+
+    def open(self, partitions: Collection[TopicPartition]) -> None:
+        self._called("open")
+
+    def put(self, records: SinkBatch) -> None:
+        self._called("put" if records else "put nothing")
+        self.values += records.values
+        self.on_put()
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        self._called("pre_commit")
+        return self.answer(offsets)
+
+    def close(self, partitions: Collection[TopicPartition]) -> None:
+        self._called("close")
+
+    def stop(self) -> None:
+        self._called("stop")
+
+    def _called(self, what: str) -> None:
+        self.calls.append(what)
+        if self.fails.get(what):
+            raise self.fails[what].pop(0)
+
+
+class World:
+    """A sink task with everything around it; it is stopped when all is read, unless told otherwise."""
+
+    def __init__(self, *messages: FakeMessage, paused: bool = False) -> None:
+        self.clock = Clock()
+        self.control = ClockedControl(self.clock, paused=paused)
+        self.link = FakeLink(self.control)
+        self.receiver = FakeReceiver(messages, self.clock)
+        self.receiver.on_empty = self.control.stop
+        self.task = RecordingTask()
+        self.policy = ErrorPolicy()
+        self.partitions: dict[TopicPartition, int | None] = {A: None}
+
+    def run(self, most: int = 100) -> None:
+        handler = tolerance(self.policy, clock=self.clock)
+        topics = TopicLedger()
+        decoder = Decoder(text_converters(), Chain((), handler), handler, topics)
+        parts = SinkParts(
+            task=self.task,
+            config={"file": "x"},
+            partitions=self.partitions,
+            receiver=self.receiver,
+            decoder=decoder,
+            tolerance=handler,
+            topics=topics,
+            link=self.link,
+            control=self.control,
+            max_records=most,
+            closers=(self.receiver.close,),
+        )
+        SinkRunner(parts, Timing(5.0, 2.0), self.clock, lambda: None).run()
+
+    def until(self, seconds: float) -> None:
+        """Let the task run until that much time passed."""
+        end = self.clock.now + seconds
+
+        def check() -> None:
+            if self.clock.now >= end:
+                self.control.stop()
+
+        self.receiver.on_empty = check
+        self.control.on_wait = check
+
+
+def test_a_task_reports_that_it_runs_puts_and_is_drained() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+
+    world.run()
+
+    assert world.link.states == [TaskState.RUNNING]
+    assert world.task.values == ["a", "b"]
+    assert world.task.calls[:2] == ["start", "open"]
+    assert world.task.calls[-3:] == ["pre_commit", "close", "stop"]
+    assert world.link.sinks == [{A: 2}]
+    assert world.link.topics == ["t"]
+    assert world.receiver.closed
+
+
+def test_positions_are_acknowledged_after_the_task_flushed() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.answer = lambda offsets: {A: offsets[A] - 1}
+
+    world.run()
+
+    assert world.link.sinks == []
+
+
+def test_the_task_is_also_given_nothing_now_and_then() -> None:
+    world = World()
+    world.until(3.0)
+
+    world.run()
+
+    assert world.task.calls.count("put nothing") >= 3
+
+
+def test_the_first_commit_comes_soon_after_the_first_data() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.until(1.0)
+
+    world.run()
+
+    assert world.link.sinks == [{A: 1}]
+    assert world.task.calls.index("pre_commit") < len(world.task.calls) - 3
+
+
+def test_a_batch_the_sink_cannot_take_now_is_given_again_as_it_is() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    world.task.fails["put"] = [RetriableError("away"), RetriableError("away")]
+
+    world.run()
+
+    assert world.task.calls.count("put") == 3
+    assert world.task.values == ["a", "b"]
+    assert world.link.sinks == [{A: 2}]
+
+
+def test_the_task_says_when_it_wants_the_batch_again() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.fails["put"] = [RetriableError("away")]
+    original = world.task._called
+
+    def called(what: str) -> None:
+        if what == "put":
+            world.task.context.timeout(3000)
+        original(what)
+
+    world.task._called = called  # type: ignore[method-assign]  # the fake is told what to do
+    start = world.clock.now
+    world.run()
+
+    assert world.clock.now - start >= 3.0
+
+
+def test_a_batch_that_was_never_taken_is_not_acknowledged() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    world.task.fails["put"] = [RetriableError("away")] * 99
+    world.until(2.0)
+
+    world.run(most=1)
+
+    assert world.link.sinks == []
+
+
+def test_an_error_of_put_fails_the_task_and_what_came_before_is_committed() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    world.task.on_put = lambda: world.task.fails.setdefault("put", [ValueError("broken")])
+
+    with pytest.raises(TaskFailedError) as raised:
+        world.run(most=1)
+
+    assert raised.value.stage is Stage.TASK_PUT
+    assert str(raised.value.__cause__) == "Exiting WorkerSinkTask due to unrecoverable exception."
+    assert world.link.sinks == [{A: 1}]
+    assert world.task.calls[-2:] == ["close", "stop"]
+
+
+def test_a_bad_message_fails_the_task_and_nothing_of_its_batch_is_put() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"bad"))
+
+    with pytest.raises(TaskFailedError) as raised:
+        world.run()
+
+    assert raised.value.stage is Stage.VALUE_CONVERTER
+    assert world.task.values == []
+    assert world.link.sinks == []
+
+
+def test_a_tolerated_bad_message_is_passed_over_for_good() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"bad"))
+    world.policy = ErrorPolicy(tolerate_all=True)
+
+    world.run()
+
+    assert world.task.values == ["a"]
+    assert world.link.sinks == [{A: 2}]
+    assert world.link.last_counts.records_skipped == 1
+
+
+def test_a_flush_that_fails_takes_the_task_back_to_the_last_commit() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    world.task.fails["pre_commit"] = [ConnectError("disk full")]
+    world.until(2.0)
+
+    world.run()
+
+    assert world.receiver.sought == [{A: 0}]
+    assert world.task.values == ["a", "b", "a", "b"]
+    assert world.link.sinks == [{A: 2}]
+
+
+def test_a_task_may_continue_elsewhere() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    again = [{A: 0}]
+    world.task.on_put = lambda: world.task.context.offset(again.pop()) if again else None
+
+    world.run()
+
+    assert world.task.values == ["a", "b", "a", "b"]
+
+
+def test_a_task_may_ask_for_a_commit() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    world.task.on_put = lambda: world.task.context.request_commit()  # noqa: PLW0108  # no context yet
+
+    world.run(most=1)
+
+    assert world.link.sinks == [{A: 1}, {A: 2}]
+
+
+def test_a_task_may_pause_partitions_of_its_own_only() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    world.task.on_put = lambda: world.task.context.pause([A])
+
+    world.run(most=1)
+
+    assert world.task.values == ["a"]
+    with pytest.raises(ConnectError, match="may not pause partitions"):
+        world.task.context.pause([B])
+
+
+def test_a_paused_task_is_started_and_given_nothing() -> None:
+    world = World(FakeMessage(0, b"a"), paused=True)
+    world.until(1.0)
+
+    world.run()
+
+    assert world.link.states == [TaskState.PAUSED]
+    assert world.task.values == []
+    assert "open" in world.task.calls
+
+
+def test_a_resumed_task_goes_on_except_where_it_paused_itself() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(0, b"x", partition_=1))
+    world.partitions = {A: None, B: None}
+    world.control.set_paused(True)
+    end = world.clock.now + 2.0
+
+    def later() -> None:
+        if world.link.states == [TaskState.PAUSED]:
+            world.task.context.pause([B])
+            world.control.set_paused(False)
+        elif world.clock.now >= end:
+            world.control.stop()
+
+    world.receiver.on_empty = later
+    world.run()
+
+    assert world.link.states == [TaskState.PAUSED, TaskState.RUNNING]
+    assert world.task.values == ["a"]
+
+
+def test_a_stale_generation_ends_the_task_without_a_last_commit() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.on_put = lambda: world.control.settle(Settlement(1, "stale", stale=True))
+
+    with pytest.raises(StaleTaskError):
+        world.run()
+
+    assert world.link.sinks == []
+    assert world.task.calls[-2:] == ["close", "stop"]
+
+
+def test_a_task_of_a_lost_executor_commits_nothing() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.on_put = lambda: world.control.stop(Ending.DROP)
+
+    world.run()
+
+    assert world.link.sinks == []
+
+
+def test_reading_continues_at_the_committed_position() -> None:
+    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
+    world.partitions = {A: 1}
+
+    world.run()
+
+    assert world.task.values == ["b"]

@@ -1,0 +1,401 @@
+"""Runs of source tasks."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+from copycat_connect.data import STRING_SCHEMA, SourceBatch, SourceRecord
+from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.plugin import SourceTask
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.control import Ending, Settlement
+from copycat_executor.pipeline.link import TaskState
+from copycat_executor.pipeline.progress import SourceProgress
+from copycat_executor.pipeline.send_failures import SendFailures
+from copycat_executor.pipeline.source import SourceParts, SourceRunner
+from copycat_executor.pipeline.source_commits import SourceCommits
+from copycat_executor.pipeline.source_path import SourcePath
+from copycat_executor.pipeline.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.timing import Timing
+from copycat_executor.pipeline.tolerate import ErrorPolicy
+from copycat_executor.pipeline.topics import TopicLedger
+
+from tests.unit.pipeline.fakes import (
+    Clock,
+    ClockedControl,
+    FakeLink,
+    FakeSender,
+    text_converters,
+    tolerance,
+)
+
+Polled = SourceBatch | Sequence[SourceRecord] | None
+Script = Sequence[Callable[[], Polled] | Polled]
+
+
+class ScriptedTask(SourceTask):
+    """Answers polls out of a script; when it is at its end, the task is stopped."""
+
+    def __init__(self, script: Script, control: ClockedControl) -> None:
+        self.script = list(script)
+        self.control = control
+        self.calls: list[str] = []
+        self.fails: dict[str, Exception] = {}
+
+    def start(self, config: Mapping[str, str]) -> None:
+        self._called("start")
+
+    def poll(self) -> Polled:
+        self._called("poll")
+        if not self.script:
+            self.control.stop()
+            return None
+        step = self.script.pop(0)
+        return step() if callable(step) else step
+
+    def commit(self) -> None:
+        self._called("commit")
+
+    def stop(self) -> None:
+        self._called("stop")
+
+    def _called(self, what: str) -> None:
+        self.calls.append(what)
+        if what in self.fails:
+            raise self.fails[what]
+
+
+class World:
+    """A task with everything around it."""
+
+    def __init__(self, *script: Callable[[], Polled] | Polled, paused: bool = False) -> None:
+        self.clock = Clock()
+        self.control = ClockedControl(self.clock, paused=paused)
+        self.link = FakeLink(self.control)
+        self.sender = FakeSender(self.link.events)
+        self.task = ScriptedTask(script, self.control)
+        self.policy = ErrorPolicy()
+        self.tidied = 0
+
+    def run(self) -> None:
+        handler = tolerance(self.policy, clock=self.clock)
+        progress = SourceProgress()
+        topics = TopicLedger()
+        self.failures = SendFailures(handler)
+        parts = SourceParts(
+            task=self.task,
+            config={"file": "x"},
+            path=SourcePath(
+                chain=Chain((), handler),
+                converters=text_converters(),
+                sender=self.sender,
+                topics=topics,
+                progress=progress,
+                tolerance=handler,
+            ),
+            sender=self.sender,
+            failures=self.failures,
+            tolerance=handler,
+            commits=SourceCommits(progress, self.link),
+            topics=topics,
+            link=self.link,
+            control=self.control,
+            closers=(self.sender.close,),
+        )
+        SourceRunner(parts, Timing(5.0, 2.0), self.clock, self._tidy).run()
+
+    def _tidy(self) -> None:
+        self.tidied += 1
+
+    def later(self, seconds: float) -> Callable[[], Polled]:
+        def passes() -> Polled:
+            self.clock.now += seconds
+
+        return passes
+
+
+def lines(position: int, *values: str) -> SourceBatch:
+    return SourceBatch(
+        "t",
+        list(values),
+        value_schema=STRING_SCHEMA,
+        source_partition={"f": "x"},
+        source_offset={"p": position},
+    )
+
+
+def offset(position: int) -> dict[bytes, bytes | None]:
+    return {b'{"f":"x"}': f'{{"p":{position}}}'.encode()}
+
+
+def test_a_task_reports_that_it_runs_delivers_and_is_drained() -> None:
+    world = World(lines(2, "a", "b"))
+
+    world.run()
+
+    assert world.link.states == [TaskState.RUNNING]
+    assert world.sender.values == [b"a", b"b"]
+    assert world.link.sources == [offset(2)]
+    assert world.task.calls[0] == "start"
+    assert world.task.calls[-2:] == ["commit", "stop"]
+    assert world.sender.closed
+
+
+def test_offsets_are_acknowledged_only_after_a_flush_and_topics_between() -> None:
+    world = World(lines(1, "a"))
+
+    world.run()
+
+    assert world.link.events == ["RUNNING", "flushed", "topics", "acknowledged"]
+
+
+def test_the_first_commit_comes_soon_after_the_first_data() -> None:
+    world = World(lines(1, "a"))
+
+    def passes() -> Polled:
+        world.clock.now += 0.5
+        return lines(2, "b")
+
+    world.task.script += [passes, lines(3, "c")]
+    world.run()
+
+    assert world.link.sources == [offset(2), offset(3)]
+
+
+def test_nothing_is_acknowledged_while_records_are_not_durable() -> None:
+    world = World(lines(1, "a"))
+    world.sender.slow = True
+    world.sender.on_flush = lambda: setattr(world.clock, "now", world.clock.now + 1)
+
+    world.run()
+
+    assert world.link.sources == []
+
+
+def test_offsets_that_were_not_durable_are_acknowledged_later() -> None:
+    world = World(lines(1, "a"))
+    world.sender.slow = True
+
+    def passes() -> Polled:
+        world.clock.now += 1
+
+    def heals() -> Polled:
+        world.sender.slow = False
+        world.clock.now += 5
+
+    world.sender.on_flush = lambda: setattr(world.clock, "now", world.clock.now + 1)
+    world.task.script += [passes, heals, None]
+    world.run()
+
+    assert world.link.sources == [offset(1)]
+
+
+def test_a_refused_commit_is_tried_again() -> None:
+    world = World(lines(1, "a"))
+    world.link.error = "away"
+
+    def passes() -> Polled:
+        world.clock.now += 6
+
+    def heals() -> Polled:
+        world.link.error = ""
+        world.clock.now += 6
+
+    world.task.script += [passes, heals]
+    world.run()
+
+    assert world.link.sources == [offset(1), offset(1)]
+
+
+def test_a_commit_without_news_is_told_to_the_task() -> None:
+    world = World()
+    world.task.script += [world.later(6), world.later(6)]
+
+    world.run()
+
+    assert world.task.calls.count("commit") == 2
+    assert world.link.sources == []
+
+
+def test_a_stale_generation_ends_the_task_without_a_last_commit() -> None:
+    world = World(lines(1, "a"))
+    world.link.control = None
+
+    def stale() -> Polled:
+        world.control.settle(Settlement(1, "stale", stale=True))
+        return lines(2, "b")
+
+    world.task.script += [stale]
+    with pytest.raises(StaleTaskError):
+        world.run()
+
+    assert world.link.sources == []
+    assert world.task.calls[-1] == "stop"
+
+
+def test_a_task_of_a_lost_executor_commits_nothing() -> None:
+    world = World(lines(1, "a"))
+
+    def lost() -> Polled:
+        world.control.stop(Ending.DROP)
+
+    world.task.script += [lost]
+    world.run()
+
+    assert world.link.sources == []
+    assert world.task.calls[-1] == "stop"
+
+
+def test_a_paused_task_is_started_but_not_polled() -> None:
+    world = World(lines(1, "a"), paused=True)
+    world.control.on_wait = world.control.stop
+
+    world.run()
+
+    assert world.link.states == [TaskState.PAUSED]
+    assert world.task.calls == ["start", "stop"]
+
+
+def test_a_task_can_be_paused_and_resumed_and_commits_meanwhile() -> None:
+    world = World()
+
+    def pause() -> Polled:
+        world.control.set_paused(True)
+        return lines(1, "a")
+
+    def resume() -> None:
+        if world.link.sources:
+            world.control.set_paused(False)
+
+    world.task.script += [pause, lines(2, "b")]
+    world.control.on_wait = resume
+    world.run()
+
+    assert world.link.states == [TaskState.RUNNING, TaskState.PAUSED, TaskState.RUNNING]
+    assert world.link.sources == [offset(1), offset(2)]
+
+
+def test_a_source_that_is_away_is_polled_again_with_growing_delays() -> None:
+    world = World()
+
+    def away() -> Polled:
+        raise RetriableError("away")
+
+    world.task.script += [away, away, lines(1, "a")]
+    world.run()
+
+    assert world.control.waits[:2] == pytest.approx([0.1, 0.2])
+    assert world.sender.values == [b"a"]
+
+
+@pytest.mark.parametrize(("call", "stage"), [("start", Stage.START), ("poll", Stage.TASK_POLL)])
+def test_an_error_of_the_task_fails_it_at_its_stage(call: str, stage: Stage) -> None:
+    world = World()
+    world.task.fails[call] = ValueError("broken")
+
+    with pytest.raises(TaskFailedError) as raised:
+        world.run()
+
+    assert raised.value.stage is stage
+    assert isinstance(raised.value.__cause__, ValueError)
+    assert world.task.calls[-1] == "stop"
+    assert world.sender.closed
+
+
+def test_what_was_delivered_before_a_failure_is_committed() -> None:
+    world = World(lines(1, "a"))
+
+    def broken() -> Polled:
+        raise ValueError("broken")
+
+    world.task.script += [broken]
+    with pytest.raises(TaskFailedError):
+        world.run()
+
+    assert world.link.sources == [offset(1)]
+
+
+def test_a_record_that_cannot_be_converted_fails_the_task_at_the_converter() -> None:
+    world = World([SourceRecord({"f": "x"}, {"p": 1}, "t", 7)])
+
+    with pytest.raises(TaskFailedError) as raised:
+        world.run()
+
+    assert raised.value.stage is Stage.VALUE_CONVERTER
+    assert str(raised.value.__cause__) == "Tolerance exceeded in error handler"
+
+
+def lose_a_record(world: World) -> Callable[[], Polled]:
+    def lost() -> Polled:
+        world.failures.add(ConnectError("too large"), "message")
+
+    return lost
+
+
+def test_a_record_that_was_not_written_fails_the_task_and_no_offset_after_it_is_committed() -> None:
+    world = World(lines(1, "a"))
+    world.task.script += [lose_a_record(world)]
+
+    with pytest.raises(TaskFailedError) as raised:
+        world.run()
+
+    assert raised.value.stage is Stage.KAFKA_PRODUCE
+    assert str(raised.value.__cause__) == "Unrecoverable exception from producer send callback"
+    assert world.link.sources == []
+
+
+def test_a_record_that_was_not_written_can_be_tolerated() -> None:
+    world = World(lines(1, "a"))
+    world.policy = ErrorPolicy(tolerate_all=True)
+    world.task.script += [lose_a_record(world)]
+
+    world.run()
+
+    assert world.link.sources == [offset(1)]
+
+
+def test_a_task_that_waits_in_poll_has_its_offsets_committed_meanwhile() -> None:
+    world = World(lines(1, "a"))
+    seen: list[int] = []
+
+    def waits() -> Polled:
+        world.task.context.wait(1.0)
+        seen.append(len(world.link.sources))
+
+    world.task.script += [waits]
+    world.run()
+
+    assert seen == [1]
+
+
+def test_a_task_reads_its_offsets_from_the_context() -> None:
+    world = World()
+    world.link.stored[b'{"f":"x"}'] = b'{"p":7}'
+    found: list[object] = []
+
+    def asks() -> Polled:
+        found.append(world.task.context.offset({"f": "x"}))
+        found.append(world.task.context.offsets([{"f": "y"}]))
+
+    world.task.script += [asks]
+    world.run()
+
+    assert found == [{"p": 7}, [None]]
+
+
+def test_errors_of_commit_and_stop_do_not_fail_a_task() -> None:
+    world = World(lines(1, "a"))
+    world.task.fails = {"commit": ValueError("x"), "stop": ValueError("y")}
+
+    world.run()
+
+    assert world.link.sources == [offset(1)]
+    assert world.sender.closed
+
+
+def test_numbers_are_reported_and_garbage_is_collected_at_commits() -> None:
+    world = World(lines(2, "a", "b"))
+
+    world.run()
+
+    assert (world.link.last_counts.records_in, world.link.last_counts.records_out) == (2, 2)
+    assert world.tidied >= 1

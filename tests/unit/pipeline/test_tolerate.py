@@ -1,0 +1,117 @@
+"""What happens to records that fail."""
+
+import pytest
+from copycat_connect.errors import DataError, RetriableError
+from copycat_executor.pipeline.stages import (
+    DrainedError,
+    RecordSkippedError,
+    Stage,
+    ToleranceExceededError,
+)
+from copycat_executor.pipeline.tolerate import ErrorPolicy, Tolerance
+
+from tests.unit.pipeline.fakes import Clock, ClockedControl, Reports, tolerance
+
+
+class Flaky:
+    """Fails a number of times, then answers."""
+
+    def __init__(self, failures: int) -> None:
+        self.left = failures
+
+    def __call__(self) -> str:
+        if self.left:
+            self.left -= 1
+            raise RetriableError("away")
+        return "done"
+
+
+def recover(handler: Tolerance, error: Exception, again: Flaky | None = None) -> str:
+    return handler.recover(error, "record", Stage.TRANSFORMATION, "Plugin", again or Flaky(0))
+
+
+def test_without_tolerance_a_bad_record_is_reported_and_fails_the_task() -> None:
+    reports = Reports()
+    cause = DataError("no")
+
+    with pytest.raises(ToleranceExceededError, match=r"^Tolerance exceeded in error handler$") as raised:
+        recover(tolerance(reports=reports), cause)
+
+    assert raised.value.__cause__ is cause
+    assert [each.error for each in reports.failed] == [cause]
+
+
+def test_with_tolerance_a_bad_record_is_reported_and_skipped() -> None:
+    reports = Reports()
+    handler = tolerance(ErrorPolicy(tolerate_all=True), reports)
+
+    with pytest.raises(RecordSkippedError):
+        recover(handler, DataError("no"))
+
+    assert (handler.errors, handler.skipped, len(reports.failed)) == (1, 1, 1)
+
+
+def test_a_retriable_failure_is_not_retried_by_default_and_not_forgiven() -> None:
+    with pytest.raises(ToleranceExceededError):
+        recover(tolerance(), RetriableError("away"))
+
+
+def test_a_retriable_failure_is_retried_with_growing_delays() -> None:
+    clock = Clock()
+    policy = ErrorPolicy(retry_timeout=10.0)
+
+    assert recover(tolerance(policy, clock=clock), RetriableError("away"), Flaky(2)) == "done"
+    assert clock.now == pytest.approx(100 + 0.3 + 0.6 + 1.2)
+
+
+def test_retries_end_with_the_timeout() -> None:
+    clock = Clock()
+
+    with pytest.raises(ToleranceExceededError):
+        recover(tolerance(ErrorPolicy(retry_timeout=2.0), clock=clock), RetriableError("away"), Flaky(99))
+
+    assert clock.now == pytest.approx(102.0)
+
+
+def test_a_delay_beyond_the_limit_is_random_below_it() -> None:
+    clock = Clock()
+    policy = ErrorPolicy(retry_timeout=None, retry_delay_max=0.5)
+
+    recover(tolerance(policy, clock=clock), RetriableError("away"), Flaky(2))
+
+    assert clock.now == pytest.approx(100 + 0.3 + 0.25 + 0.25)
+
+
+def test_a_failure_that_is_final_ends_the_retries() -> None:
+    clock = Clock()
+
+    def broken() -> str:
+        raise DataError("no")
+
+    with pytest.raises(ToleranceExceededError) as raised:
+        tolerance(ErrorPolicy(retry_timeout=None), clock=clock).recover(
+            RetriableError("away"), "record", Stage.VALUE_CONVERTER, "Plugin", broken
+        )
+
+    assert isinstance(raised.value.__cause__, DataError)
+
+
+def test_a_stop_ends_the_retries() -> None:
+    clock = Clock()
+    control = ClockedControl(clock)
+    control.stop()
+    handler = Tolerance(
+        ErrorPolicy(retry_timeout=None), (), wait=control.wait, clock=clock, random=lambda: 0.5
+    )
+
+    with pytest.raises(DrainedError):
+        recover(handler, RetriableError("away"), Flaky(1))
+
+
+def test_settings_are_read_as_connect_reads_them() -> None:
+    parsed = ErrorPolicy.parse({
+        "errors.tolerance": "all", "errors.retry.timeout": -1, "errors.retry.delay.max.ms": 500,
+        "errors.log.enable": True, "errors.log.include.messages": True,
+    })  # fmt: skip
+
+    assert parsed == ErrorPolicy(True, None, 0.5, True, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycat.config.v1 import config_service_pb2 as pb
@@ -32,8 +33,8 @@ class FakeConfig(ConfigServiceServicer):
     def has(
         self,
         name: str,
-        config: dict[str, str | None] | None = None,
-        tasks: tuple[dict[str, str | None], ...] = (),
+        config: Mapping[str, str | None] | None = None,
+        tasks: Sequence[Mapping[str, str | None]] = (),
         state: int = types_pb2.TARGET_STATE_STARTED,
     ) -> None:
         """Put a connector there."""

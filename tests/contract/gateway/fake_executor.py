@@ -46,6 +46,7 @@ class FakeExecutor(ExecutorServiceServicer):
         self.handles = False
         self.fails: Exception | None = None
         self.hangs = False
+        self.entered = asyncio.Event()
 
     async def ListPlugins(self, request: pb.ListPluginsRequest, context: Any) -> pb.ListPluginsResponse:
         return pb.ListPluginsResponse(plugins=PLUGINS)
@@ -101,6 +102,7 @@ class FakeExecutor(ExecutorServiceServicer):
         self.restarted.append((connector, task))
 
     async def _author_code(self) -> None:
+        self.entered.set()
         if self.fails is not None:
             raise self.fails
         if self.hangs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ class FakeScheduler(SchedulerServiceServicer):
     def __init__(self) -> None:
         self.workers: dict[str, pb.Worker] = {}
         self.assignments: list[pb.Assignment] = []
+        self.asked = asyncio.Event()
         self._then: Callable[[], None] | None = None
 
     def assigns(self, connector: str, worker_id: str, task: int | None = None) -> None:
@@ -28,6 +30,7 @@ class FakeScheduler(SchedulerServiceServicer):
         self._then = then
 
     async def ListWorkers(self, request: pb.ListWorkersRequest, context: Any) -> pb.ListWorkersResponse:
+        self.asked.set()
         return pb.ListWorkersResponse(workers=self.workers.values())
 
     async def ListAssignments(

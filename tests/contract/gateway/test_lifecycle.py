@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConnectError
 
@@ -10,31 +9,26 @@ from tests.contract.gateway.fake_executor import FakeExecutor
 from tests.contract.gateway.world import World
 
 
-@pytest.mark.parametrize(
-    ("action", "answer", "state"),
-    [
+async def test_target_states_are_set_and_setting_them_twice_is_fine(cluster: World) -> None:
+    cluster.config.has("c", tasks=({"a": "b"},))
+
+    for action, answer, state in (
         ("pause", 202, types_pb2.TARGET_STATE_PAUSED),
         ("resume", 202, types_pb2.TARGET_STATE_STARTED),
         ("stop", 204, types_pb2.TARGET_STATE_STOPPED),
-    ],
-)
-async def test_target_states_are_set_and_setting_them_twice_is_fine(
-    cluster: World, action: str, answer: int, state: int
-) -> None:
-    cluster.config.has("c", tasks=({"a": "b"},))
+    ):
+        for _ in range(2):
+            reply = await cluster.rest.put(f"/connectors/c/{action}")
 
-    for _ in range(2):
-        reply = await cluster.rest.put(f"/connectors/c/{action}")
-
-        assert (reply.status_code, reply.content) == (answer, b"")
-        assert cluster.config.connectors["c"].target_state == state
+            assert (reply.status_code, reply.content) == (answer, b"")
+            assert cluster.config.connectors["c"].target_state == state
 
 
-@pytest.mark.parametrize("action", ["pause", "resume", "stop"])
-async def test_the_target_state_of_an_unknown_connector_is_not_found(cluster: World, action: str) -> None:
-    reply = await cluster.rest.put(f"/connectors/nope/{action}")
+async def test_the_target_state_of_an_unknown_connector_is_not_found(cluster: World) -> None:
+    for action in ("pause", "resume", "stop"):
+        reply = await cluster.rest.put(f"/connectors/nope/{action}")
 
-    assert reply.content == b'{"error_code":404,"message":"Unknown connector nope"}'
+        assert reply.content == b'{"error_code":404,"message":"Unknown connector nope"}'
 
 
 async def test_a_status_lists_tasks_by_index_and_traces_only_where_there_are(cluster: World) -> None:
@@ -157,36 +151,30 @@ async def test_restarting_what_does_not_exist_is_not_found(cluster: World) -> No
         assert (reply.status_code, reply.json()["message"]) == (404, text), path
 
 
-@pytest.mark.parametrize(
-    ("query", "connector", "first", "second"),
-    [
-        ("includeTasks=true&onlyFailed=true", "RUNNING", "RESTARTING", "RUNNING"),
-        ("includeTasks=true&onlyFailed=false", "RESTARTING", "RESTARTING", "RESTARTING"),
-        ("includeTasks=TRUE", "RESTARTING", "RESTARTING", "RESTARTING"),
-        ("onlyFailed=true", "RUNNING", "FAILED", "RUNNING"),
-        ("includeTasks=yes&onlyFailed=true", "RUNNING", "FAILED", "RUNNING"),
-    ],
-)
-async def test_a_restart_with_flags_is_logged_and_shows_its_plan(
-    cluster: World, query: str, connector: str, first: str, second: str
-) -> None:
+async def test_a_restart_with_flags_is_logged_and_shows_its_plan(cluster: World) -> None:
     cluster.config.has("c")
     cluster.status.says("c", "RUNNING")
     cluster.status.says("c", "FAILED", "h2:8083", task=0, trace="boom")
     cluster.status.says("c", "RUNNING", task=1)
 
-    reply = await cluster.rest.post(f"/connectors/c/restart?{query}")
+    for query, logged, connector, first, second in (
+        ("includeTasks=true&onlyFailed=true", (True, True), "RUNNING", "RESTARTING", "RUNNING"),
+        ("includeTasks=true&onlyFailed=false", (True, False), "RESTARTING", "RESTARTING", "RESTARTING"),
+        ("includeTasks=TRUE", (True, False), "RESTARTING", "RESTARTING", "RESTARTING"),
+        ("onlyFailed=true", (False, True), "RUNNING", "FAILED", "RUNNING"),
+        ("includeTasks=yes&onlyFailed=true", (False, True), "RUNNING", "FAILED", "RUNNING"),
+    ):
+        reply = await cluster.rest.post(f"/connectors/c/restart?{query}")
 
-    assert reply.status_code == 202
-    assert reply.json() == {
-        "name": "c",
-        "connector": {"state": connector, "worker_id": "h1:8083"},
-        "tasks": [
-            {"id": 0, "state": first, "worker_id": "h2:8083", "trace": "boom"},
-            {"id": 1, "state": second, "worker_id": "h1:8083"},
-        ],
-        "type": "source",
-    }
-    logged = cluster.config.restarts[0]
-    assert logged.include_tasks == ("includeTasks=true" in query.replace("TRUE", "true"))
-    assert logged.only_failed == ("onlyFailed=true" in query)
+        assert reply.status_code == 202
+        assert reply.json() == {
+            "name": "c",
+            "connector": {"state": connector, "worker_id": "h1:8083"},
+            "tasks": [
+                {"id": 0, "state": first, "worker_id": "h2:8083", "trace": "boom"},
+                {"id": 1, "state": second, "worker_id": "h1:8083"},
+            ],
+            "type": "source",
+        }
+        request = cluster.config.restarts[-1]
+        assert (request.include_tasks, request.only_failed) == logged

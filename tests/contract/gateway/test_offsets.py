@@ -20,7 +20,8 @@ NOT_STOPPED = (
 )
 FRAMEWORK = (
     "The Connect framework-managed offsets for this connector have been {0} successfully. However, if this"
-    " connector manages offsets externally, they will need to be manually {0} in the system that the connector uses."
+    " connector manages offsets externally, they will need to be manually {0} in the system that the"
+    " connector uses."
 )
 ONE_SINK = {
     "offsets": [{"partition": {"kafka_topic": "t", "kafka_partition": 0}, "offset": {"kafka_offset": 5}}]
@@ -209,7 +210,8 @@ async def test_offsets_change_only_without_tasks(cluster: World) -> None:
 
 
 async def test_an_empty_request_is_refused_before_anything_else(cluster: World) -> None:
-    for body in ({}, {"offsets": []}, {"offsets": None}):
+    bodies: list[dict[str, Any]] = [{}, {"offsets": []}, {"offsets": None}]
+    for body in bodies:
         reply = await cluster.rest.patch("/connectors/nope/offsets", json=body)
         assert reply.content == (
             b'{"error_code":400,"message":"Partitions / offsets need to be provided for an alter'
@@ -277,9 +279,9 @@ async def test_a_group_with_members_names_the_zombies(cluster: World) -> None:
     alter_text = (
         "Failed to alter consumer group offsets for connector c either because its tasks haven't stopped"
         " completely yet or the connector was resumed before the request to alter its offsets could be"
-        " successfully completed. If the connector is in a stopped state, this operation can be safely retried."
-        " If it doesn't eventually succeed, the Connect cluster may need to be restarted to get rid of the zombie sink"
-        " tasks."
+        " successfully completed. If the connector is in a stopped state, this operation can be safely"
+        " retried. If it doesn't eventually succeed, the Connect cluster may need to be restarted to get rid"
+        " of the zombie sink tasks."
     )
     cluster.offset.fails_writes = GroupActiveError("another text")
 

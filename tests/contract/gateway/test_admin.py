@@ -1,0 +1,144 @@
+"""Loggers, health, root: golden answers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import pytest
+
+from tests.contract.gateway.world import World
+
+HEALTHY = b'{"status":"healthy","message":"Worker has completed startup and is ready to handle requests."}'
+
+
+@pytest.fixture(autouse=True)
+def loggers() -> Iterator[None]:
+    """Loggers of the process are shared: leave no level behind."""
+    names = ("copycat.probe", "copycat.probe.child", "copycat.probeother", "copycat.fresh")
+    yield
+    for name in names:
+        logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+async def test_the_root_tells_version_commit_and_cluster(bare: World) -> None:
+    await bare.open_gateway(kafka_cluster_id="I4ZmrWqfT2e-upky_4fdPA")
+
+    reply = await bare.rest.get("/")
+
+    assert reply.json() == {
+        "version": version("copycat-gateway"),
+        "commit": "unknown",
+        "kafka_cluster_id": "I4ZmrWqfT2e-upky_4fdPA",
+    }
+
+
+async def test_a_worker_level_covers_the_prefix_and_says_for_whom(bare: World) -> None:
+    logging.getLogger("copycat.probe.child")
+    logging.getLogger("copycat.probeother")
+
+    reply = await bare.rest.put("/admin/loggers/copycat.probe", json={"level": "debug"})
+    one = await bare.rest.get("/admin/loggers/copycat.probe.child")
+    listed = (await bare.rest.get("/admin/loggers")).json()
+
+    assert reply.content == b'["copycat.probe","copycat.probe.child","copycat.probeother"]'
+    assert one.json()["level"] == "DEBUG"
+    assert listed["copycat.probe"] == one.json() | {"last_modified": listed["copycat.probe"]["last_modified"]}
+    assert list(listed) == sorted(listed)
+    assert listed["root"]["last_modified"] is None
+
+
+async def test_setting_the_same_level_again_is_no_modification(bare: World) -> None:
+    await bare.rest.put("/admin/loggers/copycat.fresh", json={"level": "ERROR"})
+    before = await bare.rest.get("/admin/loggers/copycat.fresh")
+    again = await bare.rest.put("/admin/loggers/copycat.fresh", json={"level": "ERROR"})
+    after = await bare.rest.get("/admin/loggers/copycat.fresh")
+
+    assert again.content == b'["copycat.fresh"]'
+    assert before.json()["last_modified"] is not None
+    assert after.content == before.content
+
+
+async def test_a_cluster_level_is_logged_for_every_worker(bare: World) -> None:
+    reply = await bare.rest.put("/admin/loggers/copycat.probe?scope=CLUSTER", json={"level": "trace"})
+
+    assert (reply.status_code, reply.content) == (204, b"")
+    assert bare.config.levels == [("copycat.probe", "TRACE")]
+    assert (await bare.rest.get("/admin/loggers/copycat.probe")).json()["level"] == "TRACE"
+
+
+async def test_an_unknown_scope_means_this_worker(bare: World) -> None:
+    reply = await bare.rest.put("/admin/loggers/copycat.fresh?scope=galaxy", json={"level": "INFO"})
+
+    assert (reply.status_code, reply.content) == (200, b'["copycat.fresh"]')
+    assert bare.config.levels == []
+
+
+async def test_wrong_levels_and_unknown_loggers_are_refused(bare: World) -> None:
+    for body in ({}, {"level": None}):
+        missing = await bare.rest.put("/admin/loggers/x", json=body)
+        assert missing.content == (
+            b'{"error_code":400,"message":"Desired \'level\' parameter was not specified in request."}'
+        )
+
+    wrong = await bare.rest.put("/admin/loggers/x", json={"level": "Loud"})
+    unknown = await bare.rest.get("/admin/loggers/no.such.logger")
+    root = await bare.rest.get("/admin/loggers/ROOT")
+
+    assert wrong.content == b'{"error_code":404,"message":"invalid log level \'Loud\'."}'
+    assert unknown.content == b'{"error_code":404,"message":"Logger no.such.logger not found."}'
+    assert root.status_code == 200
+
+
+async def test_admin_may_be_off_or_on_a_listener_of_its_own(bare: World) -> None:
+    await bare.open_gateway(admin_listeners="")
+    assert (await bare.rest.get("/admin/loggers")).status_code == 404
+
+    await bare.open_gateway(admin_listeners="http://127.0.0.1:0")
+    assert (await bare.rest.get("/admin/loggers")).status_code == 404
+    assert (await bare.rest.get("/connectors")).status_code == 200
+
+
+async def test_health_starts_turns_healthy_and_then_unhealthy(bare: World) -> None:
+    await bare.open_gateway(rest_health_timeout_ms="300")
+
+    starting = await bare.rest.get("/health")
+    worker_id, _ = await bare.add_worker()
+    healthy = await bare.rest.get("/health")
+    del bare.scheduler.workers[worker_id]
+    unhealthy = await bare.rest.get("/health")
+
+    assert starting.status_code == 503
+    assert starting.json()["status"] == "starting"
+    assert starting.json()["message"].startswith(
+        "Worker is still starting up. The worker is currently ensuring membership in the cluster, which"
+    )
+    assert (healthy.status_code, healthy.content) == (200, HEALTHY)
+    assert unhealthy.status_code == 500
+    assert unhealthy.json()["status"] == "unhealthy"
+    assert unhealthy.json()["message"].startswith(
+        "Worker was unable to handle this request and may be unable to handle other requests. The worker"
+    )
+
+
+async def test_health_waits_for_services_that_catch_up(cluster: World) -> None:
+    await cluster.open_gateway(rest_health_timeout_ms="300")
+    await cluster.services.set_serving(False)
+
+    behind = await cluster.rest.get("/health")
+    await cluster.services.set_serving(True)
+    caught_up = await cluster.rest.get("/health")
+
+    assert behind.status_code == 503
+    assert "initializing and reading to the end of internal topics" in behind.json()["message"]
+    assert caught_up.status_code == 200
+
+
+async def test_health_is_told_when_services_are_gone(cluster: World) -> None:
+    await cluster.open_gateway(rest_health_timeout_ms="300")
+    assert (await cluster.rest.get("/health")).status_code == 200
+
+    await cluster.services.stop(0)
+
+    assert (await cluster.rest.get("/health")).status_code == 500

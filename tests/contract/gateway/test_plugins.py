@@ -1,0 +1,119 @@
+"""/connector-plugins: golden answers of list, config, validate."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.contract.gateway.fake_executor import SINK_CLASS, SOURCE_CLASS, FakeExecutor
+from tests.contract.gateway.world import World
+
+TOPIC = (
+    b'{"name":"topic","type":"STRING","required":true,"default_value":null,"importance":"HIGH",'
+    b'"documentation":"Where to.","group":null,"width":"NONE","display_name":"topic","dependents":[],'
+    b'"order":-1}'
+)
+TASKS = (
+    b'{"name":"tasks.max","type":"INT","required":false,"default_value":"1","importance":"HIGH",'
+    b'"documentation":"How many.","group":"Common","width":"SHORT","display_name":"Tasks max",'
+    b'"dependents":["topic"],"order":3}'
+)
+CONNECTORS = (
+    f'{{"class":"{SINK_CLASS}","type":"sink","version":"1.0"}},{{"class":"{SOURCE_CLASS}","type":"source"}}'
+)
+
+
+async def test_connectors_are_listed_and_versions_only_where_known(cluster: World) -> None:
+    for query in ("", "?connectorsOnly=true"):
+        reply = await cluster.rest.get(f"/connector-plugins{query}")
+        assert reply.content == f"[{CONNECTORS}]".encode()
+
+
+async def test_all_plugins_are_listed_when_asked_for(cluster: World) -> None:
+    reply = await cluster.rest.get("/connector-plugins?connectorsOnly=false")
+
+    assert [plugin["type"] for plugin in reply.json()] == ["sink", "source", "transformation"]
+
+
+async def test_the_config_keys_of_a_plugin_are_definitions(cluster: World) -> None:
+    reply = await cluster.rest.get("/connector-plugins/FileStreamSource/config")
+
+    assert reply.content == b"[" + TOPIC + b"," + TASKS + b"]"
+
+
+async def test_the_config_of_an_unknown_plugin_is_not_found(cluster: World) -> None:
+    reply = await cluster.rest.get("/connector-plugins/no.Such%24Thing/config")
+
+    assert reply.content == b'{"error_code":404,"message":"Unknown plugin no.Such$Thing."}'
+
+
+async def test_validation_lists_every_key_and_its_errors(cluster: World) -> None:
+    reply = await cluster.rest.put(
+        "/connector-plugins/FileStreamSource/config/validate",
+        json={"connector.class": SOURCE_CLASS, "stray": 1},
+    )
+
+    assert reply.status_code == 200
+    assert reply.content == (
+        b'{"name":"' + SOURCE_CLASS.encode() + b'","error_count":1,"groups":["Common"],"configs":['
+        b'{"definition":null,"value":{"name":"stray","value":"1","recommended_values":[],"errors":[],'
+        b'"visible":true}},{"definition":' + TOPIC + b',"value":{"name":"topic","value":null,'
+        b'"recommended_values":[],"errors":["Missing required configuration \\"topic\\" which has no default'
+        b' value."],"visible":true}}]}'
+    )
+
+
+async def test_validation_takes_any_way_to_write_the_class(cluster: World) -> None:
+    for plugin in ("FileStreamSource", "FileStreamSourceConnector", SOURCE_CLASS):
+        reply = await cluster.rest.put(
+            f"/connector-plugins/{plugin}/config/validate",
+            json={"connector.class": SOURCE_CLASS, "topic": "t"},
+        )
+        assert (reply.status_code, reply.json()["error_count"]) == (200, 0), plugin
+
+
+async def test_validation_for_another_class_is_refused(cluster: World) -> None:
+    reply = await cluster.rest.put(
+        "/connector-plugins/FileStreamSink/config/validate", json={"connector.class": SOURCE_CLASS}
+    )
+
+    assert (reply.status_code, reply.json()["message"]) == (
+        400,
+        f"Included connector type {SOURCE_CLASS} does not match request type FileStreamSink",
+    )
+
+
+async def test_validation_without_or_with_an_unknown_class_fails(cluster: World) -> None:
+    wrapped = "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: "
+
+    missing = await cluster.rest.put("/connector-plugins/X/config/validate", json={"a": "b"})
+    unknown = await cluster.rest.put("/connector-plugins/X/config/validate", json={"connector.class": "X"})
+
+    assert (missing.status_code, missing.json()["message"]) == (
+        500,
+        f"{wrapped}Connector config {{a=b}} contains no connector type",
+    )
+    assert unknown.status_code == 500
+    assert unknown.json()["message"].startswith(
+        f"{wrapped}Failed to find any class that implements Connector"
+    )
+
+
+async def test_a_hanging_plugin_does_not_stop_other_requests(
+    bare: World, worker: tuple[str, FakeExecutor]
+) -> None:
+    worker[1].hangs = True
+    await bare.open_gateway(rest_request_timeout_ms="700")
+
+    hanging = asyncio.create_task(
+        bare.rest.put(
+            "/connector-plugins/FileStreamSource/config/validate", json={"connector.class": SOURCE_CLASS}
+        )
+    )
+    await worker[1].entered.wait()
+    listed = await bare.rest.get("/connector-plugins")
+    still_hanging = not hanging.done()
+    timed_out = await hanging
+
+    assert (listed.status_code, still_hanging) == (200, True)
+    assert timed_out.status_code == 500
+    assert timed_out.json()["message"].startswith("Request timed out. The worker is currently validating")

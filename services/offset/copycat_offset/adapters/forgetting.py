@@ -2,54 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import closing
-from typing import Any
 
 import kafka
 from copycat_connect.errors import UnavailableError
-from copycat_eventlog.clients import Security, aiokafka_config
 from kafka.admin import KafkaAdminClient
-from kafka.errors import GroupIdNotFoundError, GroupSubscribedToTopicError, KafkaError
+from kafka.errors import GroupIdNotFoundError, GroupSubscribedToTopicError, KafkaError, NoError
 
 from copycat_offset.domain.errors import GroupActiveError, GroupError
 from copycat_offset.domain.groups import TopicPartition
 
-GROUP_UNKNOWN = 69
+TIMEOUT_MS = 8000
 
 
-class Forgetting:
-    """Removes positions with kafka-python's admin client, connected for each call: they are rare."""
+def forget_positions(
+    client: Mapping[str, object], group: str, partitions: Collection[TopicPartition]
+) -> None:
+    """Remove the positions of some partitions; an unknown group has none. Blocks.
 
-    def __init__(self, bootstrap_servers: str, security: Security) -> None:
-        """Take the brokers; nothing is sent."""
-        # kafka-python and its asynchronous offspring name their arguments alike.
-        self._settings: dict[str, Any] = aiokafka_config(bootstrap_servers, security)
+    Connects for each call: there are few. `client` is the connection part of the client's arguments.
 
-    def positions(self, group: str, partitions: Collection[TopicPartition]) -> None:
-        """Remove the positions of some partitions; an unknown group has none. Blocks.
-
-        Raises:
-            GroupActiveError: A member of the group reads one of the topics.
-            GroupError: The broker refused for another reason.
-            UnavailableError: No broker answered.
-        """
-        wanted = [kafka.TopicPartition(topic, partition) for topic, partition in partitions]
-        try:
-            with closing(KafkaAdminClient(**self._settings)) as admin:
-                results = admin.delete_group_offsets(group, wanted)
-        except GroupIdNotFoundError:
-            return
-        except KafkaError as error:
-            if error.retriable:
-                raise UnavailableError(f"Kafka did not answer for consumer group {group}: {error}") from error
-            raise GroupError(group, str(error)) from error
-        for result in results.values():
-            _check(group, result)
+    Raises:
+        GroupActiveError: A member of the group reads one of the topics.
+        GroupError: The broker refused for another reason.
+        UnavailableError: No broker answered.
+    """
+    wanted = [kafka.TopicPartition(topic, partition) for topic, partition in partitions]
+    patience = {"request_timeout_ms": TIMEOUT_MS, "bootstrap_timeout_ms": TIMEOUT_MS}
+    try:
+        with closing(KafkaAdminClient(**client, **patience)) as admin:
+            results = admin.delete_group_offsets(group, wanted)
+    except GroupIdNotFoundError:
+        return
+    except KafkaError as error:
+        if error.retriable:
+            raise UnavailableError(f"Kafka did not answer for consumer group {group}: {error}") from error
+        raise GroupError(group, str(error)) from error
+    for result in results.values():
+        _check(group, result)
 
 
 def _check(group: str, error: type[KafkaError] | None) -> None:
     if error is GroupSubscribedToTopicError:
         raise GroupActiveError(group)
-    if error is not None and error.errno not in (0, GROUP_UNKNOWN):
+    if error is not None and error not in (NoError, GroupIdNotFoundError):
         raise GroupError(group, error.__name__)

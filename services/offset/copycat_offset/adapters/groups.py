@@ -11,15 +11,16 @@ import confluent_kafka
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from copycat_connect.errors import CopycatError, UnavailableError
-from copycat_eventlog.clients import librdkafka_config, read_security
+from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security
 
-from copycat_offset.adapters.forgetting import GROUP_UNKNOWN, Forgetting
 from copycat_offset.domain.errors import GroupActiveError, GroupError
 from copycat_offset.domain.groups import TopicPartition
 
 T = TypeVar("T")
 
-TIMEOUT = 10.0
+#: Seconds for one operation; a caller waits 10.
+TIMEOUT = 8.0
+GROUP_UNKNOWN = 69
 #: A change from outside is refused while consumers are in the group: a commit with 25, a deletion with 68.
 ACTIVE = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.NON_EMPTY_GROUP})
 
@@ -29,8 +30,8 @@ class KafkaGroups:
 
     def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:
         """Take the brokers and a Java client's properties; nothing is sent before the first call."""
-        security = read_security(client_config)
-        self._forget = Forgetting(bootstrap_servers, security)
+        self._bootstrap_servers = bootstrap_servers
+        self._security = security = read_security(client_config)
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="groups")
         # Kept for the life of the service: futures of a client that was let go never resolve.
         self._admin = AdminClient({**librdkafka_config(bootstrap_servers, security)})
@@ -38,7 +39,9 @@ class KafkaGroups:
     async def positions(self, group: str) -> Mapping[TopicPartition, int]:
         """Return the committed positions."""
         asked = [ConsumerGroupTopicPartitions(group)]
-        found = await self._call(group, lambda: _only(self._admin.list_consumer_group_offsets(asked)))
+        found = await self._call(
+            group, lambda: _only(self._admin.list_consumer_group_offsets(asked, request_timeout=TIMEOUT))
+        )
         return {
             TopicPartition(each.topic, each.partition): each.offset
             for each in found.topic_partitions
@@ -49,7 +52,9 @@ class KafkaGroups:
         """Commit positions."""
         wanted = [confluent_kafka.TopicPartition(*key, offset) for key, offset in offsets.items()]
         asked = [ConsumerGroupTopicPartitions(group, wanted)]
-        done = await self._call(group, lambda: _only(self._admin.alter_consumer_group_offsets(asked)))
+        done = await self._call(
+            group, lambda: _only(self._admin.alter_consumer_group_offsets(asked, request_timeout=TIMEOUT))
+        )
         # Nothing is raised for single partitions: each has to be looked at, and the others are committed.
         errors = [each.error for each in done.topic_partitions if each.error is not None]
         if errors:
@@ -57,7 +62,7 @@ class KafkaGroups:
 
     async def forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
         """Remove the positions of some partitions."""
-        await self._call(group, lambda: self._forget.positions(group, partitions))
+        await self._call(group, lambda: self._forget(group, partitions))
 
     async def delete(self, group: str) -> None:
         """Remove the group."""
@@ -67,9 +72,16 @@ class KafkaGroups:
         """Let go of the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
+    def _forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
+        from copycat_offset.adapters.forgetting import (  # noqa: PLC0415 - 0.5 s and 22 MB, and rarely needed
+            forget_positions,
+        )
+
+        forget_positions(aiokafka_config(self._bootstrap_servers, self._security), group, partitions)
+
     def _delete(self, group: str) -> None:
         try:
-            _only(self._admin.delete_consumer_groups([group]))
+            _only(self._admin.delete_consumer_groups([group], request_timeout=TIMEOUT))
         except KafkaException as failure:
             if failure.args[0].code() != GROUP_UNKNOWN:
                 raise
@@ -79,11 +91,13 @@ class KafkaGroups:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except KafkaException as failure:
             raise _refusal(group, failure.args[0]) from failure
+        except TimeoutError as failure:
+            raise UnavailableError(f"Kafka did not answer for consumer group {group} in time") from failure
 
 
 def _only(futures: Mapping[str, Future[Any]]) -> Any:
     (future,) = futures.values()
-    return future.result(TIMEOUT)
+    return future.result(TIMEOUT + 1)
 
 
 def _refusal(group: str, error: KafkaError) -> CopycatError:

@@ -1,0 +1,93 @@
+"""Consumer groups of sinks on real Kafka."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from confluent_kafka import Consumer
+from copycat_connect.errors import UnavailableError
+from copycat_offset.adapters.groups import KafkaGroups
+from copycat_offset.domain.errors import GroupActiveError, GroupError
+from copycat_offset.domain.groups import TopicPartition
+from copycat_testkit.kafka import create_topic, unique, wait_until
+
+
+@pytest.fixture
+def groups(kafka: str) -> Iterator[KafkaGroups]:
+    with closing(KafkaGroups(kafka, {})) as groups:
+        yield groups
+
+
+@pytest.fixture
+def topic(kafka: str) -> str:
+    return create_topic(kafka, partitions=3)
+
+
+@pytest.fixture
+def active(kafka: str, topic: str) -> Iterator[str]:
+    """A group with a member that reads the topic."""
+    group = unique("group")
+    consumer = Consumer({"bootstrap.servers": kafka, "group.id": group, "auto.offset.reset": "earliest"})
+    try:
+        consumer.subscribe([topic])
+        wait_until(lambda: consumer.poll(0.05) or consumer.assignment(), timeout=30, what="assignment")
+        yield group
+    finally:
+        consumer.close()
+
+
+async def test_positions_are_committed_listed_altered_and_forgotten(groups: KafkaGroups, topic: str) -> None:
+    group = unique("group")
+    assert await groups.positions(group) == {}
+    await groups.commit(group, {TopicPartition(topic, 0): 5, TopicPartition(topic, 1): 6})
+    await groups.commit(group, {TopicPartition(topic, 1): 3, TopicPartition(topic, 2): 0})
+    assert await groups.positions(group) == {
+        TopicPartition(topic, 0): 5,
+        TopicPartition(topic, 1): 3,
+        TopicPartition(topic, 2): 0,
+    }
+    await groups.forget(group, [TopicPartition(topic, 1), TopicPartition(topic, 2)])
+    await groups.forget(group, [TopicPartition(topic, 1)])
+    assert await groups.positions(group) == {TopicPartition(topic, 0): 5}
+
+
+async def test_a_deleted_group_has_no_positions_and_can_be_deleted_again(
+    groups: KafkaGroups, topic: str
+) -> None:
+    group = unique("group")
+    await groups.commit(group, {TopicPartition(topic, 0): 5})
+    await groups.delete(group)
+    await groups.delete(group)
+    assert await groups.positions(group) == {}
+
+
+async def test_positions_of_an_unknown_group_are_forgotten_already(groups: KafkaGroups, topic: str) -> None:
+    await groups.forget(unique("group"), [TopicPartition(topic, 0)])
+
+
+async def test_an_unknown_partition_is_told(groups: KafkaGroups, topic: str) -> None:
+    group = unique("group")
+    with pytest.raises(GroupError) as refused:
+        await groups.commit(group, {TopicPartition(topic, 0): 5, TopicPartition(topic, 9): 5})
+    assert group in refused.value.message
+    assert await groups.positions(group) == {TopicPartition(topic, 0): 5}
+
+
+async def test_a_group_with_members_cannot_be_changed(groups: KafkaGroups, topic: str, active: str) -> None:
+    with pytest.raises(GroupActiveError):
+        await groups.commit(active, {TopicPartition(topic, 0): 5})
+    with pytest.raises(GroupActiveError):
+        await groups.forget(active, [TopicPartition(topic, 0)])
+    with pytest.raises(GroupActiveError):
+        await groups.delete(active)
+
+
+@pytest.mark.parametrize("call", ["commit", "forget"])
+async def test_brokers_that_are_away_are_told_as_such(call: str) -> None:
+    with closing(KafkaGroups("127.0.0.1:1", {})) as groups:
+        partition = TopicPartition("t", 0)
+        with pytest.raises(UnavailableError):
+            if call == "commit":
+                await groups.commit("g", {partition: 1})
+            else:
+                await groups.forget("g", [partition])

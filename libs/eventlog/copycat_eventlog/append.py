@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,9 @@ COMMIT_SECONDS = 20.0
 CLAIM_SECONDS = 10.0
 #: Kafka's default limit of a batch, less what a batch of one record adds.
 RECORD_BYTES = 1_048_588 - 200
+
+_silent = logging.getLogger(f"{__name__}.librdkafka")
+_silent.setLevel(logging.CRITICAL + 1)
 
 
 @dataclass(eq=False, slots=True)
@@ -40,7 +44,7 @@ class TransactionalProducer:
     def __init__(self, config: Mapping[str, str | int | bool], topic: str, transactional_id: str) -> None:
         """Build it; `config` is the connection part of a producer's configuration."""
         self._topic = topic
-        self._producer = Producer({
+        config_of_producer = {
             **config,
             "transactional.id": transactional_id,
             "client.id": transactional_id,
@@ -50,7 +54,9 @@ class TransactionalProducer:
             "message.max.bytes": RECORD_BYTES + 200,
             "message.timeout.ms": int(TRANSACTION_SECONDS * 1000),
             "transaction.timeout.ms": int(TRANSACTION_SECONDS * 1000),
-        })  # fmt: skip
+        }
+        # A logger, or being fenced is printed to stderr at any log level; the caller is told anyway.
+        self._producer = Producer(config_of_producer, logger=_silent)
 
     def claim(self) -> None:
         """Fence every former producer of this id and end its open transaction.
@@ -60,7 +66,9 @@ class TransactionalProducer:
         """
         try:
             # Asked before it is connected, librdkafka waits half a second before it looks for a coordinator.
-            self._producer.list_topics(self._topic, CLAIM_SECONDS)
+            # The first answer comes over a bootstrap connection, which it then drops; the second does not.
+            for _ in range(2):
+                self._producer.list_topics(self._topic, CLAIM_SECONDS)
             self._producer.init_transactions(CLAIM_SECONDS)
         except KafkaException as error:
             message = f"Could not claim {self._topic}: {_reason(error)}"
@@ -127,5 +135,7 @@ def _end(holder: list[Producer]) -> None:
 
 
 def _reason(error: BaseException) -> str:
+    if isinstance(error, SystemError) and error.__cause__ is not None:
+        return _reason(error.__cause__)
     cause = error.args[0] if error.args else error
     return cause.str() if isinstance(cause, KafkaError) else str(error)

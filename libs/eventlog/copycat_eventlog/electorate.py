@@ -14,7 +14,8 @@ from copycat_eventlog.brokers import Brokers
 class Electorate:
     """The members of the group that elects, as its coordinator sees them."""
 
-    members: int
+    members: frozenset[str]
+    """Their client ids."""
     owner: str | None
     """Client id of the member that holds the leadership; None while that is being decided."""
 
@@ -35,4 +36,4 @@ def read_electorate(brokers: Brokers, group: str, topic: str) -> Electorate:
         for member in described.members:
             if any(held.topic == topic for held in member.assignment.topic_partitions):
                 owner = member.client_id
-    return Electorate(len(described.members), owner)
+    return Electorate(frozenset(member.client_id for member in described.members), owner)

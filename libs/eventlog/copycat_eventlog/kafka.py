@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import uuid
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security, silence_clients
 from copycat_eventlog.electorate import Electorate, read_electorate
 from copycat_eventlog.group_commit import Batch, GroupCommit
+from copycat_eventlog.identity import instance_name
 from copycat_eventlog.leadership import Leadership
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.materialise import Materialiser
@@ -39,9 +39,9 @@ class KafkaLog:
         security = read_security(settings.client_config)
         self._connection = librdkafka_config(settings.bootstrap_servers, security)
         self._reading = aiokafka_config(settings.bootstrap_servers, security)
-        self._client_id = f"{settings.owner_id}-{uuid.uuid4().hex[:12]}"
-        self._leadership = Leadership(self, self._client_id)
-        self._election = Election(settings, self._client_id, self._leadership.elect)
+        client_id = instance_name(settings.owner_id)
+        self._leadership = Leadership(self, client_id)
+        self._election = Election(settings, client_id, self._leadership.elect)
         self._group = GroupCommit(self._connect, self._on_commit, self._on_loss)
         self._outcomes = Outcomes(self._reached)
         self._materialiser: Materialiser | None = None
@@ -62,8 +62,9 @@ class KafkaLog:
         self._materialiser = Materialiser(
             self._reading, self._settings.topic, await self._prepared(), self._folded, of=self._election
         )
+        self._spawn(self._election.start())
         await self._materialiser.start()
-        for work in (self._watch(), self._group.run(), self._leadership.run(), self._election.start()):
+        for work in (self._watch(), self._group.run(), self._leadership.run()):
             self._spawn(work)
         await self._fold_to_end()
         self._materialiser.caught_up()

@@ -182,7 +182,8 @@ class LogSuite:
     async def test_the_records_of_other_writers_are_folded(self, place: LogPlace) -> None:
         if "foreign writers" in self.exempt:
             return
-        await place.write(records("a", "1"))
+        async with running(place.log()):
+            await place.write(records("a", "1"))
         log = place.log()
         async with running(log) as reader:
             assert reader.facts == {b"a": b"1"}

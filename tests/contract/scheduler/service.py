@@ -14,10 +14,12 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import (
     add_SchedulerServiceServicer_to_server,
 )
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
+from copycat_connect.errors import NotWriterError
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_rpc.channel import open_channel
+from copycat_rpc.errors import RemoteError
 from copycat_rpc.server import RpcServer
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.adapters.connectors import Connectors
@@ -87,6 +89,20 @@ class Cluster:
 
     def worker(self, worker_id: str) -> FakeWorker:
         return FakeWorker(worker_id, self.stub)
+
+    async def join(self, worker_id: str, timeout: float = 30.0) -> FakeWorker:
+        """Let a worker join as soon as the scheduler leads."""
+        deadline = time.monotonic() + timeout
+        while True:
+            worker = self.worker(worker_id)
+            try:
+                await worker.beat()
+            except RemoteError as error:
+                if error.remote_code != NotWriterError.code or time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.02)
+            else:
+                return worker
 
     async def assigned(self) -> dict[tuple[str, int | None], pb.Assignment]:
         answer = await self.stub.ListAssignments(pb.ListAssignmentsRequest())

@@ -1,0 +1,86 @@
+"""The scheduler as it runs, on a real assignments topic and real topics to read."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from confluent_kafka.admin import AdminClient, NewPartitions
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
+from copycat_rpc.channel import open_channel
+from copycat_scheduler.main import serve
+from copycat_testkit.kafka import create_topic, unique
+
+from tests.contract.scheduler.service import Cluster
+
+
+def _properties(kafka: str, peers: tuple[str, str], group: str) -> dict[str, str]:
+    return {
+        "bootstrap.servers": kafka,
+        "group.id": group,
+        "scheduler.listen": "127.0.0.1:0",
+        "config.addresses": peers[0],
+        "status.addresses": peers[1],
+        "assignment.storage.replication.factor": "1",
+        "metadata.refresh.interval.ms": "200",
+    }
+
+
+@asynccontextmanager
+async def _running(cluster: Cluster, properties: dict[str, str]) -> AsyncIterator[None]:
+    stop, bound = asyncio.Event(), asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(serve(properties, stop, bound.set_result))
+    await asyncio.wait((serving, bound), return_when=asyncio.FIRST_COMPLETED, timeout=60)
+    if serving.done():
+        serving.result()
+    async with open_channel([bound.result()]) as channel:
+        cluster.stub = SchedulerServiceStub(channel)
+        yield
+    stop.set()
+    await serving
+
+
+async def test_assignments_survive_the_scheduler(kafka: str) -> None:
+    cluster = Cluster()
+    cluster.config.put("orders", 2)
+    async with cluster.peers() as peers:
+        properties = _properties(kafka, peers, unique("cluster"))
+        async with _running(cluster, properties):
+            await cluster.join("w1")
+            before = await cluster.until_assigned(w1=3)
+        async with _running(cluster, properties):
+            await cluster.join("w1")
+            cluster.config.put("more", 0)
+            after = await cluster.until_assigned(w1=4)
+    assert {key: after[key] for key in before} == before
+    assert after[("more", None)].generation > max(each.generation for each in before.values())
+
+
+async def test_a_sink_reads_the_partitions_there_are_and_those_that_come(kafka: str) -> None:
+    cluster, topic = Cluster(), create_topic(kafka, partitions=3)
+    async with cluster.peers() as peers, _running(cluster, _properties(kafka, peers, unique("cluster"))):
+        worker = await cluster.join("w1")
+        cluster.config.put("sink", 2, topics=topic)
+        assigned = await cluster.until_assigned(w1=3)
+        assert _read(assigned) == {None: [], 0: [0, 2], 1: [1]}
+        await worker.hold(assigned)
+        admin = AdminClient({"bootstrap.servers": kafka})
+        admin.create_partitions([NewPartitions(topic, 4)])[topic].result(20)
+        await worker.hold(await cluster.until_assigned(w1=2))
+        assert _read(await cluster.until_assigned(w1=3)) == {None: [], 0: [0, 2], 1: [1, 3]}
+
+
+async def test_a_new_connector_is_assigned_at_once(kafka: str) -> None:
+    cluster = Cluster()
+    async with cluster.peers() as peers, _running(cluster, _properties(kafka, peers, unique("cluster"))):
+        await cluster.join("w1")
+        cluster.config.put("first", 0)
+        await cluster.until_assigned(w1=1)
+        begun = time.monotonic()
+        cluster.config.put("second", 0)
+        await cluster.until_assigned(w1=2)
+        assert time.monotonic() - begun < 1  # some 20 ms, on a machine that does nothing else
+
+
+def _read(assigned: dict[tuple[str, int | None], object]) -> dict[int | None, list[int]]:
+    return {key[1]: [each.partition for each in a.partitions] for key, a in assigned.items()}

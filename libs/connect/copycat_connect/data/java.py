@@ -57,7 +57,8 @@ def double_text(value: float) -> str:
 
 def float_text(value: float) -> str:
     """Return Java's Float.toString: the shortest digits that give the same 32-bit number."""
-    return _float_text(round_to_float32(value), shortest_float32(value))
+    single = round_to_float32(value)
+    return _float_text(single, shortest_float32(single))
 
 
 def round_to_float32(value: float) -> float:
@@ -83,14 +84,20 @@ def _float_text(value: float, shortest: str) -> str:
         return "NaN"
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    mantissa, _, exponent = shortest.lstrip("-").partition("e")
+    digits, point = _digits(shortest)
+    if len(digits) == 1:
+        # Java wants two digits, and of those the nearest: 4.9E-324 and not 5.0E-324.
+        digits, point = _digits(f"{value:.1e}")
+    sign = "-" if math.copysign(1.0, value) < 0 else ""
+    return sign + (_place_point(digits, point) if digits else "0.0")
+
+
+def _digits(text: str) -> tuple[str, int]:
+    """Return the digits of a number without zeros at either end, and how many stand before the point."""
+    mantissa, _, exponent = text.lstrip("-").partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
-    prefix = "-" if math.copysign(1.0, value) < 0 else ""
-    if not digits:
-        return prefix + "0.0"
-    point = len(digits) - len(fraction) + int(exponent or 0)
-    return prefix + _place_point(digits.rstrip("0"), point)
+    return digits.rstrip("0"), len(digits) - len(fraction) + int(exponent or 0)
 
 
 def _place_point(digits: str, point: int) -> str:

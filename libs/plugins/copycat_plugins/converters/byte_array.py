@@ -17,6 +17,7 @@ from copycat_connect.data import (
 from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
+from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
 
 CLASS_NAME = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
@@ -70,7 +71,7 @@ PLUGINS = tuple(
         kind=kind,
         version=version("copycat-plugins"),
         summary="Bytes as they are.",
-        config=ConfigDef(),
+        config=ConfigDef(CONVERTER_TYPE_KEY),
         factory=ByteArrayConverter,
     )
     for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)

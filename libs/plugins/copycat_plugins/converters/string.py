@@ -6,17 +6,26 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import cast
 
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, Width
 from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.data.java import decode_utf8, to_text
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import Configs
+from copycat_connect.plugin.converters import CONVERTER_TYPE, CONVERTER_TYPE_KEY, Configs
 
 CLASS_NAME = "org.apache.kafka.connect.storage.StringConverter"
 ENCODING = "converter.encoding"
 CONFIG = ConfigDef(
-    ConfigKey(ENCODING, STRING, HIGH, default="UTF-8", doc="Character set of the text in Kafka."),
+    CONVERTER_TYPE_KEY,
+    ConfigKey(
+        ENCODING,
+        STRING,
+        HIGH,
+        default="UTF-8",
+        doc="Character set of the text in Kafka.",
+        width=Width.MEDIUM,
+        display_name="Encoding",
+    ),
 )
 
 
@@ -28,8 +37,8 @@ class StringConverter(Converter, HeaderConverter):
 
     def configure(self, config: Configs, is_key: bool = False) -> None:
         """Take the character set."""
-        del is_key
-        name: str = CONFIG.parse(config)[ENCODING]
+        parsed = CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
+        name: str = parsed[ENCODING]
         try:
             "".encode(name)
         except LookupError as error:

@@ -1,0 +1,149 @@
+"""JsonConverter: JSON in Kafka, with or without the schema in an envelope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+
+from copycat_connect.data import NULL, ConnectValue, Headers, Schema, SchemaAndValue
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
+from copycat_connect.plugin.converters import CONVERTER_TYPE, Configs
+
+from copycat_plugins.converters import json_config as keys
+from copycat_plugins.converters import json_text as text
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.converters.json_reader import JsonReader, Reader, reads_decimals
+from copycat_plugins.converters.json_schema import schema_from_node, schema_to_node
+from copycat_plugins.converters.json_writer import JsonWriter, Writer, write_schemaless
+
+CLASS_NAME = "org.apache.kafka.connect.json.JsonConverter"
+_NO_ENVELOPE = (
+    'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional '
+    "fields. If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter "
+    "configuration."
+)
+_ENVELOPE = {"schema", "payload"}
+
+
+def _envelope_start(schema_text: bytes) -> bytes:
+    return b'{"schema":' + schema_text + b',"payload":'
+
+
+class JsonConverter(Converter, HeaderConverter):
+    """Writes what Kafka Connect's converter writes, byte for byte, and reads what it reads."""
+
+    def configure(self, config: Configs, is_key: bool = False) -> None:
+        """Take the configuration."""
+        parsed = keys.CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
+        self._envelopes: bool = parsed[keys.SCHEMAS_ENABLE]
+        self._writers = JsonWriter(
+            numeric_decimals=parsed[keys.DECIMAL_FORMAT].upper() == "NUMERIC",
+            replace_nulls=parsed[keys.REPLACE_NULL],
+        )
+        self._readers = JsonReader(replace_nulls=parsed[keys.REPLACE_NULL])
+        self._last_prefix = b""
+        self._last_schema: Schema | None = None
+        self._last_read: Reader = self._readers.reader(None)
+        size: int = parsed[keys.CACHE_SIZE]
+        self._to_json = BoundedCache(size, self._prepare_writing)
+        self._from_json = BoundedCache(size, self._prepare_reading)
+        content: str = parsed[keys.SCHEMA_CONTENT] or ""
+        self._fixed = self._from_json.get(text.write(text.read(content.encode()))) if content else None
+
+    def from_connect(
+        self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the JSON; null without a schema is a tombstone."""
+        del topic, headers
+        if schema is None and value is None:
+            return None
+        prefix, write = self._to_json.get(schema)
+        payload = text.write(write(value))
+        return prefix + payload + b"}" if self._envelopes else payload
+
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: list[ConnectValue], utf8: bool = False
+    ) -> list[bytes | None]:
+        """Return the JSON of many values; those without schema at full speed."""
+        if utf8:
+            values = [value.decode() for value in values]
+        if schema is not None or None in values:
+            return [self.from_connect(topic, None, schema, value) for value in values]
+        payloads: list[bytes | None] = list(text.write_plain_batch(values, write_schemaless))
+        if not self._envelopes:
+            return payloads
+        prefix = self._to_json.get(None)[0]
+        return [prefix + payload + b"}" for payload in payloads if payload is not None]
+
+    def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
+        """Return the schema and the value that the JSON holds."""
+        del topic, headers
+        if data is None:
+            return NULL
+        if self._last_prefix and data.startswith(self._last_prefix) and data.endswith(b"}"):
+            payload = data[len(self._last_prefix) : -1]
+            with suppress(text.NotStrictError):
+                return SchemaAndValue(self._last_schema, self._last_read(text.read_strictly(payload)))
+        node = text.read(data)
+        if not self._envelopes:
+            return SchemaAndValue(None, node)
+        if self._fixed is not None:
+            schema, read, exactly = self._fixed
+            return SchemaAndValue(schema, read(text.read_exactly(data) if exactly else node))
+        if not isinstance(node, dict) or node.keys() != _ENVELOPE:
+            raise DataError(_NO_ENVELOPE)
+        schema_text = text.write(node["schema"])
+        schema, read, exactly = self._from_json.get(schema_text)
+        if exactly:
+            return SchemaAndValue(schema, read(text.read_exactly(data)["payload"]))
+        # Most messages of a topic begin alike: the next one's schema need not be parsed.
+        self._last_prefix = _envelope_start(schema_text)
+        self._last_schema, self._last_read = schema, read
+        return SchemaAndValue(schema, read(node["payload"]))
+
+    def to_connect_batch(
+        self, topic: str, datas: Sequence[bytes | None]
+    ) -> tuple[Schema | None, list[ConnectValue]] | None:
+        """Return the values of many; schemaless ones at full speed."""
+        if self._envelopes:
+            return super().to_connect_batch(topic, datas)
+        if None not in datas:
+            return None, text.read_batch([data for data in datas if data is not None])
+        return None, [None if data is None else text.read(data) for data in datas]
+
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
+        """Return the schema and the value that the JSON holds."""
+        del key
+        return self.to_connect(topic, None, data)
+
+    def from_connect_header(
+        self, topic: str, key: str, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the JSON; null without a schema stays null."""
+        del key
+        return self.from_connect(topic, None, schema, value)
+
+    def _prepare_writing(self, schema: Schema | None) -> tuple[bytes, Writer]:
+        node = schema_to_node(schema, lambda of, value: self._writers.writer(of)(value))
+        return _envelope_start(text.write(node)), self._writers.writer(schema)
+
+    def _prepare_reading(self, schema_text: bytes) -> tuple[Schema | None, Reader, bool]:
+        node = text.read_exactly(schema_text)
+        schema = schema_from_node(node, lambda of, default: self._readers.reader(of)(default))
+        return schema, self._readers.reader(schema), reads_decimals(schema)
+
+
+PLUGINS = tuple(
+    PluginSpec(
+        class_name=CLASS_NAME,
+        kind=kind,
+        version=version("copycat-plugins"),
+        summary="JSON, with its schema in an envelope or without.",
+        config=keys.CONFIG,
+        factory=JsonConverter,
+        examples=keys.EXAMPLES,
+    )
+    for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)
+)

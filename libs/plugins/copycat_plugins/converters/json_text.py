@@ -1,0 +1,234 @@
+"""JSON text as Jackson writes and reads it, at the speed of orjson.
+
+Both libraries write the same bytes but for floats outside of 0.001 to 10,000,000, control characters
+and surrogate pairs; they read the same values but for integers beyond 64 bits and leniencies. The differences
+are looked for, and only where there may be one the slow way is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import orjson
+from copycat_connect.data.java import double_text
+from copycat_connect.errors import DataError
+
+Node: TypeAlias = Any
+"""Parsed JSON: None, bool, int, float, Decimal, str, list or dict."""
+
+_DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
+_NINETEEN_DIGITS = b"0" * 19
+_TO_ESCAPE = re.compile(rb"\\u00[01][0-9a-f]|\\.|[\xf0-\xf4][\x80-\xbf]{3}", re.DOTALL)
+_SURROGATE = re.compile("([\ud800-\udfff])")
+_LEADING_ZEROS = re.compile(r'("(?:[^"\\]|\\.)*")|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
+_BLANK = " \t\r\n"
+_DUMP_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+_READ_FAILED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
+_WRITE_FAILED = "Converting Kafka Connect data to byte[] failed due to serialization error: "
+
+
+def java_number(value: float) -> Node:
+    """Return what `write` turns into Java's text of a double."""
+    if _is_plain(value):
+        return value
+    text = double_text(value)
+    return orjson.Fragment(text) if math.isfinite(value) else text
+
+
+def raw_number(text: str) -> Node:
+    """Return what `write` turns into exactly this number."""
+    return orjson.Fragment(text)
+
+
+def write(node: Node) -> bytes:
+    """Write a node whose floats went through `java_number`.
+
+    Raises:
+        DataError: It holds what JSON cannot say.
+    """
+    try:
+        encoded = orjson.dumps(node, option=_DUMP_OPTIONS)
+    except TypeError:
+        encoded = _write_with_surrogates(node)
+    return _escape_as_jackson(encoded)
+
+
+def _escape_as_jackson(encoded: bytes) -> bytes:
+    r"""Write `\u001f` as `\u001F`, and what is beyond the first 65,536 characters as two escapes."""
+    if b"\\u00" in encoded or not encoded.isascii():
+        return _TO_ESCAPE.sub(_escape, encoded)
+    return encoded
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    found = match[0]
+    if len(found) == 6:
+        return found[:2] + found[2:].upper()
+    if found[:1] == b"\\":
+        return found
+    beyond = ord(found.decode()) - 0x10000
+    return b"\\u%04X\\u%04X" % (0xD800 + (beyond >> 10), 0xDC00 + (beyond & 0x3FF))
+
+
+def _write_with_surrogates(node: Node) -> bytes:
+    """Write text that holds half a surrogate pair, which Jackson escapes and orjson refuses."""
+    try:
+        return orjson.dumps(_without_surrogates(node), option=_DUMP_OPTIONS)
+    except TypeError as error:
+        raise DataError(_WRITE_FAILED) from error
+
+
+def _without_surrogates(node: Node) -> Node:
+    match node:
+        case str() if _SURROGATE.search(node):
+            return orjson.Fragment(b'"' + b"".join(map(_quote, _SURROGATE.split(node))) + b'"')
+        case dict():
+            return {key: _without_surrogates(item) for key, item in node.items()}
+        case list():
+            return [_without_surrogates(item) for item in node]
+        case _:
+            return node
+
+
+def _quote(text: str) -> bytes:
+    return b"\\u%04X" % ord(text) if _SURROGATE.fullmatch(text) else orjson.dumps(text)[1:-1]
+
+
+def write_plain_batch(values: Sequence[Node], prepare: Callable[[Node], Node]) -> list[bytes]:
+    """Write many schemaless values.
+
+    Args:
+        values: The values.
+        prepare: Turns a value into a node for `write`; called for those that may differ from Java's text.
+
+    Raises:
+        DataError: One cannot be written.
+    """
+    try:
+        encoded = [orjson.dumps(value, option=_DUMP_OPTIONS) for value in values]
+    except TypeError:
+        return [write(prepare(value)) for value in values]
+    joined = b"".join(encoded)
+    # A float shows a point or an exponent, and what JSON has no number for became null.
+    if b"." in joined or b"null" in joined or b"0e" in joined.translate(_DIGITS_TO_ZERO):
+        for place, value in enumerate(values):
+            if not floats_are_plain(value):
+                encoded[place] = write(prepare(value))
+    if b"\\u00" in joined or not joined.isascii():
+        return [_escape_as_jackson(each) for each in encoded]
+    return encoded
+
+
+def floats_are_plain(value: Node) -> bool:
+    """Return whether orjson writes every float in there as Java does."""
+    kind = type(value)
+    if kind is dict:
+        return all(floats_are_plain(item) for item in value.values() if type(item) in _MAY_HOLD_FLOATS)
+    if kind is list:
+        return all(floats_are_plain(item) for item in value if type(item) in _MAY_HOLD_FLOATS)
+    return kind is not float or _is_plain(value)
+
+
+_MAY_HOLD_FLOATS = frozenset({float, dict, list})
+
+
+def _is_plain(value: float) -> bool:
+    return 1e-3 <= value < 1e7 or -1e7 < value <= -1e-3 or value == 0
+
+
+def read(data: bytes) -> Node:
+    """Read the first JSON value of the bytes; what follows is ignored.
+
+    Integers beyond 64 bits keep their low 64 bits, as in Java.
+
+    Raises:
+        DataError: There is none.
+    """
+    if _NINETEEN_DIGITS in data.translate(_DIGITS_TO_ZERO):
+        return _read_slowly(data)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _read_slowly(data)
+
+
+class NotStrictError(Exception):
+    """The text may mean something to Jackson, but it is not strictly JSON within 64 bits."""
+
+
+def read_strictly(data: bytes) -> Node:
+    """Read a text that is one JSON value and no more.
+
+    Raises:
+        NotStrictError: It is something else, or needs `read`.
+    """
+    if _NINETEEN_DIGITS in data.translate(_DIGITS_TO_ZERO):
+        raise NotStrictError
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise NotStrictError from error
+
+
+def read_batch(datas: Sequence[bytes]) -> list[Node]:
+    """Read many values.
+
+    Raises:
+        DataError: One of them is malformed.
+    """
+    if _NINETEEN_DIGITS in b"\n".join(datas).translate(_DIGITS_TO_ZERO):
+        return [read(data) for data in datas]
+    try:
+        return [orjson.loads(data) for data in datas]
+    except orjson.JSONDecodeError:
+        return [read(data) for data in datas]
+
+
+def read_exactly(data: bytes) -> Node:
+    """Read with numbers that have a fraction as Decimal, digits as written.
+
+    Raises:
+        DataError: It is malformed.
+    """
+    return _decode(data, parse_float=Decimal)
+
+
+def _read_slowly(data: bytes) -> Node:
+    return _decode(data, parse_float=float)
+
+
+def _decode(data: bytes, parse_float: Callable[[str], float | Decimal]) -> Node:
+    decoder = json.JSONDecoder(parse_float=parse_float, parse_int=_parse_int, parse_constant=_refuse_constant)
+    try:
+        text = data.decode(json.detect_encoding(data)).lstrip(_BLANK)
+        if not text:
+            return None
+        # Jackson takes 007 for 7.
+        text = _LEADING_ZEROS.sub(r"\1\2", text)
+        node, end = decoder.raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(_READ_FAILED) from error
+    if not isinstance(node, (str, dict, list)) and text[end : end + 1] not in ("", *_BLANK):
+        raise DataError(_READ_FAILED)
+    return node
+
+
+def _parse_int(digits: str) -> int:
+    number = int(digits)
+    return number if -(1 << 63) <= number < 1 << 63 else wrap(number, 64)
+
+
+def wrap(number: int, bits: int) -> int:
+    """Return the low bits as a signed integer, as a Java cast does."""
+    low = number & (1 << bits) - 1
+    return low - (1 << bits) if low >> bits - 1 else low
+
+
+def _refuse_constant(name: str) -> Node:
+    message = f"Non-standard token '{name}'"
+    raise ValueError(message)

@@ -20,7 +20,6 @@ log = logging.getLogger(__name__)
 CONNECTOR_UNKNOWN = "connector.unknown"
 CONNECTOR_EXISTS = "connector.exists"
 STATUS_UNKNOWN = "status.unknown"
-PLUGIN_UNKNOWN = "plugin.unknown"
 PLUGIN_HANGS = "plugin.hangs"
 INSTANCE_UNASSIGNED = "instance.unassigned"
 OUTCOME_UNKNOWN = "log.outcome_unknown"

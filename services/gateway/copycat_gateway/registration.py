@@ -9,18 +9,16 @@ from typing import Final
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 from copycat.types.v1 import types_pb2
+from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_rpc.configs import config_to_proto
-from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.bodies import StringMap
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import (
     CONNECTOR_EXISTS,
-    PLUGIN_HANGS,
     BadRequestError,
     ConflictError,
-    FailedRequestError,
     saying,
     writing_config,
 )
@@ -35,7 +33,6 @@ INITIAL_STATE: Final = {
     "PAUSED": types_pb2.TARGET_STATE_PAUSED,
     "STOPPED": types_pb2.TARGET_STATE_STOPPED,
 }
-PLUGIN_ERRORS: Final = "plugin."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +96,11 @@ async def validate(services: Services, config: StringMap) -> executor_pb2.Valida
     """Have a live worker validate a connector configuration.
 
     Raises:
-        BadRequestError: It names no connector class.
+        NoConnectorClassError: It names no connector class.
         RemoteError: The worker refuses: the class is unknown, the plugin hangs.
     """
     if config.get(CLASS) is None:
-        shown = ", ".join(f"{key}={value}" for key, value in config.items())
-        raise BadRequestError(f"Connector config {{{shown}}} contains no connector type")
+        raise NoConnectorClassError(config)
     request = executor_pb2.ValidateConnectorRequest(config=config_to_proto(config))
     with stage("validating the configuration of the connector"):
         return await services.workers.ask(lambda executor: executor.ValidateConnector(request, timeout=LONG))
@@ -112,19 +108,7 @@ async def validate(services: Services, config: StringMap) -> executor_pb2.Valida
 
 async def _validated(services: Services, config: StringMap) -> str:
     """Return the type of a valid connector."""
-    try:
-        found = await validate(services, config)
-    except RemoteError as error:
-        raise _refusal(error) from error
+    found = await validate(services, config)
     if found.error_count:
         raise BadRequestError(validation_summary(found))
     return found.type
-
-
-def _refusal(error: RemoteError) -> BadRequestError | FailedRequestError | RemoteError:
-    """Return the answer to a create whose class no worker can load, or whose plugin hangs."""
-    if error.remote_code.name == PLUGIN_HANGS:
-        return FailedRequestError(error.message)
-    if error.remote_code.name.startswith(PLUGIN_ERRORS):
-        return BadRequestError(error.message)
-    return error

@@ -33,6 +33,8 @@ PAUSE: Final = 0.2
 """Seconds between two looks for a worker."""
 LONG: Final = 600.0
 """Deadline of a call that runs author code: the request's own deadline comes first."""
+AWAY: Final = frozenset({UnavailableError.code.name, "spark.lost"})
+"""What a worker says that cannot serve now, though it answers."""
 CONFLICT: Final = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 
 
@@ -145,7 +147,7 @@ class Workers:
             await _ready(connection.channel, worker_id)
             return await call(ExecutorServiceStub(connection.channel))
         except RemoteError as error:
-            if error.remote_code.name == UnavailableError.code.name:
+            if error.remote_code.name in AWAY:
                 raise UnavailableError(error.message) from error
             raise
         finally:

@@ -8,6 +8,7 @@ from typing import Any
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceServicer
 from copycat_connect.errors import CopycatError, ErrorCode
+from copycat_connect.plugin.errors import UnknownConnectorClassError, UnknownPluginError
 from copycat_rpc.configs import config_from_proto
 
 SOURCE_CLASS = "org.apache.kafka.connect.file.FileStreamSourceConnector"
@@ -26,10 +27,6 @@ TASKS_KEY = pb.ConfigKeyInfo(
     name="tasks.max", type="INT", default_value="1", importance="HIGH", documentation="How many.",
     group="Common", width="SHORT", display_name="Tasks max", dependents=["topic"], order=3,
 )  # fmt: skip
-
-
-class UnknownPluginError(CopycatError):
-    code = ErrorCode("plugin.unknown", grpc="NOT_FOUND", http=404)
 
 
 class UnassignedError(CopycatError):
@@ -54,7 +51,8 @@ class FakeExecutor(ExecutorServiceServicer):
     async def GetPluginConfig(
         self, request: pb.GetPluginConfigRequest, context: Any
     ) -> pb.GetPluginConfigResponse:
-        self._kind(request.plugin)
+        if not self._kind(request.plugin):
+            raise UnknownPluginError(request.plugin)
         return pb.GetPluginConfigResponse(keys=[TOPIC_KEY, TASKS_KEY])
 
     async def ValidateConnector(
@@ -64,6 +62,8 @@ class FakeExecutor(ExecutorServiceServicer):
         config = config_from_proto(request.config)
         name = config["connector.class"] or ""
         kind = self._kind(name)
+        if not kind:
+            raise UnknownConnectorClassError(name, ("a", "b"))
         topic = config.get("topic")
         errors = [] if topic else ['Missing required configuration "topic" which has no default value.']
         return pb.ValidateConnectorResponse(
@@ -112,7 +112,4 @@ class FakeExecutor(ExecutorServiceServicer):
         for plugin in PLUGINS:
             if name in {plugin.class_name, *plugin.aliases}:
                 return plugin.type
-        raise UnknownPluginError(
-            f"Failed to find any class that implements Connector and which name matches {name},"
-            " available connectors are: a, b"
-        )
+        return ""

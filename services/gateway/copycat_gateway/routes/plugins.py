@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
-from copycat_rpc.errors import RemoteError
+from copycat_connect.errors import CopycatError
+from copycat_connect.plugin.errors import (
+    AmbiguousConnectorError,
+    NoConnectorClassError,
+    UnknownConnectorClassError,
+    UnknownPluginError,
+)
+from copycat_rpc.errors import code_of
 from litestar import Response, get, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
@@ -16,7 +23,7 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi import expects
 from copycat_gateway.edge.paths import segment
-from copycat_gateway.errors import PLUGIN_UNKNOWN, BadRequestError, FailedRequestError, NotFoundError, saying
+from copycat_gateway.errors import BadRequestError, FailedRequestError, NotFoundError, saying
 from copycat_gateway.registration import CLASS, validate
 from copycat_gateway.routes.dependencies import BODY, flag
 from copycat_gateway.views.plugins import (
@@ -31,6 +38,9 @@ from copycat_gateway.views.plugins import (
 TAGS: Final = ["plugins"]
 SUFFIX: Final = "Connector"
 #: Kafka Connect forgets to unwrap its own error here, and clients see the class name.
+UNWRAPPED: Final = frozenset(
+    error.code.name for error in (NoConnectorClassError, UnknownConnectorClassError, AmbiguousConnectorError)
+)
 WRAPPED: Final = "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: "
 
 
@@ -53,7 +63,7 @@ async def get_plugin_config(
     """List the plugin's own keys, then those every connector of its type has."""
     name = segment(plugin)
     request = executor_pb2.GetPluginConfigRequest(plugin=name)
-    with saying({PLUGIN_UNKNOWN: NotFoundError(f"Unknown plugin {name}.")}):
+    with saying({UnknownPluginError.code.name: NotFoundError(f"Unknown plugin {name}.")}):
         found = await services.workers.ask(lambda executor: executor.GetPluginConfig(request))
     return answer([config_key_info(key) for key in found.keys])
 
@@ -75,10 +85,8 @@ async def validate_config(
         raise BadRequestError(f"Included connector type {included} does not match request type {name}")
     try:
         return answer(config_infos(await validate(services, config)))
-    except BadRequestError as error:
-        raise FailedRequestError(f"{WRAPPED}{error.message}") from error
-    except RemoteError as error:
-        if error.remote_code.name == PLUGIN_UNKNOWN:
+    except CopycatError as error:
+        if code_of(error).name in UNWRAPPED:
             raise FailedRequestError(f"{WRAPPED}{error.message}") from error
         raise
 

@@ -1,0 +1,61 @@
+"""Request bodies are read as Kafka Connect reads them."""
+
+from __future__ import annotations
+
+import pytest
+from copycat_gateway.bodies import create_request, offset_entries, string_map
+from copycat_gateway.errors import FailedRequestError
+
+
+def test_scalars_become_text_as_they_were_written() -> None:
+    read = string_map(b'{"a":1,"b":1.50,"c":1E3,"d":true,"e":false,"f":null,"g":"x","h":-0}')
+
+    assert read == {
+        "a": "1",
+        "b": "1.50",
+        "c": "1E3",
+        "d": "true",
+        "e": "false",
+        "f": None,
+        "g": "x",
+        "h": "-0",
+    }
+
+
+def test_the_order_of_keys_is_kept_and_of_two_alike_the_later_counts() -> None:
+    assert list(string_map(b'{"z":"1","a":"2","z":"3"}').items()) == [("z", "3"), ("a", "2")]
+
+
+def test_numbers_of_any_length_are_text() -> None:
+    digits = "9" * 5000
+
+    assert string_map(f'{{"a":{digits}}}'.encode()) == {"a": digits}
+
+
+def test_lone_surrogates_become_question_marks() -> None:
+    assert string_map(b'{"k\\udc00":"\\ud83d\\ude00 \\ud800"}') == {"k?": "\U0001f600 ?"}
+
+
+def test_only_blanks_and_control_characters_are_trimmed_off_a_name() -> None:
+    assert create_request('{"name":"\\t a\u00a0 ","config":{}}'.encode()).name == "a\u00a0"
+
+
+def test_a_missing_name_is_empty_and_a_missing_state_is_running() -> None:
+    request = create_request(b'{"config":{"k":"v"}}')
+
+    assert (request.name, request.config, request.initial_state) == ("", {"k": "v"}, "RUNNING")
+
+
+def test_offset_entries_keep_numbers_and_nulls() -> None:
+    (entry,) = offset_entries(b'{"offsets":[{"partition":{"a":1,"b":null,"c":1.5},"offset":null}]}')
+
+    assert entry.partition == {"a": 1, "b": None, "c": 1.5}
+    assert entry.offset is None
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"offsets":[{"partition":"p"}]}', b'{"offsets":7}', b"3", b'"x"', b"true"]
+)
+def test_another_shape_fails(body: bytes) -> None:
+    with pytest.raises(FailedRequestError, match="Cannot deserialize value"):
+        offset_entries(body)

@@ -1,0 +1,47 @@
+"""The gateway's keys of the worker properties."""
+
+from __future__ import annotations
+
+import pytest
+from copycat_connect.errors import ConfigError
+from copycat_gateway.settings import read_settings
+
+
+def test_defaults_are_those_of_a_laptop() -> None:
+    settings = read_settings({})
+
+    assert [str(listener) for listener in settings.listeners] == ["http://127.0.0.1:8083"]
+    assert settings.admin_listeners is None
+    assert settings.addresses.config == ("127.0.0.1:9101",)
+    assert settings.addresses.scheduler == ("127.0.0.1:9104",)
+    assert (settings.request_timeout, settings.health_timeout) == (90.0, 10.0)
+    assert settings.kafka_cluster_id is None
+
+
+def test_lists_are_split_and_other_roles_keys_are_ignored() -> None:
+    settings = read_settings(
+        {"listeners": "http://:1, http://[::1]:2", "config.addresses": "a:1,b:2", "group.id": "g"}
+    )
+
+    assert [str(listener) for listener in settings.listeners] == ["http://:1", "http://[::1]:2"]
+    assert settings.addresses.config == ("a:1", "b:2")
+
+
+def test_an_empty_list_of_admin_listeners_turns_admin_off() -> None:
+    assert read_settings({"admin.listeners": ""}).admin_listeners == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("listeners", ""),
+        ("listeners", "https://:8443"),
+        ("rest.request.timeout.ms", "0"),
+        ("topic.tracking.enable", "perhaps"),
+        ("rest.extension.classes", "org.example.Guard"),
+        ("response.http.headers.config", "nonsense"),
+    ],
+)
+def test_a_wrong_setting_names_its_key(key: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=key.replace(".", r"\.")):
+        read_settings({key: value})

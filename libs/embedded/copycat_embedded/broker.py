@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
-from copycat_embedded.broker_files import TEMPLATE, format_log_folder, write_broker_properties
+from copycat_embedded.broker_files import (
+    TEMPLATE,
+    format_log_folder,
+    read_cluster_id,
+    write_broker_properties,
+)
 from copycat_embedded.errors import BrokerError
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.jvm import JavaProgram
@@ -35,6 +40,7 @@ class EmbeddedKafka:
     def __init__(self, data_dir: Path, port: int = 0, log: Path | None = None) -> None:
         """Nothing starts yet; `port` 0 picks a free one at each start."""
         self._data_dir = data_dir
+        self._log_folder = data_dir / "log"
         self._log = log or data_dir / "broker.log"
         self._wanted_port = port
         self._port = 0
@@ -44,6 +50,12 @@ class EmbeddedKafka:
     def bootstrap(self) -> str:
         """The address for `bootstrap.servers`, once launched."""
         return f"{LOOPBACK}:{self._port}"
+
+    @property
+    def cluster_id(self) -> str:
+        """The id of this Kafka; the data directory keeps it."""
+        format_log_folder(self._log_folder)
+        return read_cluster_id(self._log_folder)
 
     @property
     def process_id(self) -> int:
@@ -81,10 +93,9 @@ class EmbeddedKafka:
         class_path = ensure_jars(("broker",))
         picked = free_ports(2)
         self._port = self._wanted_port or picked[0]
-        log_folder = self._data_dir / "log"
-        format_log_folder(log_folder)
+        format_log_folder(self._log_folder)
         properties = self._data_dir / "server.properties"
-        write_broker_properties(properties, log_folder, self._port, picked[1])
+        write_broker_properties(properties, self._log_folder, self._port, picked[1])
         self._program = JavaProgram(
             "kafka.Kafka",
             [str(properties)],

@@ -52,4 +52,5 @@ SCHEDULER = Role("scheduler", 2, "127.0.0.1:9104")
 EXECUTOR = Role("executor", 3, "127.0.0.1:9105")
 GATEWAY = Role("gateway", 4, "")
 ROLES = (CONFIG, OFFSET, STATUS, SCHEDULER, EXECUTOR, GATEWAY)
+GRPC_ROLES = tuple(role for role in ROLES if role.default_listen)
 ROLE_BY_NAME: Mapping[str, Role] = {role.name: role for role in ROLES}

@@ -16,7 +16,7 @@ from copycat_rpc.role import read_properties
 from copycat_launcher.connector_files import ConnectorFile, read_connector_file
 from copycat_launcher.console import say, waiting
 from copycat_launcher.in_process import RoleTask, first_end, stop_all
-from copycat_launcher.roles import ROLES
+from copycat_launcher.roles import GRPC_ROLES, ROLES
 from copycat_launcher.run import Signals, unless
 from copycat_launcher.submit import submit
 from copycat_launcher.worker_properties import OFFSET_FILE, STANDALONE, standalone_properties
@@ -43,7 +43,7 @@ def run_standalone(
         raise ConfigError(message)
     STANDALONE.parse(given)
     files = [read_connector_file(path) for path in connectors]
-    asyncio.run(_standalone(standalone_properties(given, free_ports(len(ROLES) - 1)), files))
+    asyncio.run(_standalone(standalone_properties(given, free_ports(len(GRPC_ROLES))), files))
 
 
 async def _standalone(properties: Mapping[str, str], files: Sequence[ConnectorFile]) -> None:

@@ -41,10 +41,13 @@ class Supervisor:
         waits = {
             asyncio.create_task(self._until_ready(program, progress)): program for program in self._all()
         }
-        done, late = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
-        for wait in late:
-            wait.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        late = set(waits)
+        try:
+            done, late = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+        finally:  # a start that is given up has nobody left to wait for
+            for wait in late:
+                wait.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
         for wait in done:
             wait.result()
         if late:

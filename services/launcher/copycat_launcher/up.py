@@ -19,7 +19,7 @@ from copycat_launcher.errors import StartError
 from copycat_launcher.program import Program
 from copycat_launcher.properties import write_properties
 from copycat_launcher.reachable import check_reachable
-from copycat_launcher.roles import EXECUTOR, ROLES, Role
+from copycat_launcher.roles import EXECUTOR, GRPC_ROLES, ROLES, Role
 from copycat_launcher.run import Signals, run
 from copycat_launcher.supervisor import Supervisor
 from copycat_launcher.worker_properties import DISTRIBUTED, executor_properties, up_properties
@@ -69,25 +69,26 @@ def _rest_port(options: UpOptions) -> int:
 def _system(
     options: UpOptions, folder: DataDir, rest_port: int, guard: Guard
 ) -> tuple[Supervisor, list[str]]:
-    kafka_port, *ports = free_ports(1 + len(ROLES) - 1 + options.executors - 1)
+    kafka_port, *ports = free_ports(1 + len(GRPC_ROLES) + options.executors - 1)
+    broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"))
     embedded = not options.bootstrap_servers
     bootstrap = options.bootstrap_servers or f"127.0.0.1:{kafka_port}"
-    properties = up_properties(bootstrap, rest_port, ports, options.settings, embedded=embedded)
+    properties = up_properties(
+        bootstrap, rest_port, ports, options.settings, cluster_id=broker.cluster_id if embedded else ""
+    )
     DISTRIBUTED.parse(properties)
     stages: list[list[Program]] = [[], [], [], [], []]
 
     def add(role: Role, name: str, file: Path, properties: Mapping[str, str]) -> None:
         write_properties(file, properties, WRITTEN)
-        stages[role.stage].append(
-            role_process(role, name, file, properties, guard=guard, log_file=folder.log(name))
-        )
+        log_file = folder.log(name)
+        stages[role.stage].append(role_process(role, name, file, properties, guard=guard, log_file=log_file))
 
     if embedded:
-        broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"))
         stages[0].append(BrokerProcess(broker, guard))
     for role in ROLES:
         add(role, role.name, folder.properties("worker"), properties)
-    for number, port in enumerate(ports[len(ROLES) - 1 :], 2):
+    for number, port in enumerate(ports[len(GRPC_ROLES) :], 2):
         name = f"executor-{number}"
         add(EXECUTOR, name, folder.properties(name), executor_properties(properties, port))
     return Supervisor(stages, say), [program.name for stage in stages for program in stage]

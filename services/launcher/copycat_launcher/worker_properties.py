@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_empty
 
-from copycat_launcher.roles import EXECUTOR, LISTENERS, ROLES
+from copycat_launcher.roles import EXECUTOR, GRPC_ROLES, LISTENERS
 
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 OFFSET_FILE = "offset.storage.file.filename"
@@ -32,7 +32,7 @@ STANDALONE = ConfigDef(*CONVERTERS)
 
 
 def up_properties(
-    bootstrap: str, rest_port: int, ports: Sequence[int], settings: Mapping[str, str], *, embedded: bool
+    bootstrap: str, rest_port: int, ports: Sequence[int], settings: Mapping[str, str], *, cluster_id: str
 ) -> dict[str, str]:
     """Return what every role of `copycat up` is told.
 
@@ -43,7 +43,7 @@ def up_properties(
         rest_port: Where the gateway serves REST.
         ports: One free port for each role that answers gRPC, then one for each further executor.
         settings: What the user said; it wins.
-        embedded: Whether the broker is ours: a single one can hold no more than one replica.
+        cluster_id: The id of an embedded broker, which can hold no more than one replica; empty for others.
     """
     group = settings.get("group.id", "copycat")
     properties = {
@@ -59,7 +59,8 @@ def up_properties(
         "value.converter.schemas.enable": "true",
         LISTENERS: f"http://127.0.0.1:{rest_port}",
     }
-    if embedded:
+    if cluster_id:
+        properties["kafka.cluster.id"] = cluster_id
         properties |= {f"{name}.storage.replication.factor": "1" for name in STORED}
     return {**properties, **_meeting_points(ports), **settings}
 
@@ -82,7 +83,6 @@ def executor_properties(properties: Mapping[str, str], port: int) -> dict[str, s
 
 
 def _meeting_points(ports: Sequence[int]) -> dict[str, str]:
-    roles = (role for role in ROLES if role.default_listen)
-    pairs = [(role, f"127.0.0.1:{port}") for role, port in zip(roles, ports, strict=False)]
+    pairs = [(role, f"127.0.0.1:{port}") for role, port in zip(GRPC_ROLES, ports, strict=False)]
     listen = {role.listen_key: address for role, address in pairs}
     return {**listen, **{f"{role.name}.addresses": address for role, address in pairs}}

@@ -11,21 +11,22 @@ PORTS = (1, 2, 3, 4, 5)
 
 
 def test_the_names_are_those_kafka_ships() -> None:
-    written = up_properties("127.0.0.1:9", 8083, PORTS, {}, embedded=True)
+    written = up_properties("127.0.0.1:9", 8083, PORTS, {}, cluster_id="id")
     assert written["config.storage.topic"] == "connect-configs"
     assert written["value.converter"] == "org.apache.kafka.connect.json.JsonConverter"
     assert written["value.converter.schemas.enable"] == "true"
+    assert written["kafka.cluster.id"] == "id"
     assert written["assignment.storage.replication.factor"] == "1"
     assert DISTRIBUTED.parse(written)["group.id"] == "copycat"
 
 
 def test_replication_is_left_alone_on_a_cluster_of_others() -> None:
-    written = up_properties("a:1", 8083, PORTS, {}, embedded=False)
+    written = up_properties("a:1", 8083, PORTS, {}, cluster_id="")
     assert not [key for key in written if key.endswith("replication.factor")]
 
 
 def test_every_role_is_found_where_it_listens() -> None:
-    written = up_properties("a:1", 8083, PORTS, {}, embedded=True)
+    written = up_properties("a:1", 8083, PORTS, {}, cluster_id="id")
     assert CONFIG.address(written) == written["config.addresses"] == "127.0.0.1:1"
     assert EXECUTOR.address(written) == "127.0.0.1:5"
     assert GATEWAY.address(written) == "127.0.0.1:8083"
@@ -33,7 +34,7 @@ def test_every_role_is_found_where_it_listens() -> None:
 
 
 def test_what_the_user_sets_wins() -> None:
-    assert up_properties("a:1", 1, PORTS, {"group.id": "mine"}, embedded=True)["group.id"] == "mine"
+    assert up_properties("a:1", 1, PORTS, {"group.id": "mine"}, cluster_id="id")["group.id"] == "mine"
 
 
 def test_a_service_listening_everywhere_is_reached_on_loopback() -> None:
@@ -44,7 +45,7 @@ def test_a_service_listening_everywhere_is_reached_on_loopback() -> None:
 
 @pytest.mark.parametrize("key", list(DISTRIBUTED.keys))
 def test_a_missing_key_is_refused_in_kafkas_words(key: str) -> None:
-    complete = up_properties("a:1", 8083, PORTS, {}, embedded=True)
+    complete = up_properties("a:1", 8083, PORTS, {}, cluster_id="id")
     del complete[key]
     with pytest.raises(ConfigError) as refused:
         DISTRIBUTED.parse(complete)

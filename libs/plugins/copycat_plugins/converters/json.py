@@ -12,7 +12,8 @@ from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, Plugi
 from copycat_connect.plugin.converters import CONVERTER_TYPE, Configs
 
 from copycat_plugins.converters import json_config as keys
-from copycat_plugins.converters import json_text as text
+from copycat_plugins.converters import json_decoding as decoding
+from copycat_plugins.converters import json_encoding as encoding
 from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.converters.json_reader import JsonReader, Reader, reads_decimals
 from copycat_plugins.converters.json_schema import schema_from_node, schema_to_node
@@ -50,7 +51,9 @@ class JsonConverter(Converter, HeaderConverter):
         self._to_json = BoundedCache(size, self._prepare_writing)
         self._from_json = BoundedCache(size, self._prepare_reading)
         content: str = parsed[keys.SCHEMA_CONTENT] or ""
-        self._fixed = self._from_json.get(text.write(text.read(content.encode()))) if content else None
+        self._fixed = (
+            self._from_json.get(encoding.write(decoding.read(content.encode()))) if content else None
+        )
 
     def from_connect(
         self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
@@ -60,7 +63,7 @@ class JsonConverter(Converter, HeaderConverter):
         if schema is None and value is None:
             return None
         prefix, write = self._to_json.get(schema)
-        payload = text.write(write(value))
+        payload = encoding.write(write(value))
         return prefix + payload + b"}" if self._envelopes else payload
 
     def from_connect_batch(
@@ -71,7 +74,7 @@ class JsonConverter(Converter, HeaderConverter):
             values = [value.decode() for value in values]
         if schema is not None or None in values:
             return [self.from_connect(topic, None, schema, value) for value in values]
-        payloads: list[bytes | None] = list(text.write_plain_batch(values, write_schemaless))
+        payloads: list[bytes | None] = list(encoding.write_plain_batch(values, write_schemaless))
         if not self._envelopes:
             return payloads
         prefix = self._to_json.get(None)[0]
@@ -84,20 +87,23 @@ class JsonConverter(Converter, HeaderConverter):
             return NULL
         if self._last_prefix and data.startswith(self._last_prefix) and data.endswith(b"}"):
             payload = data[len(self._last_prefix) : -1]
-            with suppress(text.NotStrictError):
-                return SchemaAndValue(self._last_schema, self._last_read(text.read_strictly(payload)))
-        node = text.read(data)
+            with suppress(decoding.NotStrictError):
+                return SchemaAndValue(self._last_schema, self._last_read(decoding.read_strictly(payload)))
         if not self._envelopes:
-            return SchemaAndValue(None, node)
+            return SchemaAndValue(None, decoding.read(data))
         if self._fixed is not None:
             schema, read, exactly = self._fixed
-            return SchemaAndValue(schema, read(text.read_exactly(data) if exactly else node))
+            node = decoding.read_for_schema(data, digits_as_written=exactly)
+            return SchemaAndValue(schema, read(node))
+        node = decoding.read_for_schema(data)
         if not isinstance(node, dict) or node.keys() != _ENVELOPE:
             raise DataError(_NO_ENVELOPE)
-        schema_text = text.write(node["schema"])
+        schema_text = encoding.write(node["schema"])
         schema, read, exactly = self._from_json.get(schema_text)
         if exactly:
-            return SchemaAndValue(schema, read(text.read_exactly(data)["payload"]))
+            return SchemaAndValue(
+                schema, read(decoding.read_for_schema(data, digits_as_written=True)["payload"])
+            )
         # Most messages of a topic begin alike: the next one's schema need not be parsed.
         self._last_prefix = _envelope_start(schema_text)
         self._last_schema, self._last_read = schema, read
@@ -110,8 +116,8 @@ class JsonConverter(Converter, HeaderConverter):
         if self._envelopes:
             return super().to_connect_batch(topic, datas)
         if None not in datas:
-            return None, text.read_batch([data for data in datas if data is not None])
-        return None, [None if data is None else text.read(data) for data in datas]
+            return None, decoding.read_batch([data for data in datas if data is not None])
+        return None, [None if data is None else decoding.read(data) for data in datas]
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
         """Return the schema and the value that the JSON holds."""
@@ -127,10 +133,10 @@ class JsonConverter(Converter, HeaderConverter):
 
     def _prepare_writing(self, schema: Schema | None) -> tuple[bytes, Writer]:
         node = schema_to_node(schema, lambda of, value: self._writers.writer(of)(value))
-        return _envelope_start(text.write(node)), self._writers.writer(schema)
+        return _envelope_start(encoding.write(node)), self._writers.writer(schema)
 
     def _prepare_reading(self, schema_text: bytes) -> tuple[Schema | None, Reader, bool]:
-        node = text.read_exactly(schema_text)
+        node = decoding.read_for_schema(schema_text, digits_as_written=True)
         schema = schema_from_node(node, lambda of, default: self._readers.reader(of)(default))
         return schema, self._readers.reader(schema), reads_decimals(schema)
 

@@ -16,7 +16,8 @@ from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct, logic
 from copycat_connect.data.java import round_to_float32
 from copycat_connect.errors import DataError
 
-from copycat_plugins.converters.json_text import Node, wrap
+from copycat_plugins.converters.json_decoding import without_extremes, wrap
+from copycat_plugins.converters.json_node import Node
 
 Reader = Callable[[Node], ConnectValue]
 _CONTROL = re.compile(r"[\x00-\x20]+")
@@ -31,7 +32,7 @@ class JsonReader:
     def reader(self, schema: Schema | None) -> Reader:
         """Return the function that turns nodes into values of a schema; it raises DataError."""
         if schema is None:
-            return lambda node: node
+            return without_extremes
         read = _logical(schema) or self._physical(schema)
         null = self._null(schema)
 
@@ -164,7 +165,8 @@ def _integer(bits: int) -> Reader:
 
 def _float64(node: Node) -> ConnectValue:
     is_number = isinstance(node, (int, float, Decimal)) and not isinstance(node, bool)
-    return float(node) if is_number else 0.0
+    # A sum with zero, since BigDecimal knows no negative zero.
+    return float(node) + 0.0 if is_number else 0.0
 
 
 def _float32(node: Node) -> ConnectValue:
@@ -200,7 +202,8 @@ def _logical(schema: Schema) -> Reader | None:
 
 def _decimal(schema: Schema, node: Node) -> ConnectValue:
     if isinstance(node, (int, float, Decimal)) and not isinstance(node, bool):
-        return Decimal(node) if isinstance(node, (int, Decimal)) else Decimal(repr(node))
+        number = Decimal(node) if isinstance(node, (int, Decimal)) else Decimal(repr(node))
+        return number or number.copy_abs()
     if not isinstance(node, str):
         text = "Invalid type for Decimal, underlying representation should be numeric or bytes but was"
         raise _found(text, node)

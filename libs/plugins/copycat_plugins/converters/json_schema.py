@@ -7,7 +7,7 @@ from collections.abc import Callable
 from copycat_connect.data import ConnectValue, Schema, SchemaBuilder, SchemaType
 from copycat_connect.errors import DataError
 
-from copycat_plugins.converters.json_text import Node
+from copycat_plugins.converters.json_node import Node
 
 _NAMES = {
     **{type_: type_.value for type_ in SchemaType},

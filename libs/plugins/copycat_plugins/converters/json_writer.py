@@ -11,7 +11,8 @@ from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct, logic
 from copycat_connect.data.java import class_text, decimal_text, float_text, to_text
 from copycat_connect.errors import DataError
 
-from copycat_plugins.converters.json_text import Node, java_number, raw_number
+from copycat_plugins.converters.json_encoding import java_number, raw_number
+from copycat_plugins.converters.json_node import Node
 
 Writer = Callable[[ConnectValue], Node]
 _NULL_REFUSED = "Conversion error: null value for field that is required and has no default value"

@@ -1,34 +1,25 @@
-"""JSON text as Jackson writes and reads it, at the speed of orjson.
+"""JSON text as Jackson writes it, at the speed of orjson.
 
-Both libraries write the same bytes but for floats outside of 0.001 to 10,000,000, control characters
-and surrogate pairs; they read the same values but for integers beyond 64 bits and leniencies. The differences
-are looked for, and only where there may be one the slow way is taken.
+Both write the same bytes but for floats outside of 0.001 to 10,000,000, control characters and surrogate
+pairs. These are looked for, and only where there may be one the slow way is taken.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from typing import Any, TypeAlias
 
 import orjson
 from copycat_connect.data.java import double_text
 from copycat_connect.errors import DataError
 
-Node: TypeAlias = Any
-"""Parsed JSON: None, bool, int, float, Decimal, str, list or dict."""
+from copycat_plugins.converters.json_node import Node
 
 _DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
-_NINETEEN_DIGITS = b"0" * 19
 _TO_ESCAPE = re.compile(rb"\\u00[01][0-9a-f]|\\.|[\xf0-\xf4][\x80-\xbf]{3}", re.DOTALL)
 _SURROGATE = re.compile("([\ud800-\udfff])")
-_LEADING_ZEROS = re.compile(r'("(?:[^"\\]|\\.)*")|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
-_BLANK = " \t\r\n"
 _DUMP_OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
-_READ_FAILED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
 _WRITE_FAILED = "Converting Kafka Connect data to byte[] failed due to serialization error: "
 
 
@@ -139,96 +130,3 @@ _MAY_HOLD_FLOATS = frozenset({float, dict, list})
 
 def _is_plain(value: float) -> bool:
     return 1e-3 <= value < 1e7 or -1e7 < value <= -1e-3 or value == 0
-
-
-def read(data: bytes) -> Node:
-    """Read the first JSON value of the bytes; what follows is ignored.
-
-    Integers beyond 64 bits keep their low 64 bits, as in Java.
-
-    Raises:
-        DataError: There is none.
-    """
-    if _NINETEEN_DIGITS in data.translate(_DIGITS_TO_ZERO):
-        return _read_slowly(data)
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return _read_slowly(data)
-
-
-class NotStrictError(Exception):
-    """The text may mean something to Jackson, but it is not strictly JSON within 64 bits."""
-
-
-def read_strictly(data: bytes) -> Node:
-    """Read a text that is one JSON value and no more.
-
-    Raises:
-        NotStrictError: It is something else, or needs `read`.
-    """
-    if _NINETEEN_DIGITS in data.translate(_DIGITS_TO_ZERO):
-        raise NotStrictError
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise NotStrictError from error
-
-
-def read_batch(datas: Sequence[bytes]) -> list[Node]:
-    """Read many values.
-
-    Raises:
-        DataError: One of them is malformed.
-    """
-    if _NINETEEN_DIGITS in b"\n".join(datas).translate(_DIGITS_TO_ZERO):
-        return [read(data) for data in datas]
-    try:
-        return [orjson.loads(data) for data in datas]
-    except orjson.JSONDecodeError:
-        return [read(data) for data in datas]
-
-
-def read_exactly(data: bytes) -> Node:
-    """Read with numbers that have a fraction as Decimal, digits as written.
-
-    Raises:
-        DataError: It is malformed.
-    """
-    return _decode(data, parse_float=Decimal)
-
-
-def _read_slowly(data: bytes) -> Node:
-    return _decode(data, parse_float=float)
-
-
-def _decode(data: bytes, parse_float: Callable[[str], float | Decimal]) -> Node:
-    decoder = json.JSONDecoder(parse_float=parse_float, parse_int=_parse_int, parse_constant=_refuse_constant)
-    try:
-        text = data.decode(json.detect_encoding(data)).lstrip(_BLANK)
-        if not text:
-            return None
-        # Jackson takes 007 for 7.
-        text = _LEADING_ZEROS.sub(r"\1\2", text)
-        node, end = decoder.raw_decode(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(_READ_FAILED) from error
-    if not isinstance(node, (str, dict, list)) and text[end : end + 1] not in ("", *_BLANK):
-        raise DataError(_READ_FAILED)
-    return node
-
-
-def _parse_int(digits: str) -> int:
-    number = int(digits)
-    return number if -(1 << 63) <= number < 1 << 63 else wrap(number, 64)
-
-
-def wrap(number: int, bits: int) -> int:
-    """Return the low bits as a signed integer, as a Java cast does."""
-    low = number & (1 << bits) - 1
-    return low - (1 << bits) if low >> bits - 1 else low
-
-
-def _refuse_constant(name: str) -> Node:
-    message = f"Non-standard token '{name}'"
-    raise ValueError(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic as ClientTopic
 from copycat_connect.errors import ConnectError
@@ -25,9 +25,16 @@ class KafkaTopics:
         self._client: AdminClient | None = None
 
     def exists(self, topic: str) -> bool:
-        """Tell whether a topic is there; asking does not create it."""
-        found = self._admin().list_topics(topic, timeout=_ANSWER).topics.get(topic)
-        return found is not None and found.error is None
+        """Tell whether a topic is there."""
+        # Not list_topics: a broker that creates topics by itself takes that for a wish.
+        described = self._admin().describe_topics(TopicCollection([topic]))
+        try:
+            described[topic].result(_ANSWER)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                return False
+            raise
+        return True
 
     def create(self, topic: NewTopic) -> None:
         """Create a topic; one that is there already is fine.

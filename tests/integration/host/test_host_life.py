@@ -1,0 +1,160 @@
+"""The life of a host: it attaches, beats, drains, ends with its executor, and may be killed at any moment."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import psutil
+from copycat.types.v1 import types_pb2
+from copycat_testkit.kafka import consume_all, create_topic, produce, unique
+
+from tests.integration.host.conftest import HostProcess, Launch
+from tests.integration.host.fake_executor import FILE, TOKEN, FakeExecutor
+
+UNASSIGNED = types_pb2.STATE_UNASSIGNED
+LINES = 300_000
+
+
+def config(kind: str, path: Path, topic: str) -> dict[str, str]:
+    return {
+        "name": unique(kind),
+        "connector.class": f"{FILE}{kind}Connector",
+        "file": str(path),
+        "topic": topic,
+        "topics": topic,
+    }
+
+
+def numbered(path: Path, count: int) -> Path:
+    path.write_text("".join(f"{number:08d}{'x' * 100}\n" for number in range(count)))
+    return path
+
+
+def end(process: HostProcess) -> dict[str, object]:
+    assert process.wait(20) == 0
+    assert process.stdout is not None
+    summary: dict[str, object] = json.loads(process.stdout.read())
+    return summary
+
+
+def test_a_host_introduces_itself_and_beats(executor: FakeExecutor, launch: Launch) -> None:
+    process = launch("h")
+
+    executor.wait(lambda: "h" in executor.hosts and executor.hosts["h"].beats >= 2, "two beats")
+
+    hello = executor.hosts["h"].hello
+    assert hello is not None
+    assert (hello.token, hello.pid) == (TOKEN, process.pid)
+
+
+def test_a_shutdown_drains_all_tasks_and_ends_the_host(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    process = launch("h")
+    refs = [
+        executor.start("h", config("Source", numbered(tmp_path / name, 10), topic)) for name in ("a", "b")
+    ]
+    executor.wait(lambda: len(executor.offsets) == 2, "two commits")
+
+    executor.shut_down("h")
+
+    for ref in refs:
+        executor.wait_for_state(ref, UNASSIGNED)
+    assert end(process) == {"host_id": "h", "reason": "shutdown", "tasks": 2, "abandoned": []}
+
+
+def test_a_host_ends_soon_after_its_executor_and_commits_nothing(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    process = launch("h")
+    executor.start("h", config("Source", numbered(tmp_path / "a", 10), topic))
+    executor.wait(lambda: executor.offsets, "a commit")
+
+    executor.vanish()
+
+    assert end(process)["reason"] in {"executor lost", "stream ended"}
+
+
+def test_a_task_that_hangs_is_given_up_and_its_neighbours_are_drained(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    process = launch("h")
+    hanging = executor.start("h", {"name": unique("hangs"), "connector.class": "author.Hanging"})
+    neighbour = executor.start("h", config("Source", numbered(tmp_path / "a", 10), topic))
+    executor.wait_for_state(hanging, types_pb2.STATE_RUNNING)
+    executor.wait(lambda: executor.offsets, "a commit")
+
+    executor.stop("h", hanging, timeout_ms=500)
+    given_up = executor.wait_for_state(hanging, types_pb2.STATE_FAILED)
+    executor.shut_down("h")
+    executor.wait_for_state(neighbour, UNASSIGNED)
+
+    assert given_up.stage == "STOP"
+    assert end(process)["abandoned"] == [f"{hanging.connector}-0"]
+
+
+def kill_when(process: HostProcess, executor: FakeExecutor, moved: object) -> None:
+    executor.wait(moved, "records on their way")  # type: ignore[arg-type]  # a condition
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_a_killed_source_host_loses_no_line(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    path = numbered(tmp_path / "in", LINES)
+    chosen = config("Source", path, topic) | {"batch.size": "200"}
+    size = f'{{"position":{path.stat().st_size}}}'.encode()
+    first = launch("first")
+    executor.start("first", chosen)
+    kill_when(first, executor, lambda: executor.offsets)
+    assert size not in executor.offsets.values()
+
+    launch("second")
+    executor.start("second", chosen)
+    executor.wait(lambda: size in executor.offsets.values(), "the last offset", 60)
+
+    numbers = {int((message.value() or b"")[:8]) for message in consume_all(kafka, topic)}
+    assert numbers == set(range(LINES))
+
+
+def test_a_killed_sink_host_loses_no_line(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    produce(kafka, topic, [b"%08d%s" % (number, b"x" * 100) for number in range(LINES)])
+    path = tmp_path / "out"
+    chosen = config("Sink", path, topic) | {"consumer.override.max.poll.records": "100"}
+    first = launch("first")
+    executor.start("first", chosen, {topic: 1})
+    kill_when(first, executor, lambda: path.exists() and path.stat().st_size > 0)
+    assert executor.positions.get((topic, 0), 0) < LINES
+
+    launch("second")
+    executor.start("second", chosen, {topic: 1})
+    executor.wait(lambda: executor.positions.get((topic, 0)) == LINES, "the last position", 60)
+
+    assert {int(line[:8]) for line in path.read_text().splitlines()} == set(range(LINES))
+
+
+def test_an_idle_host_needs_next_to_nothing(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    process = launch("h")
+    executor.start("h", config("Sink", tmp_path / "out", topic), {topic: 1})
+    executor.wait(lambda: executor.hosts["h"].beats >= 1, "a beat")
+    measured = psutil.Process(process.pid)
+    before, beats = measured.cpu_times(), executor.hosts["h"].beats
+
+    executor.wait(lambda: executor.hosts["h"].beats >= beats + 3, "three beats")
+
+    after = measured.cpu_times()
+    used = after.user + after.system - before.user - before.system
+    assert used < 0.3

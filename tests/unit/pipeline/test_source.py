@@ -1,130 +1,16 @@
 """Runs of source tasks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import pytest
-from copycat_connect.data import STRING_SCHEMA, SourceBatch, SourceRecord
+from copycat_connect.data import SourceRecord
 from copycat_connect.errors import ConnectError, RetriableError
-from copycat_connect.plugin import SourceTask
-from copycat_executor.pipeline.chain import Chain
 from copycat_executor.pipeline.control import Ending, Settlement
 from copycat_executor.pipeline.link import TaskState
-from copycat_executor.pipeline.progress import SourceProgress
-from copycat_executor.pipeline.send_failures import SendFailures
-from copycat_executor.pipeline.source import SourceParts, SourceRunner
-from copycat_executor.pipeline.source_commits import SourceCommits
-from copycat_executor.pipeline.source_path import SourcePath
 from copycat_executor.pipeline.stages import Stage, StaleTaskError, TaskFailedError
-from copycat_executor.pipeline.timing import Timing
 from copycat_executor.pipeline.tolerate import ErrorPolicy
-from copycat_executor.pipeline.topics import TopicLedger
 
-from tests.unit.pipeline.fakes import (
-    Clock,
-    ClockedControl,
-    FakeLink,
-    FakeSender,
-    text_converters,
-    tolerance,
-)
-
-Polled = SourceBatch | Sequence[SourceRecord] | None
-Script = Sequence[Callable[[], Polled] | Polled]
-
-
-class ScriptedTask(SourceTask):
-    """Answers polls out of a script; when it is at its end, the task is stopped."""
-
-    def __init__(self, script: Script, control: ClockedControl) -> None:
-        self.script = list(script)
-        self.control = control
-        self.calls: list[str] = []
-        self.fails: dict[str, Exception] = {}
-
-    def start(self, config: Mapping[str, str]) -> None:
-        self._called("start")
-
-    def poll(self) -> Polled:
-        self._called("poll")
-        if not self.script:
-            self.control.stop()
-            return None
-        step = self.script.pop(0)
-        return step() if callable(step) else step
-
-    def commit(self) -> None:
-        self._called("commit")
-
-    def stop(self) -> None:
-        self._called("stop")
-
-    def _called(self, what: str) -> None:
-        self.calls.append(what)
-        if what in self.fails:
-            raise self.fails[what]
-
-
-class World:
-    """A task with everything around it."""
-
-    def __init__(self, *script: Callable[[], Polled] | Polled, paused: bool = False) -> None:
-        self.clock = Clock()
-        self.control = ClockedControl(self.clock, paused=paused)
-        self.link = FakeLink(self.control)
-        self.sender = FakeSender(self.link.events)
-        self.task = ScriptedTask(script, self.control)
-        self.policy = ErrorPolicy()
-        self.tidied = 0
-
-    def run(self) -> None:
-        handler = tolerance(self.policy, clock=self.clock)
-        progress = SourceProgress()
-        topics = TopicLedger()
-        self.failures = SendFailures(handler)
-        parts = SourceParts(
-            task=self.task,
-            config={"file": "x"},
-            path=SourcePath(
-                chain=Chain((), handler),
-                converters=text_converters(),
-                sender=self.sender,
-                topics=topics,
-                progress=progress,
-                tolerance=handler,
-            ),
-            sender=self.sender,
-            failures=self.failures,
-            tolerance=handler,
-            commits=SourceCommits(progress, self.link),
-            topics=topics,
-            link=self.link,
-            control=self.control,
-            closers=(self.sender.close,),
-        )
-        SourceRunner(parts, Timing(5.0, 2.0), self.clock, self._tidy).run()
-
-    def _tidy(self) -> None:
-        self.tidied += 1
-
-    def later(self, seconds: float) -> Callable[[], Polled]:
-        def passes() -> Polled:
-            self.clock.now += seconds
-
-        return passes
-
-
-def lines(position: int, *values: str) -> SourceBatch:
-    return SourceBatch(
-        "t",
-        list(values),
-        value_schema=STRING_SCHEMA,
-        source_partition={"f": "x"},
-        source_offset={"p": position},
-    )
-
-
-def offset(position: int) -> dict[bytes, bytes | None]:
-    return {b'{"f":"x"}': f'{{"p":{position}}}'.encode()}
+from tests.unit.pipeline.source_world import Polled, World, lines, offset
 
 
 def test_a_task_reports_that_it_runs_delivers_and_is_drained() -> None:

@@ -1,5 +1,6 @@
 """What the config service answers."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -50,6 +51,12 @@ async def test_a_replaced_connector_is_not_created(world: Any) -> None:
 
     assert not replaced.created
     assert config_from_proto(replaced.connector.config) == {"a": "b"}
+
+
+async def test_of_many_who_put_a_connector_one_creates_it(world: Any) -> None:
+    answers = await asyncio.gather(*(world.stub.PutConnector(put({"n": str(n)})) for n in range(20)))
+
+    assert sum(answer.created for answer in answers) == 1
 
 
 async def test_a_connector_is_created_with_its_initial_state(world: Any) -> None:

@@ -63,6 +63,11 @@ def test_a_connector_is_created_once() -> None:
         decide(PutConnector("orders", CONFIG, create_only=True), given(*CREATED))
 
 
+def test_a_connector_that_is_not_there_is_not_replaced() -> None:
+    with pytest.raises(UnknownConnectorError):
+        decide(PutConnector("orders", CONFIG, replace_only=True), ConfigState())
+
+
 def test_replacing_leaves_the_target_state_alone() -> None:
     state = given(*CREATED, TargetStateSet("orders", TargetState.PAUSED))
 

@@ -16,10 +16,10 @@ from copycat_serving.watching import stream_watch
 
 from copycat_config.adapters import messages
 from copycat_config.domain import commands
-from copycat_config.domain.errors import ConnectorExistsError
+from copycat_config.domain.errors import ConnectorExistsError, UnknownConnectorError
 from copycat_config.domain.events import ConfigEvent
 from copycat_config.domain.state import ConfigState
-from copycat_config.domain.views import get_connector, list_connectors
+from copycat_config.domain.views import find_connector, get_connector, list_connectors
 
 SERVICE = "copycat.config.v1.ConfigService"
 ConfigEvents: TypeAlias = EventSourced[commands.ConfigCommand, ConfigEvent, ConfigState]
@@ -115,16 +115,19 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
             yield message
 
     async def _put(self, command: commands.PutConnector) -> tuple[bool, ConfigState, types_pb2.Revision]:
-        """Try to create first: only the decision itself knows whether the connector was there."""
-        try:
-            outcome = await self._events.execute(replace(command, create_only=True))
-            created = True
-        except ConnectorExistsError:
-            if command.create_only:
-                raise
-            outcome = await self._events.execute(command)
-            created = False
-        return created, outcome.state, revision_to_proto(outcome.revision)
+        """Guess whether the connector is there and let the decision check: only then `created` is certain."""
+        create = command.create_only or find_connector(self._events.state, command.connector) is None
+        while True:
+            try:
+                outcome = await self._events.execute(
+                    replace(command, create_only=create, replace_only=not create)
+                )
+            except (ConnectorExistsError, UnknownConnectorError):
+                if command.create_only:
+                    raise
+                create = not create
+            else:
+                return create, outcome.state, revision_to_proto(outcome.revision)
 
     async def _execute(self, command: commands.ConfigCommand) -> types_pb2.Revision:
         return revision_to_proto((await self._events.execute(command)).revision)

@@ -18,6 +18,9 @@ class PutConnector:
     initial_state: TargetState | None = None
     """Written before the configuration; None leaves the target state alone."""
     create_only: bool = False
+    """Refuse when the connector is there."""
+    replace_only: bool = False
+    """Refuse when it is not."""
 
 
 @dataclass(frozen=True, slots=True)

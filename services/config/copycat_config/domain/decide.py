@@ -73,6 +73,8 @@ def _put_connector(command: PutConnector, facts: ConnectorFacts) -> tuple[Config
     check_name(command.connector, "name")
     configured = ConnectorConfigured(command.connector, command.config)
     if facts.config is None:
+        if command.replace_only:
+            raise UnknownConnectorError(command.connector)
         if command.initial_state is None:
             return (configured,)
         return (TargetStateSet(command.connector, command.initial_state), configured)

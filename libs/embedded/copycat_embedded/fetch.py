@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from copycat_connect.retry import RetryPolicy
 from jgo.maven import MavenContext
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -18,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from copycat_embedded.errors import JarError
 from copycat_embedded.lock import Jar
 
-ATTEMPTS = 3
+AGAIN = RetryPolicy(first=0.5, factor=2.0, give_up_after=3.0)
 PARALLEL = 8
 TIMEOUT_SECONDS = 60
 
@@ -57,18 +59,21 @@ def _fetch(jar: Jar, into: Path, check: Callable[[Jar, Path], None]) -> None:
 
 def _download(jar: Jar, folder: Path) -> Path:
     group, artifact, version = jar.coordinate.split(":")
-    for attempt in range(1, ATTEMPTS + 1):
-        context = MavenContext(repo_cache=folder / f"repository-{attempt}", timeout=TIMEOUT_SECONDS)
+    waits = AGAIN.waits()
+    while True:
+        attempt = tempfile.mkdtemp(dir=folder)  # jgo would take half a file of a former attempt for the whole
+        context = MavenContext(repo_cache=Path(attempt), timeout=TIMEOUT_SECONDS)
         try:
             return Path(context.project(group, artifact).at_version(version).artifact().resolve())
         except (
             OSError,
             RuntimeError,
         ) as failure:  # requests' errors are OSErrors; "not found" is a RuntimeError
-            if attempt == ATTEMPTS:
+            wait = next(waits, None)
+            if wait is None:
                 message = (
-                    f"Cannot fetch {jar.coordinate}: {failure}. Check the network, or name a "
-                    f"folder that holds {jar.file_name} in COPYCAT_JARS."
+                    f"Cannot fetch {jar.coordinate}: {failure}. Check the network, or name a folder that holds "
+                    "the jars in COPYCAT_JARS."
                 )
                 raise JarError(message, jar=jar.coordinate) from failure
-    raise AssertionError  # the loop above returns or raises
+        time.sleep(wait)

@@ -72,8 +72,8 @@ def _download(jar: Jar, folder: Path) -> Path:
             wait = next(waits, None)
             if wait is None:
                 message = (
-                    f"Cannot fetch {jar.coordinate}: {failure}. Check the network, or name a folder that holds "
-                    "the jars in COPYCAT_JARS."
+                    f"Cannot fetch {jar.coordinate}: {failure}. Check the network, or name a folder "
+                    "that holds the jars in COPYCAT_JARS."
                 )
                 raise JarError(message, jar=jar.coordinate) from failure
         time.sleep(wait)

@@ -24,7 +24,7 @@ def test_verified_jars_are_counted(kafka: str) -> None:
 
 
 def test_without_a_network_the_jar_and_the_way_out_are_named(tmp_path: Path) -> None:
-    proxies = {name: NOWHERE for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")}
+    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOWHERE)
     done = run(
         "broker", XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path), NO_PROXY="", no_proxy="", **proxies
     )

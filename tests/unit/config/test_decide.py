@@ -75,7 +75,7 @@ def test_replacing_leaves_the_target_state_alone() -> None:
 
 
 def test_an_equal_configuration_writes_nothing() -> None:
-    reordered = dict(reversed(CONFIG.items()))
+    reordered = dict(reversed(list(CONFIG.items())))
 
     assert decide(PutConnector("orders", reordered), given(*CREATED)) == ()
 

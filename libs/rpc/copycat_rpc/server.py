@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -61,6 +62,9 @@ def _answering(behaviour: Callable[..., Any], details: grpc.HandlerCallDetails) 
 
 
 def _streaming(behaviour: Callable[..., Any], details: grpc.HandlerCallDetails) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(behaviour):  # writes to its context, as gRPC's own health service does
+        return _answering(behaviour, details)
+
     async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
         try:
             async for response in behaviour(request, context):

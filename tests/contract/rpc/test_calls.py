@@ -13,6 +13,7 @@ from copycat_connect.errors import ConfigError, CopycatError, ErrorCode, NotWrit
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.server import RpcServer
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 
 class UnknownConnectorError(CopycatError):
@@ -119,3 +120,17 @@ async def test_a_taken_port_names_the_setting_and_the_fix() -> None:
     with pytest.raises(ConfigError, match=r"listen on .* is in use .* set config\.listen"):
         await RpcServer(address, setting="config.listen").start()
     await server.stop(0)
+
+
+async def test_health_can_be_watched() -> None:
+    server, address = await serve(Service())
+    seen = []
+    async with open_channel([address]) as channel:
+        async for answer in health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest()):
+            seen.append(answer.status)
+            if len(seen) == 2:
+                break
+            await server.set_serving(True)
+    await server.stop(0)
+
+    assert seen == [health_pb2.HealthCheckResponse.NOT_SERVING, health_pb2.HealthCheckResponse.SERVING]

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import Any, assert_never
 
+from copycat_eventlog.json_text import MalformedError, write_json
 from copycat_eventlog.log import Record
 
 from copycat_config.adapters import readers
-from copycat_config.adapters.json_text import MalformedError, write_json
 from copycat_config.domain.events import (
     ConfigEvent,
     ConnectorConfigured,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from copycat_config.adapters.json_text import MalformedError, read_integer, read_object, read_text
+from copycat_eventlog.json_text import MalformedError, read_integer, read_object, read_text
+
 from copycat_config.domain.events import (
     Config,
     ConnectorConfigured,

@@ -6,9 +6,7 @@ import logging
 import re
 from typing import Any, assert_never
 
-from copycat_eventlog.log import Record
-
-from copycat_status.adapters.json_text import (
+from copycat_eventlog.json_text import (
     MalformedError,
     read_integer,
     read_object,
@@ -16,6 +14,8 @@ from copycat_status.adapters.json_text import (
     read_text,
     write_json,
 )
+from copycat_eventlog.log import Record
+
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.status import Instance, State, Status
 

@@ -84,7 +84,7 @@ class Bench:
         self._folder = folder
         self._source = source
         self._count = count
-        self._filled: str | None = None
+        self._filled = ""
         converters = {f"{name}.converter": STRING for name in ("key", "value", "header")}
         self._executor = InProcessExecutor({"bootstrap.servers": bootstrap, **converters})
 
@@ -92,10 +92,18 @@ class Bench:
         """Run one case; returns a line with its numbers."""
         name = f"{case}-{time.time_ns()}"
         move = self._source_case if case.startswith("source") else self._sink_case
+        if not case.startswith("source"):
+            self._fill()
         cpu = time.process_time()
         rate = move(name, config)
         cpu = (time.process_time() - cpu) / self._count * 1e6
         return f"{case:18} {rate / 1000:7.0f} k records/s   {cpu:5.2f} us CPU a record"
+
+    def _fill(self) -> None:
+        if not self._filled:
+            self._filled = f"lines-{time.time_ns()}"
+            self._topics.create(self._filled)
+            self._topics.fill(self._filled, self._source)
 
     def _source_case(self, name: str, config: Mapping[str, str]) -> float:
         self._topics.create(name)
@@ -113,10 +121,6 @@ class Bench:
             return 0
 
     def _sink_case(self, name: str, config: Mapping[str, str]) -> float:
-        if self._filled is None:
-            self._filled = "lines"
-            self._topics.create(self._filled)
-            self._topics.fill(self._filled, self._source)
         target = self._folder / f"{name}.out"
         files = {"connector.class": f"{FILE}SinkConnector", "file": str(target), "topics": self._filled}
         task = self._executor.start({"name": name, **files, **config}, self._filled)

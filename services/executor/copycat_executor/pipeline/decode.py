@@ -16,7 +16,12 @@ from copycat_connect.data.records import SinkRecord
 
 from copycat_executor.pipeline.chain import Chain
 from copycat_executor.pipeline.converters import Converters
-from copycat_executor.pipeline.decode_columns import decode_columns, decode_headers, new_record
+from copycat_executor.pipeline.decode_columns import (
+    decode_columns,
+    decode_headers,
+    plain_record,
+    traced_record,
+)
 from copycat_executor.pipeline.receiver import KafkaMessage
 from copycat_executor.pipeline.stages import RecordSkippedError, Stage
 from copycat_executor.pipeline.tolerate import Tolerance
@@ -62,10 +67,11 @@ class Decoder:
         if columns is not None:
             for topic in set(columns.topics):
                 self._topics.meet(topic)
-            batch = SinkBatch(
+            if self._chain:
+                return SinkBatch.of(self._transformed(columns.records(), messages))
+            return SinkBatch(
                 columns.values[1], columns.record_at, keys=columns.keys[1], topics=columns.topics
             )
-            return batch if not self._chain else SinkBatch.of(self._transformed(batch, messages))
         return SinkBatch.of(self._one_by_one(messages))
 
     def _transformed(
@@ -104,9 +110,8 @@ class Decoder:
         value = self._attempt(message, Stage.VALUE_CONVERTER, converters.value_name, value_of)
         headers_of = partial(decode_headers, converters.header, topic, message)
         decoded = self._attempt(message, Stage.HEADER_CONVERTER, converters.header_name, headers_of)
-        return new_record(
-            message, topic, (key.schema, key.value), (value.schema, value.value), decoded, traced=self._traced
-        )
+        make = traced_record if self._traced else plain_record
+        return make(message, topic, *key, *value, decoded)
 
     def _attempt(self, message: KafkaMessage, stage: Stage, plugin: str, operation: Callable[[], T]) -> T:
         try:

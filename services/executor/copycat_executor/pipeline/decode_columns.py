@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 
 from copycat_connect.data.headers import Header
 from copycat_connect.data.records import SinkRecord, TimestampType
@@ -18,6 +19,9 @@ from copycat_executor.pipeline.traced import TracedRecord
 
 Column = tuple[list[Schema | None], list[ConnectValue]]
 Run = tuple[str, int]
+
+#: Looked up and not called: an enum's call costs as much as half a record.
+_TIMESTAMP_TYPES: Final = tuple(TimestampType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,43 +43,73 @@ class DecodedColumns:
 
     def record_at(self, place: int) -> SinkRecord:
         """Make one record."""
-        message = self.messages[place]
-        return new_record(
-            message,
+        make = traced_record if self.traced else plain_record
+        return make(
+            self.messages[place],
             self.topics[place],
-            (self.keys[0][place], self.keys[1][place]),
-            (self.values[0][place], self.values[1][place]),
+            self.keys[0][place],
+            self.keys[1][place],
+            self.values[0][place],
+            self.values[1][place],
             () if self.headers is None else self.headers[place],
-            traced=self.traced,
         )
 
+    def records(self) -> Iterator[SinkRecord]:
+        """Make all records, as fast as that goes."""
+        headers = self.headers or ((),) * len(self.messages)
+        make = traced_record if self.traced else plain_record
+        return map(make, self.messages, self.topics, *self.keys, *self.values, headers)
 
-def new_record(
+
+def plain_record(  # noqa: PLR0917  # one argument a column, so that `map` can call it
     message: KafkaMessage,
     topic: str,
-    key: tuple[Schema | None, ConnectValue],
-    value: tuple[Schema | None, ConnectValue],
+    key_schema: Schema | None,
+    key: ConnectValue,
+    value_schema: Schema | None,
+    value: ConnectValue,
     headers: Sequence[Header],
-    *,
-    traced: bool,
 ) -> SinkRecord:
     """Make the sink record of a message from its decoded parts."""
     kind, stamp = message.timestamp()
-    cls = TracedRecord if traced else SinkRecord
-    record = cls(
+    return SinkRecord(
         topic,
         message.partition(),
         message.offset(),
-        key[1],
-        value[1],
-        key[0],
-        value[0],
+        key,
+        value,
+        key_schema,
+        value_schema,
         stamp if kind and stamp >= 0 else None,
-        TimestampType(kind),
+        _TIMESTAMP_TYPES[kind],
         headers,
     )
-    if isinstance(record, TracedRecord):
-        record.message = message
+
+
+def traced_record(  # noqa: PLR0917  # likewise
+    message: KafkaMessage,
+    topic: str,
+    key_schema: Schema | None,
+    key: ConnectValue,
+    value_schema: Schema | None,
+    value: ConnectValue,
+    headers: Sequence[Header],
+) -> TracedRecord:
+    """Make a sink record that remembers its message."""
+    kind, stamp = message.timestamp()
+    record = TracedRecord(
+        topic,
+        message.partition(),
+        message.offset(),
+        key,
+        value,
+        key_schema,
+        value_schema,
+        stamp if kind and stamp >= 0 else None,
+        _TIMESTAMP_TYPES[kind],
+        headers,
+    )
+    record.message = message
     return record
 
 

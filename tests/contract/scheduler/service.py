@@ -98,6 +98,7 @@ class Cluster:
             try:
                 await worker.beat()
             except RemoteError as error:
+                worker.hang_up()
                 if error.remote_code != NotWriterError.code or time.monotonic() > deadline:
                     raise
                 await asyncio.sleep(0.02)

@@ -1,0 +1,88 @@
+"""The common schema of the elements of a list or map, and elements made to fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time
+
+from copycat_connect.data import logical
+from copycat_connect.data.java import round_to_float32
+from copycat_connect.data.schema import Schema, SchemaType
+from copycat_connect.data.schema_and_value import SchemaAndValue
+from copycat_connect.data.value import ConnectValue
+from copycat_connect.errors import DataError
+
+_WIDENING = (
+    SchemaType.INT8,
+    SchemaType.INT16,
+    SchemaType.INT32,
+    SchemaType.INT64,
+    SchemaType.FLOAT32,
+    SchemaType.FLOAT64,
+)
+
+
+def common_schema(elements: Iterable[SchemaAndValue | None]) -> Schema | None:
+    """Return the schema that fits every element that is not null; None when there is none."""
+    common: Schema | None = None
+    for element in elements:
+        if element is None or element.schema is None:
+            continue
+        if common is None:
+            common = element.schema
+        else:
+            common = _wider(common, element.schema)
+            if common is None:
+                return None
+    return common
+
+
+def fit(element: SchemaAndValue | None, common: Schema | None) -> ConnectValue:
+    """Return an element's value as one of the common schema.
+
+    Raises:
+        DataError: It is null, and the schema does not allow that.
+    """
+    if element is None:
+        if common is not None:
+            raise DataError("Unable to convert a null value to a schema that requires a value")
+        return None
+    if common is None or element.schema == common:
+        return element.value
+    return _convert(element.value, common)
+
+
+def _wider(first: Schema, second: Schema) -> Schema | None:
+    if first.type is second.type:
+        return second
+    if first.type not in _WIDENING or second.type not in _WIDENING:
+        return None
+    return max(first, second, key=lambda schema: _WIDENING.index(schema.type))
+
+
+def _convert(value: ConnectValue, common: Schema) -> ConnectValue:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _number_as(value, common)
+    if (
+        common.name == logical.TIMESTAMP
+        and isinstance(value, (date, time))
+        and not isinstance(value, datetime)
+    ):
+        day, clock = (value, time()) if isinstance(value, date) else (date(1970, 1, 1), value)
+        return datetime.combine(day, clock, tzinfo=UTC)
+    return value
+
+
+def _number_as(value: float, common: Schema) -> ConnectValue:
+    match common.name:
+        case logical.DATE:
+            return logical.date_from_days(int(value))
+        case logical.TIME:
+            return logical.time_from_millis(int(value))
+        case logical.TIMESTAMP:
+            return logical.timestamp_from_millis(int(value))
+        case _:
+            pass
+    if common.type is SchemaType.FLOAT32:
+        return round_to_float32(float(value))
+    return float(value) if common.type is SchemaType.FLOAT64 else value

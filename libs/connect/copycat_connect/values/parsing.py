@@ -1,0 +1,157 @@
+"""Text to values: guesses the schema, as the header converter has to."""
+
+from __future__ import annotations
+
+from copycat_connect.data.schema import BOOLEAN_SCHEMA, STRING_SCHEMA, Schema, SchemaType
+from copycat_connect.data.schema_and_value import NULL, SchemaAndValue
+from copycat_connect.data.value import ConnectValue
+from copycat_connect.errors import DataError
+from copycat_connect.values.merging import common_schema, fit
+from copycat_connect.values.scalars import parse_number, parse_temporal
+from copycat_connect.values.tokens import Tokens
+
+Element = SchemaAndValue | None
+_TEMPORAL_TOKENS = 4
+_QUOTE = '"'
+
+
+def parse_value(text: str | None) -> SchemaAndValue:
+    """Return the value a text most likely stands for; whatever is nothing else is a string.
+
+    A number followed by anything is a string here. Kafka Connect drops what follows: its defect KAFKA-20892.
+    """
+    if text is None:
+        return NULL
+    tokens = Tokens(text)
+    if tokens.is_single and text.strip() in _LITERALS:
+        return _LITERALS[text.strip()]
+    return _container(tokens) or _alone(tokens) or SchemaAndValue(STRING_SCHEMA, text)
+
+
+def _container(tokens: Tokens) -> Element:
+    """Return the list or map the text begins with; what follows it is ignored."""
+    try:
+        return _embedded_container(tokens)
+    except DataError:
+        tokens.place = 0
+        return None
+
+
+def _alone(tokens: Tokens) -> Element:
+    if tokens.ended:
+        return None
+    first = tokens.take()
+    return (
+        _scalar(tokens, first.strip(), alone=True) if first.strip() else SchemaAndValue(STRING_SCHEMA, first)
+    )
+
+
+_LITERALS = {
+    "null": NULL,
+    "true": SchemaAndValue(BOOLEAN_SCHEMA, True),
+    "false": SchemaAndValue(BOOLEAN_SCHEMA, False),
+}
+
+
+def _scalar(tokens: Tokens, token: str, *, alone: bool) -> Element:
+    if token[0].isdecimal():
+        # Colons are delimiters, so a time is five tokens.
+        rest = tokens.look_ahead(_TEMPORAL_TOKENS)
+        temporal = parse_temporal(token + rest) if rest is not None else None
+        if temporal is not None:
+            tokens.place += _TEMPORAL_TOKENS
+            return temporal
+        temporal = parse_temporal(token)
+        if temporal is not None:
+            return temporal
+    if not token[0].isdecimal() and token[0] not in "+-":
+        return None
+    if alone and not tokens.is_single:
+        return None
+    return parse_number(token)
+
+
+def _embedded(tokens: Tokens) -> Element:
+    if tokens.take_if(_QUOTE):
+        return _quoted(tokens)
+    if tokens.take_if("null"):
+        return None
+    for literal in ("true", "false"):
+        if tokens.take_if(literal):
+            return _LITERALS[literal]
+    container = _embedded_container(tokens)
+    if container is not None:
+        return container
+    token = next((token for token in tokens.rest() if token), "")
+    value = _scalar(tokens, token, alone=False) if token else None
+    if value is None:
+        raise DataError("Failed to parse embedded value")
+    return value
+
+
+def _embedded_container(tokens: Tokens) -> Element:
+    if tokens.take_if("["):
+        return _array(tokens)
+    return _map(tokens) if tokens.take_if("{") else None
+
+
+def _quoted(tokens: Tokens) -> SchemaAndValue:
+    content = ""
+    while not tokens.ended:
+        token = tokens.take()
+        if token == _QUOTE:
+            return parse_temporal(content) or SchemaAndValue(STRING_SCHEMA, content)
+        content += token
+    raise DataError("String is missing its closing quote")
+
+
+def _array(tokens: Tokens) -> SchemaAndValue:
+    elements: list[Element] = []
+    while not tokens.take_if("]"):
+        if tokens.ended:
+            raise DataError("Array is missing terminating ']': " + tokens.text)
+        if tokens.take_if(","):
+            raise DataError("Unable to parse an empty array element: " + tokens.text)
+        elements.append(_embedded(tokens))
+        if not tokens.take_if(",") and not _at(tokens, "]"):
+            raise DataError("Array elements missing ',' delimiter")
+    schema = common_schema(elements)
+    values = [fit(element, schema) for element in elements]
+    return SchemaAndValue(Schema(SchemaType.ARRAY, value=schema), values)
+
+
+def _map(tokens: Tokens) -> SchemaAndValue:
+    keys: list[Element] = []
+    items: list[Element] = []
+    while not tokens.take_if("}"):
+        if tokens.ended:
+            raise DataError("Map is missing terminating '}': " + tokens.text)
+        if tokens.take_if(","):
+            raise DataError("Unable to parse a map entry with no key or value: " + tokens.text)
+        key = _embedded(tokens)
+        if key is None:
+            raise DataError("Map entry may not have a null key: " + tokens.text)
+        if not tokens.take_if(":"):
+            message = f"Map entry is missing ':' at {tokens.place} in {tokens.text}"
+            raise DataError(message)
+        keys.append(key)
+        items.append(_embedded(tokens))
+        tokens.take_if(",")
+    of_keys, of_items = common_schema(keys), common_schema(items)
+    values: dict[ConnectValue, ConnectValue] = {
+        _hashable(fit(key, of_keys)): fit(item, of_items) for key, item in zip(keys, items, strict=True)
+    }
+    return SchemaAndValue(Schema(SchemaType.MAP, key=of_keys, value=of_items), values)
+
+
+def _at(tokens: Tokens, wanted: str) -> bool:
+    place = tokens.place
+    found = tokens.take_if(wanted)
+    tokens.place = place
+    return found
+
+
+def _hashable(key: ConnectValue) -> ConnectValue:
+    if isinstance(key, (list, dict)):
+        raise DataError("A map or list cannot be a map's key")
+    return key

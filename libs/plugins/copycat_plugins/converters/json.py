@@ -63,7 +63,10 @@ class JsonConverter(Converter, HeaderConverter):
         if schema is None and value is None:
             return None
         prefix, write = self._to_json.get(schema)
-        payload = encoding.write(write(value))
+        if schema is None:
+            payload = encoding.write_plain_batch([value], write)[0]
+        else:
+            payload = encoding.write(write(value))
         return prefix + payload + b"}" if self._envelopes else payload
 
     def from_connect_batch(

@@ -119,13 +119,19 @@ def floats_are_plain(value: Node) -> bool:
     """Return whether orjson writes every float in there as Java does."""
     kind = type(value)
     if kind is dict:
-        return all(floats_are_plain(item) for item in value.values() if type(item) in _MAY_HOLD_FLOATS)
-    if kind is list:
-        return all(floats_are_plain(item) for item in value if type(item) in _MAY_HOLD_FLOATS)
-    return kind is not float or _is_plain(value)
-
-
-_MAY_HOLD_FLOATS = frozenset({float, dict, list})
+        items = value.values()
+    elif kind is list:
+        items = value
+    else:
+        return kind is not float or _is_plain(value)
+    for item in items:
+        kind = type(item)
+        if kind is float:
+            if not _is_plain(item):
+                return False
+        elif (kind is dict or kind is list) and not floats_are_plain(item):
+            return False
+    return True
 
 
 def _is_plain(value: float) -> bool:

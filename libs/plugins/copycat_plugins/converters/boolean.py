@@ -1,0 +1,73 @@
+"""BooleanConverter: one byte, 1 or 0."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from copycat_connect.config import ConfigDef
+from copycat_connect.data import (
+    OPTIONAL_BOOLEAN_SCHEMA,
+    ConnectValue,
+    Headers,
+    Schema,
+    SchemaAndValue,
+    SchemaType,
+)
+from copycat_connect.data.java import class_text
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
+from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
+
+CLASS_NAME = "org.apache.kafka.connect.converters.BooleanConverter"
+_READ: dict[bytes | None, bool | None] = {None: None, b"\x01": True, b"\x00": False}
+
+
+class BooleanConverter(Converter, HeaderConverter):
+    """Converts booleans."""
+
+    def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
+        """Return the boolean with an optional schema."""
+        del topic, headers
+        if data not in _READ:
+            raise DataError("Failed to deserialize boolean: ")
+        return SchemaAndValue(OPTIONAL_BOOLEAN_SCHEMA, _READ[data])
+
+    def from_connect(
+        self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the byte; null stays null."""
+        del topic, headers
+        if schema is not None and schema.type is not SchemaType.BOOLEAN:
+            message = f"Invalid schema type for BooleanConverter: {schema.type}"
+            raise DataError(message)
+        if value is None:
+            return None
+        if not isinstance(value, bool):
+            message = f"BooleanConverter is not compatible with objects of type {class_text(value)}"
+            raise DataError(message)
+        return b"\x01" if value else b"\x00"
+
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
+        """Return the boolean with an optional schema."""
+        del key
+        return self.to_connect(topic, None, data)
+
+    def from_connect_header(
+        self, topic: str, key: str, schema: Schema | None, value: ConnectValue
+    ) -> bytes | None:
+        """Return the byte; null stays null."""
+        del key
+        return self.from_connect(topic, None, schema, value)
+
+
+PLUGINS = tuple(
+    PluginSpec(
+        class_name=CLASS_NAME,
+        kind=kind,
+        version=version("copycat-plugins"),
+        summary="A boolean as one byte.",
+        config=ConfigDef(CONVERTER_TYPE_KEY),
+        factory=BooleanConverter,
+    )
+    for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)
+)

@@ -52,7 +52,7 @@ async def serve(
             planning = Planning(
                 events, inputs, bells, lease=settings.lease_ms / 1000, delay=settings.delay_ms / 1000
             )
-            servicer = SchedulerServicer(events, planning, settings.lease_ms)
+            servicer = SchedulerServicer(events, planning, settings.lease_ms, stop)
             server.add(
                 add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"
             )

@@ -167,7 +167,7 @@ class Cluster:
             connectors = Connectors(bells.plan.set)
             inputs = Inputs(connectors, statuses, catalog)
             planning = Planning(events, inputs, bells, lease=lease, delay=delay)
-            servicer = SchedulerServicer(events, planning, int(lease * 1000))
+            servicer = SchedulerServicer(events, planning, int(lease * 1000), asyncio.Event())
             server.add(
                 add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
@@ -20,11 +21,14 @@ from copycat_scheduler.domain.state import SchedulerState
 class SchedulerServicer(SchedulerServiceServicer):
     """Answers the calls of `copycat.scheduler.v1.SchedulerService`."""
 
-    def __init__(self, events: SchedulerEvents, planning: Planning, lease_ms: int) -> None:
-        """Serve the assignments and the leases."""
+    def __init__(
+        self, events: SchedulerEvents, planning: Planning, lease_ms: int, stop: asyncio.Event
+    ) -> None:
+        """Serve the assignments and the leases; workers are sent away when `stop` is set."""
         self._events = events
         self._planning = planning
         self._lease_ms = lease_ms
+        self._stop = stop
 
     async def Join(
         self, request_iterator: AsyncIterator[pb.JoinRequest], context: Any
@@ -32,7 +36,7 @@ class SchedulerServicer(SchedulerServiceServicer):
         """Keep a worker's lease; the end of the stream does not end it."""
         worker_id = ""
         try:
-            async for beat in request_iterator:
+            async for beat in _until(self._stop, request_iterator):
                 worker_id = beat.worker_id
                 if not worker_id:
                     raise UnnamedWorkerError
@@ -72,6 +76,24 @@ class SchedulerServicer(SchedulerServiceServicer):
         )
         async for message in messages:
             yield message
+
+
+async def _until(
+    stop: asyncio.Event, beats: AsyncIterator[pb.JoinRequest]
+) -> AsyncGenerator[pb.JoinRequest, None]:
+    """Yield beats until there are no more, or this process stops: a stream never ends by itself."""
+    stopping, arriving = asyncio.create_task(stop.wait()), aiter(beats)
+    try:
+        while True:
+            reading = asyncio.ensure_future(anext(arriving, None))
+            await asyncio.wait((stopping, reading), return_when=asyncio.FIRST_COMPLETED)
+            beat = reading.result() if reading.done() else None
+            if beat is None:
+                reading.cancel()
+                return
+            yield beat
+    finally:
+        stopping.cancel()
 
 
 def _snapshot(state: SchedulerState) -> Iterator[pb.WatchAssignmentsResponse]:

@@ -15,7 +15,8 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
 from copycat_gateway.edge.headers import ResponseHeaders
 from copycat_gateway.edge.intake import check_media_types
-from copycat_gateway.edge.openapi import document_errors, openapi_config
+from copycat_gateway.edge.openapi import complete_document, openapi_config
+from copycat_gateway.edge.options import options_handlers
 from copycat_gateway.edge.paths import RawPaths
 from copycat_gateway.edge.progress import deadline
 from copycat_gateway.health import Health
@@ -24,6 +25,7 @@ from copycat_gateway.routes import (
     configs,
     connectors,
     health,
+    internal,
     loggers,
     offsets,
     plugins,
@@ -51,6 +53,7 @@ REST: Sequence[HTTPRouteHandler] = (
     *offsets.HANDLERS,
     *plugins.HANDLERS,
     *workers.HANDLERS,
+    *internal.HANDLERS,
 )
 #: Kafka Connect's CORS filter allows these.
 CORS_HEADERS = ["X-Requested-With", "Content-Type", "Accept", "Origin"]
@@ -81,7 +84,7 @@ class Applications:
         settings = self._settings
         router = Router(
             path="/",
-            route_handlers=list(handlers),
+            route_handlers=[*options_handlers(handlers), *handlers],
             before_request=check_media_types,
             middleware=[deadline(settings.request_timeout)],
         )
@@ -94,7 +97,7 @@ class Applications:
             request_max_body_size=None,  # intake bounds it, and answers
             logging_config=None,
         )
-        document_errors(app)
+        complete_document(app)
         wrapped: Any = RawPaths(app)
         return ResponseHeaders(wrapped, settings.header_rules) if settings.header_rules else wrapped
 

@@ -17,6 +17,7 @@ from copycat_rpc.channel import open_channel
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
+from copycat_gateway.revisions import Written
 from copycat_gateway.workers import Workers
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Services:
         self.offset: OffsetServiceAsyncStub = OffsetServiceStub(opened["offset"])
         self.status: StatusServiceAsyncStub = StatusServiceStub(opened["status"])
         self.scheduler: SchedulerServiceAsyncStub = SchedulerServiceStub(opened["scheduler"])
+        self.written = Written(len(addresses.config))
         self.workers = Workers(self.scheduler, patience=patience)
         self.catalogue = Catalogue(self.workers)
 
@@ -68,8 +70,14 @@ class Services:
         """
         unknown = unknown or connector_not_found(name)
         with saying({CONNECTOR_UNKNOWN: unknown}):
-            reply = await self.config.GetConnector(config_pb2.GetConnectorRequest(name=name))
+            request = config_pb2.GetConnectorRequest(name=name, min_revision=self.written.floor())
+            reply = await self.config.GetConnector(request)
         return reply.connector
+
+    async def connectors(self) -> Sequence[config_pb2.Connector]:
+        """Return every connector."""
+        request = config_pb2.ListConnectorsRequest(min_revision=self.written.floor())
+        return (await self.config.ListConnectors(request)).connectors
 
     async def kind_of(self, name: str) -> str:
         """Return source, sink or unknown; a connector that does not exist is unknown, too."""

@@ -89,6 +89,7 @@ async def register(
         saying({CONNECTOR_EXISTS: exists}),
     ):
         reply = await services.config.PutConnector(request)
+    services.written.note(reply.revision)
     return Registered(connector_info(reply.connector, kind), reply.created)
 
 

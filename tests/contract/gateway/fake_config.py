@@ -29,6 +29,8 @@ class FakeConfig(ConfigServiceServicer):
         self.restarts: list[pb.RequestRestartRequest] = []
         self.levels: list[tuple[str, str]] = []
         self.fails: Exception | None = None
+        self.position = 0
+        self.asked_for = types_pb2.Revision()
 
     def has(
         self,
@@ -72,7 +74,7 @@ class FakeConfig(ConfigServiceServicer):
         connector.target_state = request.target_state
         if request.target_state == types_pb2.TARGET_STATE_STOPPED:
             del connector.tasks[:]
-        return pb.SetTargetStateResponse()
+        return pb.SetTargetStateResponse(revision=types_pb2.Revision(next={0: self.position}))
 
     async def RequestRestart(
         self, request: pb.RequestRestartRequest, context: Any
@@ -90,6 +92,7 @@ class FakeConfig(ConfigServiceServicer):
         return pb.SetLoggerLevelResponse()
 
     async def GetConnector(self, request: pb.GetConnectorRequest, context: Any) -> pb.GetConnectorResponse:
+        self.asked_for = request.min_revision
         return pb.GetConnectorResponse(connector=self._known(request.name))
 
     async def ListConnectors(
@@ -107,3 +110,4 @@ class FakeConfig(ConfigServiceServicer):
     def _may_write(self) -> None:
         if self.fails is not None:
             raise self.fails
+        self.position += 1

@@ -232,3 +232,31 @@ async def test_a_stop_lets_a_request_under_way_finish(bare: World) -> None:
         reply = await request
 
     assert reply.status_code == 503
+
+
+async def test_options_name_every_method_of_a_path(bare: World) -> None:
+    reply = await bare.rest.options("/connectors/c/offsets")
+
+    assert (reply.status_code, reply.content) == (204, b"")
+    assert reply.headers["allow"] == "DELETE, GET, OPTIONS, PATCH"
+
+
+async def test_an_answer_without_a_body_has_no_type(bare: World) -> None:
+    reply = await bare.rest.put("/connectors/c/topics/reset")
+
+    assert "content-type" not in reply.headers
+    assert reply.headers["content-length"] == "0"
+
+
+async def test_the_calls_of_kafkas_own_workers_are_refused(bare: World) -> None:
+    signed = {"X-Connect-Authorization": "c2ln", "X-Connect-Request-Signature-Algorithm": "HmacSHA256"}
+    for method, path in (("POST", "/connectors/c/tasks"), ("PUT", "/connectors/c/fence")):
+        unsigned = await bare.rest.request(method, path)
+        forged = await bare.rest.request(method, path, headers=signed)
+
+        assert (
+            unsigned.content == b'{"error_code":400,"message":"Internal request missing required signature"}'
+        )
+        assert (
+            forged.content == b'{"error_code":403,"message":"Internal request contained invalid signature."}'
+        )

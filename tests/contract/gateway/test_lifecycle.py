@@ -178,3 +178,13 @@ async def test_a_restart_with_flags_is_logged_and_shows_its_plan(cluster: World)
         }
         request = cluster.config.restarts[-1]
         assert (request.include_tasks, request.only_failed) == logged
+
+
+async def test_with_standbys_reads_ask_for_the_gateways_own_writes(cluster: World) -> None:
+    await cluster.open_gateway(config_addresses=f"{cluster.address},{cluster.address}")
+    cluster.config.has("c")
+
+    await cluster.rest.put("/connectors/c/stop")
+    await cluster.rest.get("/connectors/c")
+
+    assert dict(cluster.config.asked_for.next) == {0: cluster.config.position}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_gateway.edge.headers import header_rules
-from copycat_gateway.edge.listeners import parse_listener
+from copycat_gateway.edge.listeners import Listener, bind, parse_listener
 from copycat_gateway.edge.paths import segment, task_number
 from copycat_gateway.errors import NotFoundError
 from copycat_gateway.views.connectors import location
@@ -73,3 +75,15 @@ def test_header_rules_are_read_with_commas_in_quotes() -> None:
 def test_header_rules_of_another_shape_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="action name:value"):
         header_rules("response.http.headers.config", text)
+
+
+def test_sockets_say_tcp_so_that_answers_are_not_delayed() -> None:
+    with bind(Listener("listeners", "127.0.0.1", 0)) as bound:
+        assert bound.proto == socket.IPPROTO_TCP
+
+
+def test_a_name_that_does_not_resolve_is_refused_with_its_key() -> None:
+    with pytest.raises(
+        ConfigError, match=r"Cannot listen on http://no\.such\.host\.invalid:1 .* set listeners to"
+    ):
+        bind(Listener("listeners", "no.such.host.invalid", 1))

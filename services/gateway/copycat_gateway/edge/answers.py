@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from litestar import Request, Response
 from litestar.datastructures import State
+from litestar.response.base import ASGIResponse
 
 from copycat_gateway.errors import problem_of
 
@@ -22,6 +23,13 @@ class JsonAnswer(Response[T]):
         """Return the body."""
         return b"" if content is None else to_json(content)
 
+    def to_asgi_response(self, app: Any, request: Any, **given: Any) -> ASGIResponse:
+        """Return the response to send; without a body it has no type either."""
+        made = super().to_asgi_response(app, request, **given)
+        if self.content is None:
+            made.headers.pop("content-type", None)
+        return made
+
 
 def to_json(content: object) -> bytes:
     """Encode a view; numbers of any size pass, text that UTF-8 cannot hold shows `?`."""
@@ -33,9 +41,9 @@ def answer(content: T, status: int = 200, headers: Mapping[str, str] | None = No
     return JsonAnswer(content, status_code=status, headers=dict(headers or {}), media_type=JSON)
 
 
-def nothing(status: int) -> Response[Any]:
+def nothing(status: int, headers: Mapping[str, str] | None = None) -> Response[Any]:
     """Answer without a body."""
-    return JsonAnswer(None, status_code=status, media_type=JSON)
+    return JsonAnswer(None, status_code=status, headers=dict(headers or {}), media_type=JSON)
 
 
 def error_body(status: int, message: str) -> dict[str, int | str]:

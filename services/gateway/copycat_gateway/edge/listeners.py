@@ -13,7 +13,6 @@ from copycat_connect.errors import ConfigError
 LISTENER: Final = re.compile(
     r"(?P<scheme>[a-zA-Z]+)://(?:\[(?P<v6>[0-9a-fA-F:.%]+)\]|(?P<host>[^\[\]:/]*)):(?P<port>[0-9]{1,5})"
 )
-BACKLOG: Final = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +63,7 @@ def bind(listener: Listener) -> socket.socket:
         ConfigError: The address is taken or not of this machine.
     """
     try:
-        if not listener.host:
-            return _everywhere(listener.port)
-        family = socket.getaddrinfo(listener.host, listener.port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((listener.host, listener.port), family=family, backlog=BACKLOG)
+        return _bound(listener.host, listener.port)
     except OSError as error:
         raise ConfigError(
             f"Cannot listen on {listener} ({error.strerror}): stop what uses it, or set {listener.key} to"
@@ -100,7 +96,25 @@ def bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _everywhere(port: int) -> socket.socket:
-    if socket.has_dualstack_ipv6():
-        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG)
-    return socket.create_server(("", port), backlog=BACKLOG)
+def _bound(host: str, port: int) -> socket.socket:
+    """Bind a host, or every address of both families.
+
+    The protocol is named, since asyncio turns Nagle's delay (40 ms an answer) off only where it says TCP.
+    """
+    everywhere = not host and socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if everywhere else _family(host, port)
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if everywhere:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        made.bind((host, port))
+        made.listen()  # a port bound by two is refused only here
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _family(host: str, port: int) -> int:
+    return socket.getaddrinfo(host or "0.0.0.0", port, type=socket.SOCK_STREAM)[0][0]  # noqa: S104 - asked for

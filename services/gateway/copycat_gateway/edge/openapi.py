@@ -10,7 +10,7 @@ from litestar import Litestar, Request
 from litestar.datastructures import State
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, OpenAPIRenderPlugin
-from litestar.openapi.spec import OpenAPIMediaType, OpenAPIResponse, Operation, RequestBody, Schema
+from litestar.openapi.spec import OpenAPIMediaType, OpenAPIResponse, Operation, Reference, RequestBody, Schema
 from litestar.openapi.spec.enums import OpenAPIType
 
 from copycat_gateway.edge.answers import JSON
@@ -19,19 +19,26 @@ _TEXT: Final = Schema(type=[OpenAPIType.STRING, OpenAPIType.NULL])
 _CONFIG: Final = Schema(
     type=OpenAPIType.OBJECT,
     additional_properties=_TEXT,
-    description="A configuration: every value is a string.",
+    description="Keys of a configuration; null removes one.",
+)
+_COMPLETE: Final = Schema(
+    type=OpenAPIType.OBJECT,
+    required=["connector.class"],
+    additional_properties=_TEXT,
+    description="A connector configuration, complete.",
 )
 _MAP: Final = Schema(type=OpenAPIType.OBJECT)
 _NULLABLE_MAP: Final = Schema(type=[OpenAPIType.OBJECT, OpenAPIType.NULL])
 BODIES: Final = {
-    "Config": _CONFIG,
+    "Config": _COMPLETE,
+    "ConfigPatch": _CONFIG,
     "CreateConnectorRequest": Schema(
         type=OpenAPIType.OBJECT,
         required=["name", "config"],
         additional_properties=False,
         properties={
-            "name": Schema(type=OpenAPIType.STRING),
-            "config": _CONFIG,
+            "name": Schema(type=OpenAPIType.STRING, min_length=1),
+            "config": _COMPLETE,
             "initial_state": Schema(type=OpenAPIType.STRING, enum=["RUNNING", "PAUSED", "STOPPED"]),
         },
     ),
@@ -112,12 +119,23 @@ def openapi_config(version: str) -> OpenAPIConfig:
     )
 
 
-def document_errors(app: Litestar) -> None:
-    """Say in the document that every operation may answer with an error body."""
+def complete_document(app: Litestar) -> None:
+    """Say in the document what the framework cannot know: error bodies, and answers without a body."""
     failed = OpenAPIResponse(
         description="The request failed.", content={JSON: OpenAPIMediaType(schema=_ERROR)}
     )
     for item in (app.openapi_schema.paths or {}).values():
         for operation in (item.get, item.put, item.post, item.patch, item.delete):
             if operation is not None:
-                operation.responses = {**(operation.responses or {}), "default": failed}
+                documented = operation.responses or {}
+                documented.pop("400", None)  # the framework's own error body, which is never sent
+                for response in documented.values():
+                    _without_null(response)
+                operation.responses = {**documented, "default": failed}
+
+
+def _without_null(response: OpenAPIResponse | Reference) -> None:
+    content = response.content if isinstance(response, OpenAPIResponse) else None
+    schemas = [media.schema for media in (content or {}).values()]
+    if any(isinstance(schema, Schema) and schema.type is OpenAPIType.NULL for schema in schemas):
+        response.content = None  # type: ignore[union-attr] # narrowed above

@@ -47,7 +47,7 @@ async def put_config(
     summary="Change some keys of a connector's configuration; null removes a key",
     tags=["connectors"],
     dependencies={**CONNECTOR, **BODY},
-    operation_class=expects("Config"),
+    operation_class=expects("ConfigPatch"),
 )
 async def patch_config(
     services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]

@@ -46,10 +46,10 @@ async def list_connectors(
     expand: Annotated[list[str] | None, QueryParameter(name="expand")] = None,
 ) -> Response[list[str] | dict[str, Any]]:
     """List names, or a map of name to the parts asked for."""
-    listed = await services.config.ListConnectors(config_pb2.ListConnectorsRequest())
+    listed = await services.connectors()
     if expand is None:
-        return answer([connector.name for connector in listed.connectors])
-    return answer(await _expanded(services, listed.connectors, expand))
+        return answer([connector.name for connector in listed])
+    return answer(await _expanded(services, listed, expand))
 
 
 async def _expanded(
@@ -126,7 +126,8 @@ async def delete_connector(
         writing_config(),
         saying({CONNECTOR_UNKNOWN: connector_not_found(connector)}),
     ):
-        await services.config.DeleteConnector(config_pb2.DeleteConnectorRequest(name=connector))
+        reply = await services.config.DeleteConnector(config_pb2.DeleteConnectorRequest(name=connector))
+    services.written.note(reply.revision)
     return nothing(204)
 
 

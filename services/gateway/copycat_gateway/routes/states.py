@@ -65,7 +65,8 @@ async def _aim(services: Services, connector: str, target: types_pb2.TargetState
         stage(f"writing the {shown} target stage for connector {connector} to the config topic"),
         saying({CONNECTOR_UNKNOWN: unknown}),
     ):
-        await services.config.SetTargetState(request)
+        reply = await services.config.SetTargetState(request)
+    services.written.note(reply.revision)
 
 
 HANDLERS = (pause, resume, stop)

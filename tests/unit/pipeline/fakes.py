@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from copycat_connect.data import STRING_SCHEMA, Headers, Schema, SchemaAndValue
 from copycat_connect.data.topic_partition import RecordMetadata, TopicPartition
 from copycat_connect.data.value import ConnectValue
-from copycat_connect.errors import DataError
+from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin import Converter, HeaderConverter
 from copycat_executor.pipeline.control import Settlement, TaskControl
 from copycat_executor.pipeline.converters import Converters
@@ -59,6 +59,7 @@ class FakeLink:
     topics: list[str] = field(default_factory=list)
     last_counts: Counts = field(default_factory=Counts)
     stored: dict[bytes, bytes] = field(default_factory=dict)
+    away: int = 0
 
     def state(self, state: TaskState) -> None:
         self.states.append(state)
@@ -82,6 +83,9 @@ class FakeLink:
         self.events.append("topics")
 
     def source_offsets(self, partitions: Sequence[bytes]) -> list[bytes | None]:
+        if self.away:
+            self.away -= 1
+            raise RetriableError("away")
         return [self.stored.get(partition) for partition in partitions]
 
     def counts(self, counts: Counts) -> None:
@@ -229,11 +233,15 @@ class FakeReceiver:
         self.paused: set[TopicPartition] = set()
         self.closed = False
         self.on_empty: Callable[[], None] = lambda: None
+        self.away = 0
         self._clock = clock
         self._next: dict[TopicPartition, int] = {}
         self._read: dict[TopicPartition, int] = {}
 
     def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
+        if self.away:
+            self.away -= 1
+            raise RetriableError("away")
         self._next = {partition: offset or 0 for partition, offset in offsets.items()}
         return dict(self._next)
 

@@ -326,3 +326,23 @@ def test_reading_continues_at_the_committed_position() -> None:
     world.run()
 
     assert world.task.values == ["b"]
+
+
+def test_a_task_waits_for_a_kafka_that_is_away() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.receiver.away = 2
+
+    world.run()
+
+    assert world.task.values == ["a"]
+
+
+def test_a_task_that_is_stopped_while_kafka_is_away_ends() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.receiver.away = 99
+    world.control.on_wait = world.control.stop
+
+    world.run()
+
+    assert world.link.states == []
+    assert world.task.calls[-1] == "stop"

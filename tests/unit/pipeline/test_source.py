@@ -285,3 +285,32 @@ def test_numbers_are_reported_and_garbage_is_collected_at_commits() -> None:
 
     assert (world.link.last_counts.records_in, world.link.last_counts.records_out) == (2, 2)
     assert world.tidied >= 1
+
+
+def test_a_task_waits_for_offsets_that_cannot_be_read_now() -> None:
+    world = World()
+    world.link.stored[b'{"f":"x"}'] = b'{"p":7}'
+    world.link.away = 2
+    found: list[object] = []
+
+    def asks() -> Polled:
+        found.append(world.task.context.offset({"f": "x"}))
+
+    world.task.script += [asks]
+    world.run()
+
+    assert found == [{"p": 7}]
+
+
+def test_a_task_that_is_stopped_while_it_waits_for_offsets_ends() -> None:
+    world = World()
+    world.link.away = 99
+    world.control.on_wait = world.control.stop
+
+    def asks() -> Polled:
+        world.task.context.offset({"f": "x"})
+
+    world.task.script += [asks]
+    world.run()
+
+    assert world.task.calls[-1] == "stop"

@@ -24,6 +24,9 @@ _log = logging.getLogger(__name__)
 class Runner(Protocol):
     """A task ready to run."""
 
+    def cancel(self) -> None:
+        """Let go of what a thread that hangs could still do harm with; called by another thread."""
+
     def run(self) -> None:
         """Run until told to end; blocks.
 

@@ -66,7 +66,7 @@ def sink_runner(
     )
     converters = build_converters(order.worker_config, order.connector_config, surroundings.plugins)
     chain = build_chain(order.connector_config, settings[names.TRANSFORMS], surroundings.plugins, tolerance)
-    topics = TopicLedger()
+    topics = TopicLedger(tracked=order.worker_says("topic.tracking.enable"))
     reports = letters is not None or policy.log
     decoder = Decoder(converters, chain, tolerance, topics, traced=reports)
     config = _consumer_config(order)

@@ -41,7 +41,7 @@ def source_runner(
     failures = SendFailures(tolerance)
     converters = build_converters(order.worker_config, order.connector_config, surroundings.plugins)
     chain = build_chain(order.connector_config, settings[names.TRANSFORMS], surroundings.plugins, tolerance)
-    topics = TopicLedger(_creator(order))
+    topics = TopicLedger(_creator(order), tracked=order.worker_says("topic.tracking.enable"))
     progress = SourceProgress()
     tells = type(task).commit_record is not SourceTask.commit_record
     sender = _sender(order, failures, control, report_each=tells)
@@ -92,8 +92,7 @@ def _sender(
 
 
 def _creator(order: TaskOrder) -> GroupTopicCreator | None:
-    enabled = (order.worker_config.get("topic.creation.enable") or "true").strip().lower() == "true"
-    groups = creation_groups(order.connector_config) if enabled else ()
+    groups = creation_groups(order.connector_config) if order.worker_says("topic.creation.enable") else ()
     if not groups:
         return None
     client_id = f"connector-adminclient-{order.task_id}"

@@ -9,13 +9,13 @@ from typing import Final, cast
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 from copycat_connect.data.topic_partition import TopicPartition
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_executor.pipeline.client_config import ClientConfig
 from copycat_executor.pipeline.receiver import KafkaMessage
 
 _log = logging.getLogger(__name__)
-_ANSWER: Final = 30.0
+_ANSWER: Final = 5.0
 _GATHER: Final = 0.001
 
 #: What does not pass by itself; all else the client tries again. The negative codes have no public name.
@@ -29,6 +29,16 @@ _FINAL: Final = frozenset({
     -140,  # no offset and no reset policy
     -198,  # bad compression
     -199,  # bad message
+})  # fmt: skip
+
+
+#: Brokers cannot be reached, or a partition has no leader.
+_AWAY: Final = frozenset({
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    -185,  # timed out
+    -187,  # all brokers are down
+    -195,  # transport
 })  # fmt: skip
 
 
@@ -58,7 +68,8 @@ class KafkaReceiver:
             low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=_ANSWER)
         except KafkaException as error:
             message = f"Cannot find where to begin in {partition.topic}-{partition.partition}"
-            raise ConnectError(message) from error
+            kind = RetriableError if error.args[0].code() in _AWAY else ConnectError
+            raise kind(message) from error
         if reset == "error":
             name = f"{partition.topic}-{partition.partition}"
             message = f"Undefined offset with no reset policy for partition: {name}"

@@ -31,6 +31,10 @@ class TaskOrder:
     partitions: Mapping[TopicPartition, int | None]
     """What a sink reads, with the committed positions."""
 
+    def worker_says(self, key: str) -> bool:
+        """Tell whether a setting of the worker that is true by default is not switched off."""
+        return (self.worker_config.get(key) or "true").strip().lower() == "true"
+
     @property
     def task_id(self) -> str:
         """Name the task as Kafka Connect's logs do."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_telemetry.context import about
 
-from copycat_executor.host.assemble import assemble
+from copycat_executor.host.assemble import Runner, assemble
 from copycat_executor.host.link import StreamLink
 from copycat_executor.host.order import TaskOrder, starts_paused
 from copycat_executor.host.surroundings import Surroundings
@@ -38,6 +38,7 @@ class TaskThread:
         self._link = link
         self._ended = ended
         self._control = TaskControl(paused=starts_paused(command))
+        self._runner: Runner | None = None
         name = f"task-{command.task.connector}-{command.task.task}"
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
 
@@ -65,6 +66,8 @@ class TaskThread:
     def abandon(self, timeout: float) -> None:
         """Give the task up: it did not end in time, and nothing it says from now on counts."""
         self._control.stop(Ending.DROP)
+        if self._runner is not None:
+            self._runner.cancel()
         task_id = f"{self.ref.connector}-{self.ref.task}"
         message = f"Graceful stop of task {task_id} failed: it did not end within {timeout:g} s"
         _log.error("%s", message)
@@ -90,6 +93,7 @@ class TaskThread:
         order = TaskOrder.of(self._command, self._surroundings.environment)
         assembled = assemble(order, self._surroundings, self._control, self._link)
         self._link.version = assembled.version
+        self._runner = assembled.runner
         assembled.runner.run()
 
     def _report(self, stage: Stage, error: BaseException) -> None:

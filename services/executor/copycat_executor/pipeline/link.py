@@ -52,7 +52,11 @@ class TaskLink(Protocol):
         """Report topics met for the first time (KIP-558)."""
 
     def source_offsets(self, partitions: Sequence[bytes]) -> list[bytes | None]:
-        """Ask for committed source offsets, in the order of the partitions; blocks."""
+        """Ask for committed source offsets, in the order of the partitions; blocks.
+
+        Raises:
+            RetriableError: There is no answer now.
+        """
 
     def counts(self, counts: Counts) -> None:
         """Report the numbers so far."""

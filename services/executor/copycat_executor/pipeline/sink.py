@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 _REST: Final = 0.1
 _EMPTY_PUT: Final = 1.0
 _RETRY: Final = 0.25
+_AGAIN: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,13 @@ class SinkRunner:
                 self._commit_last()
                 raise
             self._commit_last()
+        except DrainedError:
+            _log.info("The task was told to end before it had started")
         finally:
             self._close()
+
+    def cancel(self) -> None:
+        """Nothing can be taken from a thread that hangs in the sink; its positions are committed no more."""
 
     def _start(self) -> None:
         parts = self._parts
@@ -113,7 +119,7 @@ class SinkRunner:
         with failing(Stage.START):
             parts.task.initialize(self._context)
             parts.task.start(parts.config)
-            start = parts.receiver.assign(parts.partitions)
+            start = self._assign()
             self._positions = SinkPositions(start)
             self._context.assigned(start)
             parts.decoder.expect(partition.topic for partition in start)
@@ -123,6 +129,15 @@ class SinkRunner:
         self._tidy()
         if not paused:
             parts.link.state(TaskState.RUNNING)
+
+    def _assign(self) -> dict[TopicPartition, int]:
+        while True:
+            try:
+                return self._parts.receiver.assign(self._parts.partitions)
+            except RetriableError as error:
+                _log.warning("Kafka is away, trying again: %s", error)
+            if self._parts.control.wait(_AGAIN):
+                raise DrainedError
 
     def _loop(self) -> None:
         control = self._parts.control
@@ -134,7 +149,8 @@ class SinkRunner:
                 if self._context.take_commit_request():
                     self._schedule.request()
                 if self._schedule.due_in(self._clock()) <= 0:
-                    self._commit()
+                    with failing(Stage.FLUSH):
+                        self._commit()
                 self._move()
         except DrainedError:
             return

@@ -92,8 +92,14 @@ class SourceRunner:
                 self._commit_last()
                 raise
             self._commit_last()
+        except DrainedError:
+            _log.info("The task was told to end before it had started")
         finally:
             self._close()
+
+    def cancel(self) -> None:
+        """Write nothing more, although the task's thread hangs; called by another thread."""
+        self._parts.sender.close()
 
     def _start(self) -> None:
         parts = self._parts
@@ -120,7 +126,8 @@ class SourceRunner:
                 else:
                     self._move()
                 if self._schedule.due_in(self._clock()) <= 0:
-                    self._commit()
+                    with failing(Stage.FLUSH):
+                        self._commit()
         except DrainedError:
             return
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from copycat_connect.errors import DataError
+from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 
 from copycat_executor.pipeline.link import TaskLink
 from copycat_executor.pipeline.progress import from_json, to_json
+from copycat_executor.pipeline.stages import DrainedError
+
+_log = logging.getLogger(__name__)
+_AGAIN: Final = 1.0
 
 
 class RunningSourceContext:
@@ -36,11 +42,22 @@ class RunningSourceContext:
         return self.offsets([partition])[0]
 
     def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
-        """Ask the offset service for several offsets; blocks."""
+        """Ask the offset service for several offsets; blocks until it answers.
+
+        Raises:
+            DrainedError: The task must end.
+        """
         keys = [to_json(partition) for partition in partitions]
         if None in keys:
             raise DataError("A source partition must not be null")
-        return [from_json(text) for text in self._link.source_offsets([key for key in keys if key])]
+        known = [key for key in keys if key is not None]
+        while True:
+            try:
+                return [from_json(text) for text in self._link.source_offsets(known)]
+            except RetriableError as error:
+                _log.warning("Offsets cannot be read now, asking again: %s", error)
+            if self._wait(_AGAIN):
+                raise DrainedError
 
     def wait(self, seconds: float) -> bool:
         """Wait; the engine commits offsets meanwhile."""

@@ -8,8 +8,10 @@ from copycat_executor.pipeline.creation import TopicCreator
 class TopicLedger:
     """Remembers topics for the life of a task."""
 
-    def __init__(self, creator: TopicCreator | None = None) -> None:
+    def __init__(self, creator: TopicCreator | None = None, *, tracked: bool = True) -> None:
+        """`tracked` topics are reported (`topic.tracking.enable`)."""
         self._creator = creator
+        self._tracked = tracked
         self._known: set[str] = set()
         self._unreported: list[str] = []
 
@@ -24,7 +26,8 @@ class TopicLedger:
         if self._creator is not None:
             self._creator.ensure(topic)
         self._known.add(topic)
-        self._unreported.append(topic)
+        if self._tracked:
+            self._unreported.append(topic)
 
     def take_unreported(self) -> list[str]:
         """Return what was met since the last call."""

@@ -1,0 +1,189 @@
+"""Commands to a host, without Kafka."""
+
+import threading
+import time
+from collections.abc import Mapping
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.config import ConfigDef
+from copycat_connect.data import SourceRecord
+from copycat_connect.plugin import (
+    PluginKind,
+    Plugins,
+    PluginSpec,
+    SourceConnector,
+    SourceTask,
+)
+from copycat_executor.host.garbage import Garbage
+from copycat_executor.host.host import Host
+from copycat_executor.host.surroundings import Surroundings
+from copycat_rpc.configs import config_to_proto
+from copycat_testkit.kafka import wait_until
+
+from tests.unit.pipeline.fakes import TextConverter, TextHeaders
+
+RUNNING, PAUSED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED
+FAILED, UNASSIGNED = types_pb2.STATE_FAILED, types_pb2.STATE_UNASSIGNED
+WORKER = {
+    "bootstrap.servers": "127.0.0.1:1",
+    "key.converter": "a.TextConverter",
+    "value.converter": "a.TextConverter",
+    "header.converter": "a.TextHeaderConverter",
+}
+
+
+class QuietTask(SourceTask):
+    """Has no records; hangs in `poll` while `gate` is closed."""
+
+    gate = threading.Event()
+    hanging = threading.Event()
+
+    def start(self, config: Mapping[str, str]) -> None:
+        if "broken" in config:
+            raise ValueError("cannot start")
+
+    def poll(self) -> list[SourceRecord] | None:
+        if not self.gate.is_set():
+            self.hanging.set()
+            self.gate.wait()
+        self.context.wait(0.05)
+        return None
+
+    def stop(self) -> None:
+        pass
+
+
+def spec(name: str, kind: PluginKind, factory: type, task: type | None = None) -> PluginSpec:
+    return PluginSpec(f"a.{name}", kind, "7", "", ConfigDef(), factory, "a.Task" if task else "", task)
+
+
+PLUGINS = Plugins([
+    spec("TextConverter", PluginKind.CONVERTER, TextConverter),
+    spec("TextHeaderConverter", PluginKind.HEADER_CONVERTER, TextHeaders),
+    spec("Quiet", PluginKind.SOURCE, SourceConnector, QuietTask),
+])  # fmt: skip
+
+
+class World:
+    """A host and what it said."""
+
+    def __init__(self) -> None:
+        QuietTask.gate.set()
+        self.said: list[pb.AttachRequest] = []
+        self.finished = threading.Event()
+        surroundings = Surroundings(PLUGINS, {}, time.monotonic, lambda: 0.5, Garbage(time.monotonic))
+        self.host = Host(surroundings, self.said.append, self.finished.set)
+
+    def start(self, name: str = "c", **config: str) -> pb.TaskRef:
+        ref = pb.TaskRef(connector=name, task=0, generation=3, start=1)
+        both = config_to_proto({"name": name, "connector.class": "a.Quiet", **config})
+        command = pb.StartTask(
+            task=ref, worker_config=config_to_proto(WORKER), connector_config=both, task_config=both
+        )
+        self.host.obey(pb.AttachResponse(start_task=command))
+        return ref
+
+    def stop(self, ref: pb.TaskRef, timeout_ms: int = 5000) -> None:
+        self.host.obey(pb.AttachResponse(stop_task=pb.StopTask(task=ref, timeout_ms=timeout_ms)))
+
+    def set_state(self, ref: pb.TaskRef, state: types_pb2.TargetState) -> None:
+        self.host.obey(pb.AttachResponse(set_task_state=pb.SetTaskState(task=ref, target_state=state)))
+
+    def states(self) -> list[types_pb2.State]:
+        return [each.state_changed.state for each in self.said if each.HasField("state_changed")]
+
+    def wait_for(self, *states: types_pb2.State) -> None:
+        wait_until(lambda: self.states() == list(states), 10, f"{states}, got {self.states()}")
+
+    def last(self) -> pb.TaskStateChanged:
+        return [each.state_changed for each in self.said if each.HasField("state_changed")][-1]
+
+
+def test_a_task_runs_until_it_is_stopped_and_says_its_version() -> None:
+    world = World()
+    ref = world.start()
+    world.wait_for(RUNNING)
+
+    world.stop(ref)
+
+    world.wait_for(RUNNING, UNASSIGNED)
+    assert (world.last().task, world.last().version) == (ref, "7")
+
+
+def test_a_task_is_paused_and_resumed() -> None:
+    world = World()
+    ref = world.start()
+    world.wait_for(RUNNING)
+
+    world.set_state(ref, types_pb2.TARGET_STATE_PAUSED)
+    world.wait_for(RUNNING, PAUSED)
+    world.set_state(ref, types_pb2.TARGET_STATE_STARTED)
+
+    world.wait_for(RUNNING, PAUSED, RUNNING)
+    world.stop(ref)
+
+
+def test_a_task_that_cannot_start_fails_alone() -> None:
+    world = World()
+
+    world.start("bad", broken="1")
+    wait_until(lambda: world.states() == [FAILED])
+    assert world.last().stage == "START"
+    assert world.last().trace.startswith("ValueError: cannot start\n\tat start(")
+
+    other = world.start("good")
+    world.wait_for(FAILED, RUNNING)
+    world.stop(other)
+
+
+def test_stopping_a_task_that_ended_is_answered() -> None:
+    world = World()
+
+    world.stop(pb.TaskRef(connector="gone", start=4))
+
+    assert world.states() == [UNASSIGNED]
+
+
+def test_a_task_that_hangs_is_given_up_and_says_no_more() -> None:
+    world = World()
+    ref = world.start()
+    world.wait_for(RUNNING)
+    QuietTask.gate.clear()
+    assert QuietTask.hanging.wait(10)
+
+    world.stop(ref, timeout_ms=200)
+    world.wait_for(RUNNING, FAILED)
+    assert (world.last().stage, world.host.abandoned) == ("STOP", ("c-0",))
+    assert world.finished.wait(5)
+
+    said = len(world.said)
+    QuietTask.gate.set()
+    wait_until(lambda: not _alive("task-c-0"))
+    assert len(world.said) == said
+
+
+def test_a_shutdown_ends_all_tasks_and_the_stream() -> None:
+    world = World()
+    world.start("a")
+    world.start("b")
+    world.wait_for(RUNNING, RUNNING)
+
+    world.host.obey(pb.AttachResponse(shutdown=pb.Shutdown(timeout_ms=5000)))
+
+    assert world.finished.wait(10)
+    world.wait_for(RUNNING, RUNNING, UNASSIGNED, UNASSIGNED)
+
+
+def test_without_its_executor_every_task_ends_soon() -> None:
+    world = World()
+    world.start()
+    world.wait_for(RUNNING)
+
+    world.host.lose_executor()
+
+    assert not _alive("task-c-0")
+
+
+def _alive(name: str) -> bool:
+    return any(thread.name == name for thread in threading.enumerate())

@@ -1,0 +1,13 @@
+"""Launch specs."""
+
+from copycat_executor.host.spec import HostSpec
+
+
+def test_a_spec_survives_its_journey() -> None:
+    spec = HostSpec("h", "127.0.0.1:9", "secret", "INFO", "w:1")
+
+    assert HostSpec.from_json(spec.to_json()) == spec
+
+
+def test_the_token_is_not_printed() -> None:
+    assert "secret" not in repr(HostSpec("h", "a:1", "secret"))

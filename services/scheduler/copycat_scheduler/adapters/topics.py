@@ -18,7 +18,7 @@ from copycat_scheduler.domain.partitions import Subscription, partitions_of
 
 log = logging.getLogger(__name__)
 
-TIMEOUT = 10.0
+TIMEOUT = 5.0
 ReadTopics: TypeAlias = Callable[[], Awaitable[Mapping[str, int]]]
 
 

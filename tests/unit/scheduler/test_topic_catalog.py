@@ -1,0 +1,74 @@
+"""When topics are read, and what is known of them."""
+
+import asyncio
+from collections.abc import Mapping
+
+from copycat_connect.errors import UnavailableError
+from copycat_scheduler.adapters.topics import TopicCatalog
+from copycat_scheduler.domain.instances import TopicPartition
+from copycat_scheduler.domain.partitions import Subscription
+from copycat_serving.beside import beside
+
+ORDERS, OTHER = Subscription(frozenset({"orders"})), Subscription(pattern="other")
+
+
+class Kafka:
+    """Topics, the number of times they were read, and a broker that may be away."""
+
+    def __init__(self, **topics: int) -> None:
+        self.topics = topics
+        self.away = False
+        self.reads = 0
+        self.changed = asyncio.Event()
+
+    async def read(self) -> Mapping[str, int]:
+        self.reads += 1
+        if self.away:
+            raise UnavailableError("away")
+        return dict(self.topics)
+
+    async def change(self) -> None:
+        async with asyncio.timeout(10):
+            await self.changed.wait()
+        self.changed.clear()
+
+
+async def test_nothing_is_read_while_nobody_asks() -> None:
+    kafka = Kafka(orders=2)
+    catalog = TopicCatalog(kafka.read, 0.001, kafka.changed.set)
+    async with beside(catalog.run):
+        for _ in range(1000):
+            await asyncio.sleep(0)
+    assert kafka.reads == 0
+    assert catalog.partitions(ORDERS) is None
+
+
+async def test_what_is_newly_asked_for_is_read_at_once() -> None:
+    kafka = Kafka(orders=2)
+    catalog = TopicCatalog(kafka.read, 60, kafka.changed.set)
+    async with beside(catalog.run):
+        catalog.want({ORDERS})
+        await kafka.change()
+        assert catalog.partitions(ORDERS) == (TopicPartition("orders", 0), TopicPartition("orders", 1))
+        assert catalog.partitions(OTHER) is None
+        catalog.want({ORDERS, OTHER})
+        await kafka.change()
+        assert catalog.partitions(OTHER) == ()
+    assert kafka.reads == 2
+
+
+async def test_new_partitions_are_found_later_and_a_broker_that_is_away_changes_nothing() -> None:
+    kafka = Kafka(orders=1)
+    catalog = TopicCatalog(kafka.read, 0.001, kafka.changed.set)
+    async with beside(catalog.run):
+        catalog.want({ORDERS})
+        await kafka.change()
+        kafka.away, kafka.topics["orders"] = True, 2
+        before = kafka.reads
+        async with asyncio.timeout(10):
+            while kafka.reads < before + 3:  # noqa: ASYNC110, nobody tells of a failed read
+                await asyncio.sleep(0.001)
+        assert catalog.partitions(ORDERS) == (TopicPartition("orders", 0),)
+        kafka.away = False
+        await kafka.change()
+        assert catalog.partitions(ORDERS) == (TopicPartition("orders", 0), TopicPartition("orders", 1))

@@ -50,10 +50,18 @@ def _lies_in(found: re.Match[str], version: str) -> bool:
 
 
 def _rank(version: str) -> list[tuple[int, int, str]]:
-    """Return what versions are ordered by: numbers as numbers, and before the release its named stages."""
-    parts = [
-        (1, int(part), "") if part.isdigit() else (-1, 0, part.lower()) for part in _PARTS.findall(version)
-    ]
+    """Return what versions are ordered by: numbers as numbers, and before a release its named stages."""
+    parts: list[tuple[int, int, str]] = []
+    for part in _PARTS.findall(version):
+        if part.isdigit():
+            parts.append((1, int(part), ""))
+        else:
+            _drop_zeros(parts)
+            parts.append((-1, 0, part.lower()))
+    _drop_zeros(parts)
+    return [*parts, (0, 0, "")]
+
+
+def _drop_zeros(parts: list[tuple[int, int, str]]) -> None:
     while parts and parts[-1] == (1, 0, ""):
         parts.pop()
-    return [*parts, (0, 0, "")]

@@ -1,0 +1,179 @@
+"""ConfigDef: parsing and validation with Kafka's texts."""
+
+from __future__ import annotations
+
+import pytest
+from copycat_connect.config import (
+    BOOLEAN,
+    CLASS,
+    DOUBLE,
+    HIGH,
+    INT,
+    LIST,
+    LONG,
+    LOW,
+    MEDIUM,
+    PASSWORD,
+    SHORT,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    ConfigValue,
+    at_least,
+    between,
+    non_empty,
+    one_of,
+    one_of_ignoring_case,
+)
+from copycat_connect.config.parsing import parse_type, setting_to_string
+from copycat_connect.config.password import Password
+from copycat_connect.config.setting import Type
+from copycat_connect.errors import ConfigError
+
+DEFINITION = ConfigDef(
+    ConfigKey("topic", STRING, HIGH, validator=non_empty),
+    ConfigKey("size", INT, LOW, default=10, validator=between(1, 100)),
+    ConfigKey("names", LIST, MEDIUM, default=""),
+)
+
+
+def errors_of(found: list[ConfigValue]) -> dict[str, list[str]]:
+    return {value.name: value.errors for value in found if value.errors}
+
+
+def test_values_are_parsed_and_defaults_filled_in() -> None:
+    assert DEFINITION.parse({"topic": " t ", "names": "a , b,c"}) == {
+        "topic": "t",
+        "size": 10,
+        "names": ["a", "b", "c"],
+    }
+
+
+def test_keys_that_are_not_defined_are_left_out() -> None:
+    assert "other" not in DEFINITION.parse({"topic": "t", "other": "x"})
+
+
+def test_a_missing_required_key_is_refused() -> None:
+    with pytest.raises(
+        ConfigError, match='Missing required configuration "topic" which has no default value.'
+    ):
+        DEFINITION.parse({})
+
+
+def test_validation_finds_every_error() -> None:
+    found = errors_of(DEFINITION.validate({"size": "0", "topic": ""}))
+    assert found == {
+        "topic": ["Invalid value  for configuration topic: String must be non-empty"],
+        "size": ["Invalid value 0 for configuration size: Value must be at least 1"],
+    }
+
+
+def test_a_ranged_key_that_cannot_be_parsed_has_two_errors() -> None:
+    found = errors_of(DEFINITION.validate({"size": "many", "topic": "t"}))
+    assert found["size"] == [
+        "Invalid value many for configuration size: Not a number of type INT",
+        "Invalid value null for configuration size: Value must be non-null",
+    ]
+
+
+def test_a_default_must_pass_its_validator() -> None:
+    with pytest.raises(ConfigError, match="Value must be at least 1"):
+        ConfigKey("size", INT, LOW, default=0, validator=at_least(1))
+
+
+def test_a_key_cannot_be_defined_twice() -> None:
+    with pytest.raises(ConfigError, match="Configuration a is defined twice"):
+        ConfigDef(ConfigKey("a", INT, LOW), ConfigKey("a", INT, LOW))
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "value"),
+    [
+        (BOOLEAN, "TRUE", True),
+        (BOOLEAN, " false ", False),
+        (INT, "+7", 7),
+        (SHORT, "-32768", -32768),
+        (LONG, "9223372036854775807", 2**63 - 1),
+        (DOUBLE, "1e3", 1000.0),
+        (LIST, "", []),
+        (LIST, "a,,b", ["a", "", "b"]),
+        (PASSWORD, "secret", Password("secret")),
+        (CLASS, "any.Class", "any.Class"),
+    ],
+)
+def test_text_is_parsed_to_its_type(type_: Type, text: str, value: object) -> None:
+    assert parse_type("k", text, type_) == value
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "reason"),
+    [
+        (BOOLEAN, "yes", "Expected value to be either true or false"),
+        (INT, "2147483648", "Not a number of type INT"),
+        (SHORT, "1.0", "Not a number of type SHORT"),
+        (LONG, "1_000", "Not a number of type LONG"),
+        (DOUBLE, "x", "Not a number of type DOUBLE"),
+    ],
+)
+def test_text_of_another_type_is_refused(type_: Type, text: str, reason: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_type("k", text, type_)
+    assert refused.value.message == f"Invalid value {text} for configuration k: {reason}"
+
+
+def test_a_class_that_is_not_installed_is_refused() -> None:
+    with pytest.raises(ConfigError, match="Class Nope could not be found"):
+        parse_type("k", "Nope", CLASS, {"Json": "a.JsonConverter"}.get)
+
+
+def test_a_class_alias_becomes_its_class() -> None:
+    assert parse_type("k", "Json", CLASS, {"Json": "a.JsonConverter"}.get) == "a.JsonConverter"
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "text"),
+    [
+        (None, STRING, None),
+        (["a", "b"], LIST, "a,b"),
+        (True, BOOLEAN, "true"),
+        (1e10, DOUBLE, "1.0E10"),
+        (Password("x"), PASSWORD, "[hidden]"),
+    ],
+)
+def test_values_are_shown_as_rest_shows_them(value: object, type_: Type, text: str | None) -> None:
+    assert setting_to_string(value, type_) == text
+
+
+def test_a_password_does_not_show_in_its_repr() -> None:
+    assert "secret" not in repr(Password("secret"))
+
+
+def test_choices_are_exact_unless_case_is_ignored() -> None:
+    one_of_ignoring_case("required", "requested")("k", "REQUIRED")
+    with pytest.raises(ConfigError, match="String must be one of: none, all"):
+        one_of("none", "all")("k", "ALL")
+    with pytest.raises(ConfigError, match=r"String must be one of \(case insensitive\): NONE, ALL"):
+        one_of_ignoring_case("none", "all")("k", "some")
+
+
+def test_an_undefined_dependent_is_reported() -> None:
+    definition = ConfigDef(ConfigKey("a", INT, LOW, default=1, dependents=("b",)))
+    found = {value.name: value for value in definition.validate({})}
+    assert found["b"].errors == ["b is referred in the dependents, but not defined."]
+    assert not found["b"].visible
+
+
+def test_embedded_keys_are_sorted_and_report_their_short_name() -> None:
+    child = ConfigDef(
+        ConfigKey("low", INT, LOW, default=1),
+        ConfigKey("needed", INT, LOW),
+        ConfigKey("high", INT, HIGH, default=2, validator=at_least(1)),
+    )
+    keys = list(child.embedded("t.a.", "T: a", 2))
+    assert [(key.name, key.group, key.order) for key in keys] == [
+        ("t.a.needed", "T: a", 2),
+        ("t.a.high", "T: a", 3),
+        ("t.a.low", "T: a", 4),
+    ]
+    found = errors_of(ConfigDef(*keys).validate({"t.a.needed": "1", "t.a.high": "0"}))
+    assert found == {"t.a.high": ["Invalid value 0 for configuration high: Value must be at least 1"]}

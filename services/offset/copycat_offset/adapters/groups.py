@@ -11,6 +11,7 @@ import confluent_kafka
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from copycat_connect.errors import CopycatError, UnavailableError
+from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security
 
 from copycat_offset.domain.errors import GroupActiveError, GroupError
@@ -21,6 +22,15 @@ T = TypeVar("T")
 #: Seconds for one operation; a caller waits 10.
 TIMEOUT = 8.0
 GROUP_UNKNOWN = 69
+#: The group's coordinator is being moved or has just started: it answers in a moment.
+MOVING = frozenset(
+    {
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.NOT_COORDINATOR,
+    }
+)
+AGAIN = RetryPolicy(first=0.05, ceiling=0.5, give_up_after=TIMEOUT / 2)
 #: A change from outside is refused while consumers are in the group: a commit with 25, a deletion with 68.
 ACTIVE = frozenset({KafkaError.UNKNOWN_MEMBER_ID, KafkaError.NON_EMPTY_GROUP})
 
@@ -52,13 +62,7 @@ class KafkaGroups:
         """Commit positions."""
         wanted = [confluent_kafka.TopicPartition(*key, offset) for key, offset in offsets.items()]
         asked = [ConsumerGroupTopicPartitions(group, wanted)]
-        done = await self._call(
-            group, lambda: _only(self._admin.alter_consumer_group_offsets(asked, request_timeout=TIMEOUT))
-        )
-        # Nothing is raised for single partitions: each has to be looked at, and the others are committed.
-        errors = [each.error for each in done.topic_partitions if each.error is not None]
-        if errors:
-            raise _refusal(group, errors[0])
+        await self._call(group, lambda: self._commit(asked))
 
     async def forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
         """Remove the positions of some partitions."""
@@ -71,6 +75,13 @@ class KafkaGroups:
     def close(self) -> None:
         """Let go of the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _commit(self, asked: list[ConsumerGroupTopicPartitions]) -> None:
+        done = _only(self._admin.alter_consumer_group_offsets(asked, request_timeout=TIMEOUT))
+        # Nothing is raised for single partitions: each has to be looked at, and the others are committed.
+        errors = [each.error for each in done.topic_partitions if each.error is not None]
+        if errors:
+            raise KafkaException(errors[0])
 
     def _forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
         from copycat_offset.adapters.forgetting import (  # noqa: PLC0415 - 0.5 s and 22 MB, and rarely needed
@@ -87,12 +98,20 @@ class KafkaGroups:
                 raise
 
     async def _call(self, group: str, work: Callable[[], T]) -> T:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-        except KafkaException as failure:
-            raise _refusal(group, failure.args[0]) from failure
-        except TimeoutError as failure:
-            raise UnavailableError(f"Kafka did not answer for consumer group {group} in time") from failure
+        """Do work in a thread; every operation here may be repeated."""
+        waits = AGAIN.waits()
+        while True:
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            except KafkaException as failure:
+                wait = next(waits, None) if failure.args[0].code() in MOVING else None
+                if wait is None:
+                    raise _refusal(group, failure.args[0]) from failure
+            except TimeoutError as failure:
+                raise UnavailableError(
+                    f"Kafka did not answer for consumer group {group} in time"
+                ) from failure
+            await asyncio.sleep(wait)
 
 
 def _only(futures: Mapping[str, Future[Any]]) -> Any:
@@ -103,6 +122,8 @@ def _only(futures: Mapping[str, Future[Any]]) -> Any:
 def _refusal(group: str, error: KafkaError) -> CopycatError:
     if error.code() in ACTIVE:
         return GroupActiveError(group)
-    if error.retriable() or error.code() < 0:  # negative codes are librdkafka's own: no broker answered
+    if (
+        error.retriable() or error.code() in MOVING or error.code() < 0
+    ):  # negative codes are librdkafka's own: no broker answered
         return UnavailableError(f"Kafka did not answer for consumer group {group}: {error.str()}")
     return GroupError(group, error.str())

@@ -1,0 +1,12 @@
+"""Suites that every connector passes.
+
+Derive a test class from one, say how to feed the connector, and run pytest:
+`class TestMyConnector(SourceConformance): ...`
+"""
+
+from copycat_testkit.conformance.contexts import FakeSinkContext, FakeSourceContext
+from copycat_testkit.conformance.sink import SinkConformance
+from copycat_testkit.conformance.source import SourceConformance
+from copycat_testkit.conformance.spec import SpecConformance
+
+__all__ = ["FakeSinkContext", "FakeSourceContext", "SinkConformance", "SourceConformance", "SpecConformance"]

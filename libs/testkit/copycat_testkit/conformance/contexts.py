@@ -1,0 +1,104 @@
+"""Contexts that stand for the engine; they remember what a task asks for."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+
+from copycat_connect.data import SinkRecord, TopicPartition
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+
+class FakeSourceContext:
+    """Hands out offsets that a test has stored, and waits as the engine does."""
+
+    transaction = None
+
+    def __init__(self, config: Mapping[str, str], stopping: threading.Event | None = None) -> None:
+        """Take the task's configuration and, to share it, the event that says it is being stopped."""
+        self.stopping = stopping or threading.Event()
+        self._config = dict(config)
+        self._offsets: dict[str, str] = {}
+
+    def store(self, partition: SourcePartition | None, offset: SourceOffset | None) -> None:
+        """Store an offset as the engine does, through JSON."""
+        self._offsets[json.dumps(partition, sort_keys=True)] = json.dumps(offset)
+
+    def configs(self) -> Mapping[str, str]:
+        """Return the task's configuration."""
+        return self._config
+
+    def offset(self, partition: SourcePartition) -> SourceOffset | None:
+        """Return the stored offset."""
+        stored: SourceOffset | None = json.loads(
+            self._offsets.get(json.dumps(partition, sort_keys=True), "null")
+        )
+        return stored
+
+    def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
+        """Return the stored offsets."""
+        return [self.offset(partition) for partition in partitions]
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the test stops the task, at the longest this long."""
+        return self.stopping.wait(seconds)
+
+
+class FakeErrantReporter:
+    """Takes the records a task reports."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.reported: list[tuple[SinkRecord, Exception]] = []
+
+    def report(self, record: SinkRecord, error: Exception) -> Future[None]:
+        """Remember the record."""
+        self.reported.append((record, error))
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+
+class FakeSinkContext:
+    """Remembers seeks, pauses and commit requests."""
+
+    def __init__(self, config: Mapping[str, str], assignment: Iterable[TopicPartition] = ()) -> None:
+        """Take the task's configuration and the partitions it reads."""
+        self.assignment = frozenset(assignment)
+        self.errant_record_reporter = FakeErrantReporter()
+        self.stopping = threading.Event()
+        self.seeks: dict[TopicPartition, int] = {}
+        self.paused: set[TopicPartition] = set()
+        self.commits_requested = 0
+        self.timeout_millis: int | None = None
+        self._config = dict(config)
+
+    def configs(self) -> Mapping[str, str]:
+        """Return the task's configuration."""
+        return self._config
+
+    def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Remember where the task wants to continue."""
+        self.seeks |= offsets
+
+    def timeout(self, millis: int) -> None:
+        """Remember how long the task wants to wait."""
+        self.timeout_millis = millis
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Remember what the task does not want to read."""
+        self.paused |= set(partitions)
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Forget that pause."""
+        self.paused -= set(partitions)
+
+    def request_commit(self) -> None:
+        """Count the request."""
+        self.commits_requested += 1
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the test stops the task, at the longest this long."""
+        return self.stopping.wait(seconds)

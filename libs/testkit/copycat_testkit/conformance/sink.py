@@ -1,0 +1,120 @@
+"""What every sink connector must do."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+import pytest
+from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
+from copycat_connect.plugin import SinkConnector, SinkTask
+
+from copycat_testkit.conformance.contexts import FakeSinkContext
+from copycat_testkit.conformance.spec import SpecConformance
+
+PARTITION = TopicPartition("conformance", 0)
+
+
+class SinkConformance(SpecConformance):
+    """Derive from it, and say how to configure the connector and how to read what it wrote."""
+
+    @abstractmethod
+    def config(self) -> Mapping[str, str]:
+        """Return a configuration; `topics` is `conformance`."""
+
+    @abstractmethod
+    def value(self, number: int) -> ConnectValue:
+        """Return the value of a record."""
+
+    @abstractmethod
+    def written(self) -> Sequence[ConnectValue]:
+        """Return what the system holds, in order, as values of records."""
+
+    def start(self, context: FakeSinkContext) -> SinkTask:
+        """Start a task as the engine does, with one partition."""
+        factory = self.spec().task_factory
+        assert factory is not None
+        task: SinkTask = factory()
+        task.initialize(context)
+        task.start(context.configs())
+        task.open([PARTITION])
+        return task
+
+    def batch(self, numbers: range) -> SinkBatch:
+        """Return records with these offsets."""
+        return SinkBatch.of([SinkRecord(*PARTITION, number, None, self.value(number)) for number in numbers])
+
+    def end(self, task: SinkTask, offset: int) -> None:
+        """Commit and stop a task as the engine does."""
+        task.pre_commit({PARTITION: offset})
+        task.close([PARTITION])
+        task.stop()
+
+    @pytest.fixture
+    def context(self) -> FakeSinkContext:
+        """The context of the one task."""
+        return FakeSinkContext(self._task_configs(1)[0], [PARTITION])
+
+    def _task_configs(self, limit: int) -> list[dict[str, str]]:
+        connector: SinkConnector = self.spec().factory()
+        connector.start(self.config())
+        try:
+            return connector.task_configs(limit)
+        finally:
+            connector.stop()
+
+    def test_there_are_as_many_tasks_as_allowed(self) -> None:
+        """A sink gives every task partitions, so it takes all the tasks it may have."""
+        assert len(self._task_configs(3)) == 3
+
+    def test_records_are_durable_after_a_flush(self, context: FakeSinkContext) -> None:
+        """All that was put before a commit can be read after it, in order, while the task runs on."""
+        task = self.start(context)
+        task.put(self.batch(range(3)))
+        task.put(self.batch(range(3, 5)))
+        committed = task.pre_commit({PARTITION: 5})
+        assert list(self.written()) == [self.value(number) for number in range(5)]
+        assert all(offset <= 5 for offset in committed.values())
+        self.end(task, 5)
+
+    def test_an_empty_batch_changes_nothing(self, context: FakeSinkContext) -> None:
+        """The engine puts empty batches while there is nothing to read."""
+        task = self.start(context)
+        task.put(SinkBatch.of([]))
+        self.end(task, 0)
+        assert list(self.written()) == []
+
+    def test_a_second_task_goes_on_where_the_first_ended(self, context: FakeSinkContext) -> None:
+        """A restart loses nothing that was committed and repeats nothing by itself."""
+        first = self.start(context)
+        first.put(self.batch(range(2)))
+        self.end(first, 2)
+        second = self.start(FakeSinkContext(context.configs(), [PARTITION]))
+        second.put(self.batch(range(2, 4)))
+        self.end(second, 4)
+        assert list(self.written()) == [self.value(number) for number in range(4)]
+
+    def test_a_batch_given_again_loses_nothing(self, context: FakeSinkContext) -> None:
+        """At least once: whatever is read again is written again, or recognised."""
+        task = self.start(context)
+        task.put(self.batch(range(2)))
+        task.put(self.batch(range(2)))
+        self.end(task, 2)
+        values = list(self.written())
+        assert [value for place, value in enumerate(values) if value not in values[:place]] == [
+            self.value(0),
+            self.value(1),
+        ]
+
+    def test_commits_never_run_ahead_of_what_was_put(self, context: FakeSinkContext) -> None:
+        """The task commits no more than it was asked for."""
+        task = self.start(context)
+        task.put(self.batch(range(1)))
+        assert set(task.pre_commit({PARTITION: 1})) <= {PARTITION}
+        self.end(task, 1)
+
+    def test_a_task_that_never_started_can_be_stopped(self) -> None:
+        """Stopping must not depend on a start that went well."""
+        factory = self.spec().task_factory
+        assert factory is not None
+        factory().stop()

@@ -1,0 +1,132 @@
+"""What every source connector must do."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+import pytest
+from copycat_connect.data import ConnectValue, SourceRecord
+from copycat_connect.plugin import SourceConnector, SourceTask
+
+from copycat_testkit.conformance.contexts import FakeSourceContext
+from copycat_testkit.conformance.spec import SpecConformance
+
+_DEADLINE = 20.0
+_PROMPT = 2.0
+
+
+class SourceConformance(SpecConformance):
+    """Derive from it, and say how to configure and feed the connector.
+
+    Resuming is proved from every offset the connector gives out.
+    """
+
+    @abstractmethod
+    def config(self) -> Mapping[str, str]:
+        """Return a configuration for one task that reads what `feed` wrote."""
+
+    @abstractmethod
+    def feed(self, numbers: range) -> Sequence[ConnectValue]:
+        """Append records to the system.
+
+        Returns:
+            The values the connector must deliver for them, in order.
+        """
+
+    def start(self, context: FakeSourceContext) -> SourceTask:
+        """Start a task as the engine does."""
+        factory = self.spec().task_factory
+        assert factory is not None
+        task: SourceTask = factory()
+        task.initialize(context)
+        task.start(context.configs())
+        return task
+
+    def read(self, task: SourceTask, count: int) -> list[SourceRecord]:
+        """Poll until there are so many records."""
+        records: list[SourceRecord] = []
+        deadline = time.monotonic() + _DEADLINE
+        while len(records) < count:
+            assert time.monotonic() < deadline, f"only {len(records)} of {count} records after {_DEADLINE} s"
+            records.extend(task.poll() or ())
+        return records
+
+    @pytest.fixture
+    def task_config(self) -> dict[str, str]:
+        """The one task's configuration, through the connector."""
+        return self._task_configs(1)[0]
+
+    def _task_configs(self, limit: int) -> list[dict[str, str]]:
+        connector: SourceConnector = self.spec().factory()
+        connector.start(self.config())
+        try:
+            return connector.task_configs(limit)
+        finally:
+            connector.stop()
+
+    def test_work_is_divided_into_no_more_tasks_than_allowed(self) -> None:
+        """Limits of one and of many are kept, and every configuration is text."""
+        self.feed(range(3))
+        for limit in (1, 8):
+            configs = self._task_configs(limit)
+            assert len(configs) <= limit
+            assert all(isinstance(value, str) for config in configs for value in config.values())
+
+    def test_records_come_in_order_each_once(self, task_config: dict[str, str]) -> None:
+        """What was there before the start and what came after it is delivered."""
+        expected = [*self.feed(range(5))]
+        task = self.start(FakeSourceContext(task_config))
+        values = [record.value for record in self.read(task, 5)]
+        expected += self.feed(range(5, 8))
+        values += [record.value for record in self.read(task, 3)]
+        task.stop()
+        assert values == expected
+
+    def test_reading_resumes_after_any_record(self, task_config: dict[str, str]) -> None:
+        """A task started with the offset of any record delivers exactly the ones after it."""
+        expected = list(self.feed(range(6)))
+        first = self.start(FakeSourceContext(task_config))
+        records = self.read(first, 6)
+        first.stop()
+        for place, record in enumerate(records[:-1], 1):
+            context = FakeSourceContext(task_config)
+            context.store(record.source_partition, record.source_offset)
+            task = self.start(context)
+            again = [each.value for each in self.read(task, 6 - place)]
+            task.stop()
+            assert again == expected[place:]
+
+    def test_offsets_are_flat_maps_of_primitives(self, task_config: dict[str, str]) -> None:
+        """Offsets survive the store, which holds text keys and primitive values."""
+        self.feed(range(2))
+        task = self.start(FakeSourceContext(task_config))
+        for record in self.read(task, 2):
+            for item in (record.source_partition, record.source_offset):
+                assert item is not None
+                assert all(isinstance(key, str) for key in item)
+                assert all(isinstance(each, (str, int, float, bool, type(None))) for each in item.values())
+        task.stop()
+
+    def test_a_stop_is_prompt(self, task_config: dict[str, str]) -> None:
+        """A task that waits for data returns from its poll soon after it is being stopped."""
+        context = FakeSourceContext(task_config)
+        task = self.start(context)
+        polling = threading.Thread(target=self._poll_until_stopped, args=(task, context))
+        polling.start()
+        context.stopping.set()
+        polling.join(_PROMPT)
+        assert not polling.is_alive()
+        task.stop()
+
+    def test_a_task_that_never_started_can_be_stopped(self) -> None:
+        """Stopping must not depend on a start that went well."""
+        factory = self.spec().task_factory
+        assert factory is not None
+        factory().stop()
+
+    def _poll_until_stopped(self, task: SourceTask, context: FakeSourceContext) -> None:
+        while not context.stopping.is_set():
+            task.poll()

@@ -109,7 +109,9 @@ def test_a_killed_source_host_loses_no_line(
 ) -> None:
     topic = create_topic(kafka)
     path = numbered(tmp_path / "in", LINES)
-    chosen = config("Source", path, topic) | {"batch.size": "200"}
+    # Small requests take their time, so that the kill comes between the first commit and the last line.
+    slow = {"producer.override.batch.size": "4096", "producer.override.linger.ms": "0"}
+    chosen = config("Source", path, topic) | slow
     size = f'{{"position":{path.stat().st_size}}}'.encode()
     first = launch("first")
     executor.start("first", chosen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_testkit.kafka import consume_all, create_topic, produce, unique
 
@@ -100,6 +101,40 @@ def test_a_drained_task_commits_what_it_wrote_last(
     executor.wait_for_state(ref, UNASSIGNED)
 
     assert executor.positions == {(topic, 0): 2}
+
+
+def test_a_paused_task_writes_nothing_until_it_is_resumed(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    produce(kafka, topic, [b"one"])
+    path = tmp_path / "out"
+    launch("h")
+    ref = executor.start("h", sink(path, topic), {topic: 1}, paused=True)
+    executor.wait_for_state(ref, types_pb2.STATE_PAUSED)
+    beats = executor.hosts["h"].beats
+    executor.wait(lambda: executor.hosts["h"].beats >= beats + 2, "two beats")
+    assert text(path) == ""
+
+    resumed = pb.SetTaskState(task=ref, target_state=types_pb2.TARGET_STATE_STARTED)
+    executor.send("h", pb.AttachResponse(set_task_state=resumed))
+
+    executor.wait_for_state(ref, RUNNING)
+    executor.wait(lambda: text(path) == "one\n", "the line")
+
+
+def test_a_task_may_begin_where_it_likes(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka)
+    produce(kafka, topic, [b"one", b"two", b"three"])
+    path = tmp_path / "out"
+    launch("h")
+
+    executor.start("h", sink(path, topic) | {"connector.class": "author.Rewinding"}, {topic: 1})
+    executor.wait(lambda: text(path) == "two\nthree\n", "the lines")
+
+    executor.wait(lambda: executor.positions == {(topic, 0): 3}, "the last position")
 
 
 def test_a_record_that_cannot_be_transformed_goes_to_the_dead_letter_queue(

@@ -57,22 +57,22 @@ def test_nothing_is_acknowledged_while_records_are_not_durable() -> None:
     assert world.link.sources == []
 
 
-def test_offsets_that_were_not_durable_are_acknowledged_later() -> None:
-    world = World(lines(1, "a"))
+def test_while_kafka_is_behind_nothing_is_polled_and_then_the_offsets_are_acknowledged() -> None:
+    world = World(lines(1, "a"), lines(2, "b"))
     world.sender.slow = True
+    polls: list[int] = []
 
-    def passes() -> Polled:
+    def flushes() -> None:
         world.clock.now += 1
+        polls.append(world.task.calls.count("poll"))
+        world.sender.slow = len(polls) < 9
 
-    def heals() -> Polled:
-        world.sender.slow = False
-        world.clock.now += 5
-
-    world.sender.on_flush = lambda: setattr(world.clock, "now", world.clock.now + 1)
-    world.task.script += [passes, heals, None]
+    world.task.script.insert(1, world.later(1))
+    world.sender.on_flush = flushes
     world.run()
 
-    assert world.link.sources == [offset(1)]
+    assert world.link.sources == [offset(1), offset(2)]
+    assert set(polls[:9]) == {2}
 
 
 def test_a_refused_commit_is_tried_again() -> None:

@@ -74,6 +74,7 @@ class SourceRunner:
         self._schedule = CommitSchedule(timing.commit_interval, clock())
         self._context = RunningSourceContext(lambda: parts.config, parts.link, self._wait)
         self._paused = False
+        self._behind = False
         self._polled = 0
         self._retry = _RETRY_FIRST
 
@@ -123,9 +124,9 @@ class SourceRunner:
                     self._parts.link.state(TaskState.PAUSED if self._paused else TaskState.RUNNING)
                 if self._paused:
                     control.wait_for_news(_REST)
-                else:
+                elif not self._behind:
                     self._move()
-                if self._schedule.due_in(self._clock()) <= 0:
+                if self._behind or self._schedule.due_in(self._clock()) <= 0:
                     with failing(Stage.FLUSH):
                         self._commit()
         except DrainedError:
@@ -184,8 +185,10 @@ class SourceRunner:
         parts.link.counts(self._counts())
         if not parts.commits.pending:
             return False
-        if not self._flush():
-            _log.warning("Records are not durable after %.1f s, offsets wait", self._timing.flush_timeout)
+        # A flush that takes too long goes on before anything is polled: else it might never come to an end.
+        self._behind = not self._flush()
+        if self._behind:
+            _log.warning("Records are not durable yet, polling waits for Kafka")
             return True
         if parts.failures:
             return True  # I1: one of the records is lost, so no offset after it may be committed
@@ -195,9 +198,10 @@ class SourceRunner:
         return parts.commits.acknowledge()
 
     def _flush(self) -> bool:
+        control, was_stopping = self._parts.control, self._parts.control.stopping
         until = self._clock() + self._timing.flush_timeout
         while not self._parts.sender.flush(_FLUSH_SLICE):
-            if self._clock() >= until or self._parts.control.dropped:
+            if self._clock() >= until or control.dropped or control.stopping is not was_stopping:
                 return False
         return True
 

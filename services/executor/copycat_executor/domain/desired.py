@@ -121,11 +121,10 @@ def _wanted_connector(connector: Configured, assignment: Assigned) -> WantedConn
 
 
 def _wanted_task(instance: Instance, connector: Configured, assignment: Assigned) -> WantedTask:
-    assert instance.task is not None  # noqa: S101 - the caller has looked
     return WantedTask(
         instance=instance,
         connector_config=connector.config,
-        task_config=connector.tasks[instance.task],
+        task_config=connector.tasks[instance.index],
         task_count=len(connector.tasks),
         target=connector.target,
         generation=assignment.generation,

@@ -63,6 +63,27 @@ class PluginProcessGoneError(CopycatError):
         )
 
 
+class HostRefusedError(CopycatError):
+    """A process that wants to be a host of this executor is none."""
+
+    code = ErrorCode("host.refused", grpc="PERMISSION_DENIED", http=403)
+
+    def __init__(self, host_id: str) -> None:
+        super().__init__(f"{host_id!r} is no host this executor waits for")
+
+
+class NoSlotError(ConnectError):
+    """Every slot of this worker is taken by tasks that share with nobody."""
+
+    def __init__(self, task: Instance, isolation: str, slots: int) -> None:
+        super().__init__(
+            f"Task {task} (isolation={isolation}) finds no free slot: all {slots} slots of this worker are "
+            "taken by tasks that share with nobody. Add a worker, raise N in spark.master=local[N], or relax "
+            "isolation.",
+            connector=task.connector,
+        )
+
+
 class SparkLostError(CopycatError):
     """Spark's JVM is gone; the executor ends, so that a supervisor starts it again."""
 

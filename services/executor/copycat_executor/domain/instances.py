@@ -30,5 +30,11 @@ class Instance:
     task: int | None = None
     """Task index; None for the connector itself."""
 
+    @property
+    def index(self) -> int:
+        """Task index; only for tasks."""
+        assert self.task is not None  # noqa: S101 - its callers have a task
+        return self.task
+
     def __str__(self) -> str:
         return self.connector if self.task is None else f"{self.connector}-{self.task}"

@@ -51,8 +51,8 @@ def place(task: Instance, isolation: Isolation, hosts: Sequence[HostView], slots
         return InHost(empty.host_id)
     if len(hosts) < slots:
         return NewHost()
-    crowded = _crowd(task, usable) if isolation in (Isolation.AUTO, Isolation.SHARED) else None
-    return InHost(crowded.host_id) if crowded is not None else NoPlace(_room_to_make(usable))
+    last = _crowd(task, isolation, usable)
+    return InHost(last.host_id) if last is not None else NoPlace(_room_to_make(usable))
 
 
 def _together(task: Instance, isolation: Isolation, hosts: Iterable[HostView]) -> HostView | None:
@@ -79,8 +79,14 @@ def _empty(task: Instance, hosts: Iterable[HostView]) -> HostView | None:
     return next(left, None) or next((host for host in empty if host.fresh), None)
 
 
-def _crowd(task: Instance, hosts: Iterable[HostView]) -> HostView | None:
-    """The host to share: of the same connector first, then the one with the fewest tasks."""
+def _crowd(task: Instance, isolation: Isolation, hosts: Sequence[HostView]) -> HostView | None:
+    """The host to take when no slot is free: one another connector left, else one to share.
+
+    To share: of the same connector first, then the one with the fewest tasks.
+    """
+    left = next((host for host in hosts if not host.tasks), None)
+    if left is not None or isolation in (Isolation.TASK, Isolation.CONNECTOR):
+        return left
     shareable = [host for host in hosts if host.shareable()]
     return min(shareable, key=lambda host: (not host.only_of(task.connector), *_load(host)), default=None)
 

@@ -29,6 +29,11 @@ def test_a_used_host_is_not_handed_to_another_connector() -> None:
     assert place(Instance("a", 0), AUTO, [host("h1", former="b")], 4) == NewHost()
 
 
+def test_beyond_the_slots_a_host_another_connector_left_is_taken() -> None:
+    for isolation in (AUTO, TASK, CONNECTOR):
+        assert place(Instance("a", 0), isolation, [host("h1", former="b")], 1) == InHost("h1")
+
+
 def test_each_task_has_its_own_host_while_slots_are_free() -> None:
     assert place(Instance("a", 1), AUTO, [host("h1", Instance("a", 0))], 2) == NewHost()
 

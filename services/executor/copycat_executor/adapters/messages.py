@@ -1,0 +1,59 @@
+"""Between the contracts' messages and this room's own types."""
+
+from __future__ import annotations
+
+from copycat.config.v1 import config_service_pb2
+from copycat.host.v1 import host_service_pb2
+from copycat.scheduler.v1 import scheduler_service_pb2
+from copycat.types.v1 import types_pb2
+from copycat_rpc.configs import config_from_proto
+
+from copycat_executor.domain.desired import Configured
+from copycat_executor.domain.instances import Instance, Partition, Target
+
+TARGETS = {
+    types_pb2.TARGET_STATE_UNSPECIFIED: Target.STARTED,
+    types_pb2.TARGET_STATE_STARTED: Target.STARTED,
+    types_pb2.TARGET_STATE_PAUSED: Target.PAUSED,
+    types_pb2.TARGET_STATE_STOPPED: Target.STOPPED,
+}
+TARGET_CODES = {
+    Target.STARTED: types_pb2.TARGET_STATE_STARTED,
+    Target.PAUSED: types_pb2.TARGET_STATE_PAUSED,
+    Target.STOPPED: types_pb2.TARGET_STATE_STOPPED,
+}
+
+
+def configured(message: config_service_pb2.Connector) -> Configured:
+    """Read a connector."""
+    return Configured(
+        name=message.name,
+        config=config_from_proto(message.config),
+        target=TARGETS[message.target_state],
+        tasks=tuple(config_from_proto(task) for task in message.tasks),
+        inconsistent=message.inconsistent,
+        outdated=message.tasks_outdated,
+    )
+
+
+def instance(message: scheduler_service_pb2.Instance) -> Instance:
+    """Read an instance."""
+    return Instance(message.connector, message.task if message.HasField("task") else None)
+
+
+def held(instance: Instance, generation: int) -> scheduler_service_pb2.Held:
+    """Write what this worker holds."""
+    return scheduler_service_pb2.Held(
+        instance=scheduler_service_pb2.Instance(connector=instance.connector, task=instance.task),
+        generation=generation,
+    )
+
+
+def partitions(message: scheduler_service_pb2.Assignment) -> tuple[Partition, ...]:
+    """Read what a sink task is to read."""
+    return tuple((each.topic, each.partition) for each in message.partitions)
+
+
+def task_of(ref: host_service_pb2.TaskRef) -> Instance:
+    """Read the task of a reference."""
+    return Instance(ref.connector, ref.task)

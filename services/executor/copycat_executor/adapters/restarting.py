@@ -1,0 +1,92 @@
+"""Restarts a user asks for: with flags from the config topic, of single instances by call."""
+
+from __future__ import annotations
+
+import asyncio
+
+from copycat.config.v1 import config_service_pb2
+
+from copycat_executor.adapters import statuses
+from copycat_executor.adapters.board import Board
+from copycat_executor.adapters.statuses import Statuses
+from copycat_executor.adapters.suspects import Suspects
+from copycat_executor.domain.errors import RestartFailedError, UnassignedInstanceError
+from copycat_executor.domain.instances import Instance
+from copycat_executor.domain.restarts import chosen
+from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
+
+#: A caller waits no longer than this, seconds.
+LONGEST = 85.0
+
+
+class Restarting:
+    """Marks instances for a restart; the conductor does the rest."""
+
+    def __init__(self, board: Board, statuses: Statuses, suspects: Suspects) -> None:
+        self._board = board
+        self._statuses = statuses
+        self._suspects = suspects
+
+    def requested(self, request: config_service_pb2.RequestRestartRequest) -> None:
+        """Restart what a logged request means of what runs here."""
+        running = self._board.running()
+        found = chosen(
+            running, request.connector, include_tasks=request.include_tasks, only_failed=request.only_failed
+        )
+        for instance in found:
+            generation = self._board.held()[instance]
+            self._statuses.report(instance, statuses.RESTARTING, generation)
+            self._mark(instance)
+
+    async def connector(self, name: str) -> None:
+        """Restart a connector; returns once it runs and its task configurations were asked for.
+
+        Raises:
+            UnassignedInstanceError: It does not run here.
+            RestartFailedError: It did not come up.
+        """
+        instance = Instance(name)
+        if name not in self._board.connectors:
+            raise UnassignedInstanceError(instance)
+        self._mark(instance)
+        try:
+            async with asyncio.timeout(LONGEST):
+                await self._board.until(lambda: _is_up(self._board.connectors.get(name)))
+        except TimeoutError:
+            raise RestartFailedError(instance) from None
+        if self._board.connectors[name].phase is Phase.FAILED:
+            raise RestartFailedError(instance)
+
+    async def task(self, instance: Instance) -> None:
+        """Restart a task; returns once it starts.
+
+        Raises:
+            UnassignedInstanceError: It does not run here.
+            RestartFailedError: Its former self did not end.
+        """
+        if instance not in self._board.tasks:
+            raise UnassignedInstanceError(instance)
+        self._mark(instance)
+        try:
+            async with asyncio.timeout(LONGEST):
+                await self._board.until(lambda: _is_new(self._board.tasks.get(instance)))
+        except TimeoutError:
+            raise RestartFailedError(instance) from None
+
+    def _mark(self, instance: Instance) -> None:
+        self._suspects.forget(instance)
+        if instance.task is None:
+            self._board.change_connector(instance.connector, restart=True)
+        else:
+            self._board.change_task(instance, restart=True)
+
+
+def _is_up(connector: RunningConnector | None) -> bool:
+    if connector is None or connector.restart:
+        return False
+    busy = connector.changing or connector.publishing or connector.publish_due
+    return connector.phase is Phase.FAILED or (connector.phase is Phase.SETTLED and not busy)
+
+
+def _is_new(task: RunningTask | None) -> bool:
+    return task is not None and not task.restart

@@ -1,0 +1,102 @@
+"""One running connector: its author code in one daemon thread, its calls one after the other."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from copycat_connect.config.placeholders import Placeholders
+from copycat_connect.plugin.connectors import SinkConnector, SourceConnector
+from copycat_connect.plugin.registry import Plugins
+from copycat_connect.plugin.spec import PluginSpec
+from copycat_connect.validation import connector_plugin
+
+from copycat_executor.connectorhost.failures import failure
+from copycat_executor.connectorhost.plugin_answers import version
+from copycat_executor.connectorhost.secrets import Config, Resolved
+from copycat_executor.connectorhost.task_configs import publishable
+
+log = logging.getLogger(__name__)
+Job = Callable[[], None]
+Tell = Callable[[Mapping[str, Any]], None]
+
+
+class ConnectorInstance:
+    """A connector from its start to its stop; after `abandon` it is silent."""
+
+    def __init__(
+        self, incarnation: int, config: Config, plugins: Plugins, placeholders: Placeholders, tell: Tell
+    ) -> None:
+        """Prepare; `tell` sends an event to the executor."""
+        self._incarnation = incarnation
+        self._plugins = plugins
+        self._placeholders = placeholders
+        self._config = Resolved(config, config)
+        self._tell = tell
+        self._spec: PluginSpec | None = None
+        self._connector: SourceConnector | SinkConnector | None = None
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._abandoned = False
+        threading.Thread(target=self._work, name=f"connector-{incarnation}", daemon=True).start()
+
+    def scrub(self, text: str) -> str:
+        """Take the connector's secrets out of a text."""
+        return self._config.scrub(text)
+
+    def submit(self, job: Job) -> None:
+        """Run a job in the connector's thread, after those before it."""
+        self._jobs.put(job)
+
+    def start(self) -> dict[str, Any]:
+        """Resolve the configuration, make the connector and start it; reading secrets may block, too."""
+        self._config = Resolved.of(self._config.raw, self._placeholders)
+        spec = connector_plugin(self._config.values, self._plugins)
+        connector = spec.factory()
+        connector.initialize(self)
+        connector.start(self._config.given())
+        self._spec, self._connector = spec, connector
+        return {"version": version(spec)}
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Ask for task configurations, complete and without secrets."""
+        assert self._connector is not None  # noqa: S101 - started before
+        assert self._spec is not None  # noqa: S101 - likewise
+        return publishable(self._spec, self._config, self._connector.task_configs(max_tasks))
+
+    def stop(self) -> None:
+        """Stop the connector; its thread ends."""
+        self._jobs.put(None)
+        connector, self._connector = self._connector, None
+        if connector is not None:
+            connector.stop()
+
+    def abandon(self) -> None:
+        """Give it up: what it says no longer counts, and if it ever comes back it is stopped."""
+        self._abandoned = True
+        self._jobs.put(self._stop_late)
+        self._jobs.put(None)
+
+    def request_task_reconfiguration(self) -> None:
+        """Tell the executor that the work is to be divided again (ConnectorContext)."""
+        self._event({"event": "reconfigure"})
+
+    def raise_error(self, error: Exception) -> None:
+        """Tell the executor that the connector failed outside of a call (ConnectorContext)."""
+        self._event({"event": "failed", "error": failure(error, self.scrub)})
+
+    def _event(self, event: Mapping[str, Any]) -> None:
+        if not self._abandoned:
+            self._tell({**event, "incarnation": self._incarnation})
+
+    def _stop_late(self) -> None:
+        try:
+            self.stop()
+        except Exception as error:
+            log.warning("an abandoned connector failed to stop: %s", self.scrub(str(error)))
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()

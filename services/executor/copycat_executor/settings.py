@@ -1,0 +1,133 @@
+"""What the executor reads from the worker properties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from copycat_connect.config import (
+    BOOLEAN,
+    INT,
+    LIST,
+    LOW,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    at_least,
+    non_empty,
+    non_empty_list,
+)
+
+
+def _millis(name: str, default: int, doc: str, *, least: int = 1) -> ConfigKey:
+    return ConfigKey(name, INT, LOW, default=default, validator=at_least(least), doc=doc)
+
+
+def _addresses(role: str, port: int) -> ConfigKey:
+    return ConfigKey(
+        f"{role}.addresses",
+        LIST,
+        LOW,
+        default=[f"127.0.0.1:{port}"],
+        validator=non_empty_list,
+        doc=f"Where instances of the {role} service answer gRPC, host:port each.",
+    )
+
+
+KEYS = ConfigDef(
+    ConfigKey(
+        "executor.listen",
+        STRING,
+        LOW,
+        default="127.0.0.1:9105",
+        validator=non_empty,
+        doc="host:port on which the executor answers gRPC, to the gateway and to its hosts.",
+    ),
+    ConfigKey(
+        "executor.advertised.address",
+        STRING,
+        LOW,
+        default="",
+        doc="host:port at which others reach this executor; its worker id. What it listens on by default.",
+    ),
+    _addresses("config", 9101),
+    _addresses("offset", 9102),
+    _addresses("status", 9103),
+    _addresses("scheduler", 9104),
+    _millis("task.shutdown.graceful.timeout.ms", 5000, "How long a task may take to drain."),
+    _millis("offset.flush.timeout.ms", 5000, "How long a drain waits for its last commit."),
+    _millis("plugin.call.timeout.ms", 90_000, "How long author code of a connector may take to come back."),
+    _millis("host.max.lifetime.ms", 1_800_000, "Age at which a host is left and ends."),
+    _millis("host.linger.ms", 10_000, "How long an empty host waits for its connector's next task."),
+    ConfigKey(
+        "host.spares",
+        INT,
+        LOW,
+        default=1,
+        validator=at_least(0),
+        doc="Hosts kept ready while slots are free, so that a task starts at once.",
+    ),
+    ConfigKey("topic.tracking.enable", BOOLEAN, LOW, default=True, doc="Whether active topics are recorded."),
+    ConfigKey(
+        "log.level", STRING, LOW, default="WARNING", validator=non_empty, doc="Level of the root logger."
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The executor's own settings; times are in seconds."""
+
+    listen: str
+    """host:port to bind."""
+    advertised: str
+    """host:port others use; empty for what was bound."""
+    config: tuple[str, ...]
+    """Instances of the config service."""
+    offset: tuple[str, ...]
+    """Instances of the offset service."""
+    status: tuple[str, ...]
+    """Instances of the status service."""
+    scheduler: tuple[str, ...]
+    """Instances of the scheduler."""
+    drain: float
+    """For a task to drain."""
+    commit: float
+    """For its last commit."""
+    plugin_call: float
+    """For author code of a connector."""
+    lifetime: float
+    """Of a host."""
+    linger: float
+    """Of an empty host."""
+    spares: int
+    """Hosts kept ready."""
+    topic_tracking: bool
+    """Whether active topics are recorded."""
+    log_level: str
+    """Of this process and its children."""
+
+
+def read_settings(properties: Mapping[str, str]) -> Settings:
+    """Read the worker properties.
+
+    Raises:
+        ConfigError: One is wrong; the text names it.
+    """
+    found = KEYS.parse(properties)
+    return Settings(
+        listen=found["executor.listen"],
+        advertised=found["executor.advertised.address"],
+        config=tuple(found["config.addresses"]),
+        offset=tuple(found["offset.addresses"]),
+        status=tuple(found["status.addresses"]),
+        scheduler=tuple(found["scheduler.addresses"]),
+        drain=found["task.shutdown.graceful.timeout.ms"] / 1000,
+        commit=found["offset.flush.timeout.ms"] / 1000,
+        plugin_call=found["plugin.call.timeout.ms"] / 1000,
+        lifetime=found["host.max.lifetime.ms"] / 1000,
+        linger=found["host.linger.ms"] / 1000,
+        spares=found["host.spares"],
+        topic_tracking=found["topic.tracking.enable"],
+        log_level=found["log.level"],
+    )

@@ -92,6 +92,10 @@ class EventSourced(Generic[C, E, S]):
         self._history.begin(self._revision)
         self._caught_up = True
 
+    def end_watches(self) -> None:
+        """End every watch: a server that waits for its streams can then stop at once."""
+        self._history.close()
+
     async def stop(self) -> None:
         """Stop the log, end the watches, fail what waits."""
         await self._log.stop()
@@ -120,7 +124,7 @@ class EventSourced(Generic[C, E, S]):
             OutcomeUnknownError: The events may or may not be in the log.
         """
         while not self._log.leads:
-            await self._led()
+            await self._log.lead(self._patience)
         # No await from here to _send: leadership, state ahead and order of appends belong together.
         try:
             events = self._decider.decide(command, self._ahead.state)
@@ -172,14 +176,6 @@ class EventSourced(Generic[C, E, S]):
         except TimeoutError:
             message = "The log ends before this revision; ask for a new snapshot"
             raise LogCompactedError(message) from None
-
-    async def _led(self) -> None:
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._log.lead()
-        except TimeoutError:
-            message = f"This instance does not own its log and has waited {self._patience:g} s to do so"
-            raise NotWriterError(message) from None
 
     def _send(self, events: tuple[E, ...]) -> asyncio.Task[None]:
         records = tuple(self._codec.encode(event) for event in events)

@@ -127,7 +127,7 @@ class History(Generic[E, S]):
         try:
             await waiter
         finally:
-            if not waiter.done() or waiter.cancelled():  # the watcher went away
+            if waiter in self._waiters:  # the watcher went away before anything woke it
                 self._waiters.remove(waiter)
 
     def _wake(self) -> None:

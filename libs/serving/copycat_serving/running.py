@@ -41,14 +41,30 @@ async def serve_events(
     """
     address = await server.start()
     try:
-        await events.start()
+        if not await _started(events, stop):
+            return
         async with beside or _nothing_beside():
             await server.set_serving(True)
             ready(address)
             await _until(stop, events.crashed())
     finally:
+        events.end_watches()
         await server.stop(GRACE)
         await events.stop()
+
+
+async def _started(events: EventSourced[C, E, S], stop: asyncio.Event) -> bool:
+    """Start the log unless told to stop first: a broker that is away may take its time."""
+    starting, stopped = asyncio.create_task(events.start()), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+        return starting.done()
+    finally:
+        stopped.cancel()
+        starting.cancel()
+        await asyncio.wait((starting,))
 
 
 async def _until(stop: asyncio.Event, crashed: Coroutine[Any, Any, BaseException]) -> None:

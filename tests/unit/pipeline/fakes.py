@@ -126,6 +126,9 @@ class FakeSender:
         self._waiting.clear()
         return True
 
+    def drop(self) -> None:
+        self.records.clear()
+
     def close(self) -> None:
         self.closed = True
 

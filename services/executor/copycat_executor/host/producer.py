@@ -121,11 +121,16 @@ class KafkaSender:
     def _poll(self, seconds: float) -> None:
         self._producer.poll(seconds)
 
-    def close(self) -> None:
-        """Drop what is still queued and let go of the connections."""
+    def drop(self) -> None:
+        """Drop what is still queued; may be called by any thread."""
         self._closed = True
         self._producer.purge()
-        self._producer.poll(0)
+
+    def close(self) -> None:
+        """Drop what is still queued and let go of the connections."""
+        self.drop()
+        # It flushes for ever, but nothing is left; only it breaks the circle through the delivery callback.
+        self._producer.close()
 
 
 def _metadata(message: Message) -> RecordMetadata:

@@ -87,6 +87,8 @@ class TaskThread:
             else:
                 self._link.state(TaskState.UNASSIGNED)
             finally:
+                self._runner = None
+                self._surroundings.garbage.collect()
                 self._ended(self)
 
     def _run(self) -> None:

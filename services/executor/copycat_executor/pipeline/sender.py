@@ -55,5 +55,8 @@ class RecordSender(Protocol):
     def flush(self, seconds: float) -> bool:
         """Wait until everything is durable or failed; False when the time was not enough."""
 
+    def drop(self) -> None:
+        """Drop what is still queued; may be called by any thread."""
+
     def close(self) -> None:
         """Drop what is still queued and let go of the connections."""

@@ -100,7 +100,7 @@ class SourceRunner:
 
     def cancel(self) -> None:
         """Write nothing more, although the task's thread hangs; called by another thread."""
-        self._parts.sender.close()
+        self._parts.sender.drop()
 
     def _start(self) -> None:
         parts = self._parts

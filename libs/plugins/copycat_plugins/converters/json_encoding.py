@@ -17,10 +17,11 @@ from copycat_connect.errors import DataError
 from copycat_plugins.converters.json_node import Node
 
 _DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
+_NINETEEN_DIGITS = b"0" * 19
 _TO_ESCAPE = re.compile(rb"\\u00[01][0-9a-f]|\\.|[\xf0-\xf4][\x80-\xbf]{3}", re.DOTALL)
 _SURROGATE = re.compile("([\ud800-\udfff])")
-# The line end is cut off again: that copies the text out of a kilobyte of buffer, which orjson then uses for the
-# next value. Kept, a thousand of those buffers cost ten times as much as the writing.
+# The line end is cut off again: that copies the text out of a kilobyte of buffer, which orjson then uses for
+# the next value. Kept, a thousand of those buffers cost ten times as much as the writing.
 _DUMP_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _WRITE_FAILED = "Converting Kafka Connect data to byte[] failed due to serialization error: "
 
@@ -108,8 +109,12 @@ def write_plain_batch(values: Sequence[Node], prepare: Callable[[Node], Node]) -
     except TypeError:
         return [write(prepare(value)) for value in values]
     joined = b"".join(encoded)
+    translated = joined.translate(_DIGITS_TO_ZERO)
+    if _NINETEEN_DIGITS in translated:
+        # There may be an integer beyond 64 bits, which Connect has no type for.
+        return [write(prepare(value)) for value in values]
     # A float shows a point or an exponent, and what JSON has no number for became null.
-    if b"." in joined or b"null" in joined or b"0e" in joined.translate(_DIGITS_TO_ZERO):
+    if b"." in joined or b"null" in joined or b"0e" in translated:
         for place, value in enumerate(values):
             if not floats_are_plain(value):
                 encoded[place] = write(prepare(value))

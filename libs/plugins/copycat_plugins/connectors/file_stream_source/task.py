@@ -23,7 +23,7 @@ from copycat_plugins.connectors.file_stream_source.spec import (
     TOPIC,
 )
 
-_CHUNK = 1 << 20
+_CHUNK_SIZE = 1 << 20
 _IDLE_SECONDS = 0.25
 _MISSING_SECONDS = 1.0
 _log = logging.getLogger(__name__)
@@ -35,7 +35,9 @@ class FileStreamSourceTask(SourceTask):
     The file is opened once: truncation and replacement go unnoticed, as in Kafka Connect.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, chunk_size: int = _CHUNK_SIZE) -> None:
+        """Make a task that reads up to so many bytes at once."""
+        self._chunk_size = chunk_size
         self._descriptor: int | None = None
         self._lines = Lines()
         self._warned = False
@@ -104,7 +106,7 @@ class FileStreamSourceTask(SourceTask):
         if self._file is None and not select.select([descriptor], [], [], _IDLE_SECONDS)[0]:
             return b""
         try:
-            return os.read(descriptor, _CHUNK)
+            return os.read(descriptor, self._chunk_size)
         except OSError as error:
             # Kafka's task takes a failed read for "nothing yet" too.
             _log.warning("Reading %s failed: %s", self._file, error)

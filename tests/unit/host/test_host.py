@@ -1,9 +1,11 @@
 """Commands to a host, without Kafka."""
 
+import logging
 import threading
 import time
 from collections.abc import Mapping
 
+import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.config import ConfigDef
@@ -183,6 +185,17 @@ def test_without_its_executor_every_task_ends_soon() -> None:
     world.host.lose_executor()
 
     assert not _alive("task-c-0")
+
+
+@pytest.mark.parametrize(
+    ("level", "number"), [("TRACE", 5), ("WARN", logging.WARNING), ("nonsense", logging.NOTSET)]
+)
+def test_log_levels_have_javas_names(level: str, number: int) -> None:
+    name = f"some.logger.{level}"
+
+    World().host.obey(pb.AttachResponse(set_level=pb.SetLevel(logger=name, level=level)))
+
+    assert logging.getLogger(name).level == number
 
 
 def _alive(name: str) -> bool:

@@ -8,6 +8,7 @@ import random
 import time
 
 import grpc
+from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.plugin import load_plugins
 from copycat_telemetry.logs import configure_logging
 
@@ -46,11 +47,19 @@ def run_host(spec: HostSpec) -> str:
     return HostSummary(spec.host_id, reason, host.started, host.abandoned).to_json()
 
 
+def _obey(host: Host, command: pb.AttachResponse) -> None:
+    try:
+        host.obey(command)
+    except Exception:
+        # One command that goes wrong must not end the tasks of all others.
+        _log.exception("A command failed: %s", command.WhichOneof("command"))
+
+
 def _attend(stream: ControlStream, host: Host) -> str:
     """Obey until the stream ends; says why it did."""
     try:
         for command in stream.commands():
-            host.obey(command)
+            _obey(host, command)
     except grpc.RpcError as error:
         _log.warning("The executor is gone: %s", error)
         reason = "executor lost"

@@ -22,6 +22,17 @@ _log = logging.getLogger(__name__)
 
 TaskKey = tuple[str, int, int, int]
 
+_JAVA_LEVELS: Final = {
+    "OFF": logging.CRITICAL + 1,
+    "FATAL": logging.CRITICAL,
+    "ERROR": logging.ERROR,
+    "WARN": logging.WARNING,
+    "WARNING": logging.WARNING,
+    "INFO": logging.INFO,
+    "DEBUG": logging.DEBUG,
+    "TRACE": 5,
+}
+
 #: How long tasks may take to notice that the executor is gone.
 _LOST: Final = 3.0
 
@@ -77,7 +88,7 @@ class Host:
             case "shutdown":
                 self._shut_down(command.shutdown)
             case "set_level":
-                logging.getLogger(command.set_level.logger).setLevel(command.set_level.level)
+                _set_level(command.set_level)
             case unknown:
                 _log.warning("The executor sent a command this host does not know: %s", unknown)
 
@@ -151,6 +162,15 @@ class Host:
     def _all(self) -> list[TaskThread]:
         with self._lock:
             return list(self._tasks.values())
+
+
+def _set_level(command: pb.SetLevel) -> None:
+    level = _JAVA_LEVELS.get(command.level.upper())
+    if level is None:
+        _log.warning("There is no log level %s", command.level)
+        return
+    name = "" if command.logger == "root" else command.logger
+    logging.getLogger(name).setLevel(level)
 
 
 def _key(ref: pb.TaskRef) -> TaskKey:

@@ -50,10 +50,10 @@ def file(tmp_path: Path) -> Path:
 
 
 def started(
-    file: Path, position: object = None, chunk_size: int = 1 << 20, **config: str
+    file: Path, *, position: object = None, chunk_size: int = 1 << 20, batch_size: int = 2000
 ) -> FileStreamSourceTask:
     """Start a task whose waits end at once, as they do while a task is being stopped."""
-    context = FakeSourceContext({"file": str(file), "topic": "t", **config})
+    context = FakeSourceContext({"file": str(file), "topic": "t", "batch.size": str(batch_size)})
     context.stopping.set()
     if position is not None:
         context.store({"filename": str(file)}, {"position": position})
@@ -79,7 +79,7 @@ def test_any_bytes_give_the_same_lines_however_they_are_read(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "in"
         file.write_bytes(text)
-        task = started(file, chunk_size=chunk, **{"batch.size": str(batch_size)})
+        task = started(file, chunk_size=chunk, batch_size=batch_size)
         found = list(lines_of(task))
         task.stop()
     expected = ended_lines(text)
@@ -122,7 +122,7 @@ def test_a_carriage_return_at_the_end_waits_for_what_follows(file: Path) -> None
 
 def test_a_batch_holds_no_more_lines_than_its_size(file: Path) -> None:
     file.write_bytes(b"a\nb\nc\nd\ne\n")
-    task = started(file, **{"batch.size": "2"})
+    task = started(file, batch_size=2)
     sizes = []
     while (batch := task.poll()) is not None:
         sizes.append(len(batch))
@@ -182,7 +182,7 @@ def test_a_pipe_is_read_from_where_it_is(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
     os.write(writer, b"a\nb\n")
-    task = started(pipe, **{"batch.size": "1"})
+    task = started(pipe, batch_size=1)
     batches = [task.poll(), task.poll()]
     task.stop()
     os.close(writer)

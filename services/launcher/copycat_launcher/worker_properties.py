@@ -43,7 +43,7 @@ def up_properties(
         rest_port: Where the gateway serves REST.
         ports: One free port for each role that answers gRPC, then one for each further executor.
         settings: What the user said; it wins.
-        cluster_id: The id of an embedded broker, which can hold no more than one replica; empty for others.
+        cluster_id: The id of the cluster where it is known; empty otherwise.
     """
     group = settings.get("group.id", "copycat")
     properties = {
@@ -59,9 +59,10 @@ def up_properties(
         "value.converter.schemas.enable": "true",
         LISTENERS: f"http://127.0.0.1:{rest_port}",
     }
+    # The broker's own default fits both a laptop's single broker and a cluster; a worker's default of 3 does not.
+    properties |= {f"{name}.storage.replication.factor": "-1" for name in STORED}
     if cluster_id:
         properties["kafka.cluster.id"] = cluster_id
-        properties |= {f"{name}.storage.replication.factor": "1" for name in STORED}
     return {**properties, **_meeting_points(ports), **settings}
 
 

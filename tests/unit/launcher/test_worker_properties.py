@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_launcher.roles import CONFIG, EXECUTOR, GATEWAY
-from copycat_launcher.worker_properties import DISTRIBUTED, executor_properties, up_properties
+from copycat_launcher.worker_properties import DISTRIBUTED, STORED, executor_properties, up_properties
 
 PORTS = (1, 2, 3, 4, 5)
 
@@ -16,13 +16,14 @@ def test_the_names_are_those_kafka_ships() -> None:
     assert written["value.converter"] == "org.apache.kafka.connect.json.JsonConverter"
     assert written["value.converter.schemas.enable"] == "true"
     assert written["kafka.cluster.id"] == "id"
-    assert written["assignment.storage.replication.factor"] == "1"
     assert DISTRIBUTED.parse(written)["group.id"] == "copycat"
 
 
-def test_replication_is_left_alone_on_a_cluster_of_others() -> None:
-    written = up_properties("a:1", 8083, PORTS, {}, cluster_id="")
-    assert not [key for key in written if key.endswith("replication.factor")]
+@pytest.mark.parametrize("cluster_id", ["id", ""])
+def test_replication_is_the_brokers_default(cluster_id: str) -> None:
+    written = up_properties("a:1", 8083, PORTS, {}, cluster_id=cluster_id)
+    factors = {key: value for key, value in written.items() if key.endswith("replication.factor")}
+    assert factors == {f"{name}.storage.replication.factor": "-1" for name in STORED}
 
 
 def test_every_role_is_found_where_it_listens() -> None:

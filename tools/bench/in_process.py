@@ -26,7 +26,6 @@ class InProcessExecutor:
     worker: Mapping[str, str]
     states: list[pb.TaskStateChanged] = field(default_factory=list)
     acknowledged: list[pb.Acknowledged] = field(default_factory=list)
-    delivered: int = 0
     changed: threading.Condition = field(default_factory=threading.Condition)
     host: Host = field(init=False)
 
@@ -54,8 +53,6 @@ class InProcessExecutor:
                 self.acknowledged.append(event.acknowledged)
                 answer = pb.Committed(task=event.acknowledged.task, sequence=event.acknowledged.sequence)
                 self.host.obey(pb.AttachResponse(committed=answer))
-            case "metrics":
-                self.delivered = event.metrics.records_out
             case "offsets_wanted":
                 wanted = event.offsets_wanted
                 found = [types_pb2.SourceOffset(partition=each) for each in wanted.partitions]

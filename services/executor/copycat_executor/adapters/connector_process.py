@@ -128,8 +128,11 @@ class ConnectorProcess:
         finally:
             self._ready.clear()
             self._process = None
+            if process.stdin is not None:
+                process.stdin.close()
             if process.returncode is None:
                 process.kill()
+            await process.wait()
             self._fail_calls(f"exit code {process.returncode}")
 
     async def _read(self, process: Process) -> None:

@@ -46,7 +46,7 @@ class PluginHangsError(CopycatError):
 
     def __init__(self, stage: str, began: str) -> None:
         super().__init__(
-            f"Request timed out. The worker is currently {stage}, which began at {began}",
+            f"Request timed out. The worker is currently {stage}, which began at {began}.",
             stage=stage,
             began=began,
         )

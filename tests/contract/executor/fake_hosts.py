@@ -1,0 +1,120 @@
+"""Hosts without processes: each is a control stream a test speaks on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+import grpc
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.host.v1.host_service_pb2_grpc import HostServiceStub
+from copycat.types.v1 import types_pb2
+from copycat_executor.host.spec import HostSpec
+
+RUNNING, PAUSED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED
+Ended = Callable[[str, str | None], None]
+
+
+class FakeHost:
+    """One host. It runs what it is told at once and drains on demand, unless a test says otherwise."""
+
+    def __init__(self, spec: HostSpec, ended: Ended, *, token: str | None = None) -> None:
+        self.spec = spec
+        self.started: list[pb.StartTask] = []
+        self.stopped: list[pb.StopTask] = []
+        self.commands: list[pb.AttachResponse] = []
+        self.drains = True
+        self.runs = True
+        self._token = token or spec.token
+        self._ended = ended
+        self._events: asyncio.Queue[pb.AttachRequest | None] = asyncio.Queue()
+        self.life = asyncio.create_task(self._live())
+
+    def say(self, **event: Any) -> None:
+        self._events.put_nowait(pb.AttachRequest(**event))
+
+    def state(self, ref: pb.TaskRef, state: types_pb2.State.ValueType, **more: Any) -> None:
+        self.say(state_changed=pb.TaskStateChanged(task=ref, state=state, **more))
+
+    def acknowledge(
+        self, ref: pb.TaskRef, sequence: int, offset: bytes, partition: bytes = b'{"p":1}'
+    ) -> None:
+        offsets = [types_pb2.SourceOffset(partition=partition, offset=offset)]
+        self.say(acknowledged=pb.Acknowledged(task=ref, sequence=sequence, source_offsets=offsets))
+
+    def fate(self, sequence: int) -> pb.Committed | None:
+        """What the executor said of an acknowledgement."""
+        found = [each.committed for each in self.commands if each.HasField("committed")]
+        return next((each for each in found if each.sequence == sequence), None)
+
+    def refs(self) -> list[str]:
+        return [f"{each.task.connector}-{each.task.task}" for each in self.started]
+
+    def die(self, reason: str = "killed") -> None:
+        self.life.cancel()
+        self._ended(self.spec.host_id, reason)
+
+    async def _live(self) -> None:
+        reason: str | None = None
+        async with grpc.aio.insecure_channel(self.spec.executor_address) as channel:
+            try:
+                async for command in HostServiceStub(channel).Attach(self._requests()):
+                    self.commands.append(command)
+                    self._obey(command)
+            except grpc.aio.AioRpcError as error:
+                reason = error.details()
+        self._ended(self.spec.host_id, reason)
+
+    def _obey(self, command: pb.AttachResponse) -> None:
+        match command.WhichOneof("command"):
+            case "start_task":
+                self.started.append(command.start_task)
+                if self.runs:
+                    paused = command.start_task.target_state == types_pb2.TARGET_STATE_PAUSED
+                    self.state(command.start_task.task, PAUSED if paused else RUNNING, version="1.0")
+            case "set_task_state":
+                paused = command.set_task_state.target_state == types_pb2.TARGET_STATE_PAUSED
+                self.state(command.set_task_state.task, PAUSED if paused else RUNNING)
+            case "stop_task":
+                self.stopped.append(command.stop_task)
+                if self.drains:
+                    self.state(command.stop_task.task, types_pb2.STATE_UNASSIGNED)
+            case "shutdown":
+                self._events.put_nowait(None)
+
+    async def _requests(self) -> AsyncIterator[pb.AttachRequest]:
+        yield pb.AttachRequest(hello=pb.Hello(host_id=self.spec.host_id, token=self._token, pid=1))
+        while (event := await self._events.get()) is not None:
+            yield event
+
+
+class FakeLauncher:
+    """Launches fake hosts in this very loop."""
+
+    def __init__(self) -> None:
+        self.hosts: list[FakeHost] = []
+        self.killed: list[str] = []
+        self.drains = True
+
+    def launch(self, spec: HostSpec, ended: Ended) -> None:
+        host = FakeHost(spec, ended)
+        host.drains = self.drains
+        self.hosts.append(host)
+
+    def kill(self, host_id: str) -> None:
+        self.killed.append(host_id)
+        for host in self.hosts:
+            if host.spec.host_id == host_id and not host.life.done():
+                host.die("cancelled")
+
+    def of(self, task: str) -> FakeHost:
+        """The host in which a task was started last."""
+        return next(host for host in reversed(self.hosts) if task in host.refs())
+
+    async def close(self) -> None:
+        for host in self.hosts:
+            host.life.cancel()
+            with suppress(asyncio.CancelledError):
+                await host.life

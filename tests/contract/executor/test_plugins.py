@@ -1,0 +1,154 @@
+"""Author code asked by the gateway: listings, validation, alterOffsets; and author code that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from copycat.executor.v1 import executor_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_executor.adapters import connector_process
+from copycat_rpc.configs import config_to_proto
+from copycat_rpc.errors import RemoteError
+
+from tests.contract.executor.world import SINK, SOURCE, World, world
+
+ENV_PROVIDER = {
+    "config.providers": "env",
+    "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+}
+
+
+async def validate(it: World, config: dict[str, str]) -> pb.ValidateConnectorResponse:
+    request = pb.ValidateConnectorRequest(config=config_to_proto({"name": "orders", **config}))
+    return await it.gateway.ValidateConnector(request, timeout=30)
+
+
+async def test_plugins_are_listed_with_their_aliases() -> None:
+    async with world() as it:
+        found = await it.gateway.ListPlugins(pb.ListPluginsRequest())
+        probes = [plugin for plugin in found.plugins if plugin.class_name.startswith("probe.")]
+        assert [(plugin.type, plugin.version) for plugin in probes] == [("sink", ""), ("source", "1.2")]
+        assert not probes[0].HasField("version")
+        assert "ProbeSource" in probes[1].aliases
+
+
+async def test_the_keys_of_a_plugin_come_before_the_frameworks() -> None:
+    async with world() as it:
+        found = await it.gateway.GetPluginConfig(pb.GetPluginConfigRequest(plugin="ProbeSource"))
+        assert [key.name for key in found.keys[:2]] == ["tasks", "secret"]
+        assert "connector.class" in [key.name for key in found.keys]
+
+
+async def test_an_unknown_plugin_is_not_found() -> None:
+    async with world() as it:
+        with pytest.raises(RemoteError) as refused:
+            await it.gateway.GetPluginConfig(pb.GetPluginConfigRequest(plugin="Nope"))
+        assert (refused.value.remote_code.name, refused.value.message) == (
+            "plugin.unknown",
+            "Unknown plugin Nope.",
+        )
+
+
+async def test_a_good_configuration_has_no_errors() -> None:
+    async with world() as it:
+        found = await validate(it, SOURCE)
+        assert (found.name, found.type, found.error_count) == ("ProbeSource", "source", 0)
+        assert "Common" in found.groups
+
+
+async def test_a_bad_configuration_is_answered_key_by_key() -> None:
+    async with world() as it:
+        found = await validate(it, {**SOURCE, "tasks.max": "0"})
+        errors = {each.value.name: list(each.value.errors) for each in found.configs if each.value.errors}
+        assert errors == {
+            "tasks.max": ["Invalid value 0 for configuration tasks.max: Value must be at least 1"]
+        }
+
+
+async def test_an_unknown_connector_class_is_refused_with_kafkas_text() -> None:
+    async with world() as it:
+        with pytest.raises(RemoteError, match="Failed to find any class that implements Connector"):
+            await validate(it, {"connector.class": "Nope"})
+
+
+async def test_no_answer_shows_what_a_placeholder_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROBE_SECRET", "correct horse")
+    async with world(properties=ENV_PROVIDER) as it:
+        found = await validate(
+            it, {**SOURCE, "tasks.max": "${env:PROBE_SECRET}", "other": "${env:PROBE_SECRET}"}
+        )
+        assert "correct horse" not in str(found)
+        assert found.error_count > 0
+
+
+async def test_a_failing_validation_says_what_the_author_said() -> None:
+    async with world() as it:
+        with pytest.raises(RemoteError, match="the author says no"):
+            await validate(it, {**SOURCE, "on.validate": "raise"})
+
+
+async def test_a_hanging_validation_names_its_stage_and_holds_up_nobody() -> None:
+    async with world(plugin_call=1.0) as it:
+        hanging = asyncio.create_task(validate(it, {**SOURCE, "on.validate": "hang"}))
+        found = await validate(it, SOURCE)
+        assert found.error_count == 0
+        with pytest.raises(RemoteError) as late:
+            await hanging
+        assert late.value.remote_code.name == "plugin.hangs"
+        assert late.value.fields["stage"] == "performing multi-property validation for the connector"
+        assert late.value.message.startswith("Request timed out. The worker is currently performing multi-")
+
+
+async def test_a_validation_that_ends_the_process_is_answered_and_others_go_on() -> None:
+    async with world() as it:
+        with pytest.raises(RemoteError) as crashed:
+            await validate(it, {**SOURCE, "on.validate": "exit"})
+        assert crashed.value.remote_code.name == "plugin.crashed"
+        assert (await validate(it, SOURCE)).error_count == 0
+
+
+async def test_a_plugin_that_holds_the_interpreter_is_ended_with_its_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connector_process, "PATIENCE", 0.2)
+    monkeypatch.setattr(connector_process, "PING", 0.5)
+    async with world() as it:
+        assert (await validate(it, SOURCE)).error_count == 0
+        with pytest.raises(RemoteError) as crashed:
+            await validate(it, {**SOURCE, "on.validate": "hold the interpreter"})
+        assert crashed.value.remote_code.name == "plugin.crashed"
+        assert (await validate(it, SOURCE)).error_count == 0
+
+
+async def test_the_source_hook_gets_partitions_and_offsets_as_maps() -> None:
+    async with world() as it:
+        offsets = [
+            types_pb2.SourceOffset(partition=b'{"p":1}', offset=b'{"o":2}'),
+            types_pb2.SourceOffset(partition=b'{"p":2}'),
+        ]
+        config = config_to_proto({"name": "orders", **SOURCE})
+        answer = await it.gateway.AlterOffsets(
+            pb.AlterOffsetsRequest(config=config, source_offsets=offsets), timeout=10
+        )
+        assert answer.handled
+
+
+async def test_the_sink_hook_gets_positions_with_none_for_a_reset() -> None:
+    async with world() as it:
+        positions = [
+            types_pb2.TopicPartitionOffset(topic="in", partition=0, offset=5),
+            types_pb2.TopicPartitionOffset(topic="in", partition=1, offset=-1),
+        ]
+        config = config_to_proto({"name": "orders", **SINK})
+        answer = await it.gateway.AlterOffsets(
+            pb.AlterOffsetsRequest(config=config, sink_offsets=positions), timeout=10
+        )
+        assert answer.handled
+
+
+async def test_a_hook_that_refuses_says_why() -> None:
+    async with world() as it:
+        config = config_to_proto({"name": "orders", **SOURCE, "on.alter": "raise"})
+        with pytest.raises(RemoteError, match="the author says no"):
+            await it.gateway.AlterOffsets(pb.AlterOffsetsRequest(config=config), timeout=10)

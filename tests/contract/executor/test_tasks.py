@@ -1,0 +1,317 @@
+"""Tasks in hosts: starts, pauses, drains, commits, and what the worker does when something dies."""
+
+from __future__ import annotations
+
+import pytest
+from copycat.executor.v1 import executor_service_pb2 as pb
+from copycat.host.v1 import host_service_pb2 as host_pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import ConfigError, StaleGenerationError, UnavailableError
+
+from tests.contract.executor.world import SINK, SOURCE, raw_host_stub, world
+
+PAUSED, STARTED = types_pb2.TARGET_STATE_PAUSED, types_pb2.TARGET_STATE_STARTED
+FAILED = types_pb2.STATE_FAILED
+
+
+async def test_an_assigned_task_is_started_in_a_host_with_all_it_needs() -> None:
+    async with world(properties={"key.converter": "x"}) as it:
+        generation = await it.run_task()
+        order = it.launcher.of("orders-0").started[0]
+        assert order.task.generation == generation
+        assert {entry.key: entry.value for entry in order.task_config.entries} == {"index": "0"}
+        assert order.worker_config.entries[0].key == "key.converter"
+        assert order.target_state == STARTED
+        assert it.status.last("orders", 0).version == "1.0"
+        await it.until(lambda: it.scheduler.held == {("orders", 0): generation})
+
+
+async def test_a_task_created_paused_begins_paused() -> None:
+    async with world() as it:
+        it.config.put("orders", SOURCE, [{"index": "0"}])
+        it.config.target("orders", PAUSED)
+        it.scheduler.assign(it.worker, "orders", 0)
+        await it.status_is("PAUSED", "orders", 0)
+
+
+async def test_a_running_task_is_paused_and_resumed_in_its_place() -> None:
+    async with world() as it:
+        await it.run_task()
+        it.config.target("orders", PAUSED)
+        await it.status_is("PAUSED", "orders", 0)
+        it.config.target("orders", STARTED)
+        await it.status_is("RUNNING", "orders", 0)
+        assert len(it.launcher.of("orders-0").started) == 1
+
+
+async def test_a_sink_task_begins_at_its_groups_positions() -> None:
+    async with world() as it:
+        it.offset.sink["mine"] = {("in", 0): 7}
+        it.config.put("orders", {**SINK, "consumer.override.group.id": "mine"}, [{"topics": "in"}])
+        it.scheduler.assign(it.worker, "orders", 0, partitions=[0, 1])
+        await it.status_is("RUNNING", "orders", 0)
+        begun = it.launcher.of("orders-0").started[0].partitions
+        assert [(each.partition, each.offset) for each in begun] == [(0, 7), (1, -1)]
+
+
+async def test_other_partitions_restart_the_task_under_the_new_generation() -> None:
+    async with world() as it:
+        it.config.put("orders", SINK, [{"topics": "in"}])
+        it.scheduler.assign(it.worker, "orders", 0, partitions=[0])
+        await it.status_is("RUNNING", "orders", 0)
+        generation = it.scheduler.assign(it.worker, "orders", 0, partitions=[0, 1])
+        host = it.launcher.of("orders-0")
+        await it.until(lambda: len(host.started) == 2)
+        assert len(host.stopped) == 1
+        assert host.started[1].task.generation == generation
+
+
+async def test_an_acknowledgement_is_committed_and_answered() -> None:
+    async with world() as it:
+        generation = await it.run_task()
+        host = it.launcher.of("orders-0")
+        host.acknowledge(host.started[0].task, 1, b'{"o":1}')
+        await it.until(lambda: host.fate(1) is not None)
+        assert host.fate(1) == host_pb.Committed(task=host.started[0].task, sequence=1)
+        assert it.offset.commits[0].generation == generation
+        assert it.offset.source == {("orders", b'{"p":1}'): b'{"o":1}'}
+
+
+async def test_acknowledgements_wait_for_the_offset_service_and_the_newest_counts() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        it.offset.failing = UnavailableError("away")
+        for sequence in (1, 2, 3):
+            host.acknowledge(host.started[0].task, sequence, b'{"o":%d}' % sequence)
+        host.acknowledge(host.started[0].task, 4, b'{"o":9}', b'{"p":2}')
+        host.say(topics_seen=host_pb.TopicsSeen(task=host.started[0].task, topics=["t"]))
+        await it.until(lambda: it.status.topics != {})  # so all of it has been heard
+        assert host.fate(1) is None
+        it.offset.failing = None
+        await it.until(lambda: host.fate(4) is not None)
+        assert it.offset.source[("orders", b'{"p":1}')] == b'{"o":3}'
+        assert it.offset.source[("orders", b'{"p":2}')] == b'{"o":9}'
+        assert all(host.fate(sequence) is not None for sequence in (1, 2, 3))
+
+
+async def test_a_refused_commit_is_told_to_the_task_and_tried_again() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        it.offset.failing = ConfigError("not allowed")
+        host.acknowledge(host.started[0].task, 1, b'{"o":1}')
+        await it.until(lambda: host.fate(1) is not None)
+        assert host.fate(1).error == "not allowed"
+        it.offset.failing = None
+        await it.until(lambda: it.offset.source != {})
+
+
+async def test_a_stale_generation_ends_the_task_without_a_status() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        it.offset.failing = StaleGenerationError("a newer one is known")
+        host.acknowledge(host.started[0].task, 1, b'{"o":1}')
+        await it.until(lambda: host.fate(1) is not None)
+        assert host.fate(1).stale
+        host.state(host.started[0].task, types_pb2.STATE_UNASSIGNED)  # as hosts do then
+        it.offset.failing = None
+        generation = it.scheduler.assign(it.worker, "orders", 0)
+        await it.until(lambda: it.launcher.of("orders-0").started[-1].task.generation == generation)
+        assert set(it.status.states("orders", 0)) == {"RUNNING"}
+
+
+async def test_progress_of_the_drain_is_committed_under_the_newest_generation_of_this_worker() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        host.drains = False
+        generation = it.scheduler.assign(it.worker, "orders", 0)
+        await it.until(lambda: len(host.stopped) == 1)
+        host.acknowledge(host.started[0].task, 1, b'{"o":1}')
+        host.state(host.started[0].task, types_pb2.STATE_UNASSIGNED)
+        await it.until(lambda: len(host.started) == 2)
+        assert it.offset.commits[0].generation == generation
+
+
+async def test_a_task_moved_away_drains_commits_and_is_let_go() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        host.drains = False
+        it.scheduler.remove("orders", 0)
+        await it.until(lambda: len(host.stopped) == 1)
+        assert it.scheduler.held != {}
+        host.acknowledge(host.started[0].task, 1, b'{"o":1}')
+        host.state(host.started[0].task, types_pb2.STATE_UNASSIGNED)
+        await it.status_is("UNASSIGNED", "orders", 0)
+        await it.until(lambda: it.scheduler.held == {})
+        assert it.offset.source != {}
+
+
+async def test_a_failed_task_stays_failed_until_it_is_restarted() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        host.state(host.started[0].task, FAILED, trace="boom", stage="POLL")
+        await it.status_is("FAILED", "orders", 0)
+        assert it.status.trace("orders", 0) == "boom"
+        assert len(host.started) == 1
+        await it.gateway.RestartTask(pb.RestartTaskRequest(connector="orders", task=0), timeout=10)
+        await it.status_is("RUNNING", "orders", 0)
+
+
+async def test_more_tasks_than_allowed_fail() -> None:
+    async with world() as it:
+        it.config.put("orders", {**SOURCE, "tasks.max": "1"}, [{"index": "0"}, {"index": "1"}])
+        it.scheduler.assign(it.worker, "orders", 1)
+        await it.status_is("FAILED", "orders", 1)
+        assert "has generated 2 tasks" in it.status.trace("orders", 1)
+
+
+async def test_a_new_task_set_restarts_the_task_only_once_it_is_published() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        it.config.put("orders", {**SOURCE, "tasks": "1", "transforms": ""})
+        it.config.target("orders", PAUSED)
+        await it.status_is("PAUSED", "orders", 0)
+        assert len(host.started) == 1
+        it.config.put("orders", {**SOURCE, "tasks": "1", "transforms": ""}, [{"index": "0"}])
+        await it.until(lambda: len(host.started) == 2)
+
+
+async def test_a_task_whose_host_is_killed_starts_again_in_another_host() -> None:
+    async with world() as it:
+        await it.run_task()
+        first = it.launcher.of("orders-0")
+        first.die()
+        await it.until(lambda: it.launcher.of("orders-0") is not first)
+        await it.until(lambda: len(it.status.states("orders", 0)) == 2)
+        assert it.status.states("orders", 0) == ["RUNNING", "RUNNING"]
+
+
+async def test_a_task_whose_hosts_die_again_and_again_is_failed_with_the_reason() -> None:
+    async with world() as it:
+        await it.run_task()
+        for death in range(4):
+            await it.until(lambda death=death: len(it.status.states("orders", 0)) == death + 1)
+            it.launcher.of("orders-0").die("out of memory")
+        await it.status_is("FAILED", "orders", 0)
+        assert "out of memory" in it.status.trace("orders", 0)
+        assert len(it.launcher.hosts) == 4
+
+
+async def test_a_task_that_hangs_in_its_drain_is_ended_with_its_host_after_the_neighbours_left() -> None:
+    async with world(slots=1, drain=0.2) as it:
+        await it.run_task()
+        it.config.put("quiet", SOURCE, [{"index": "0"}])
+        it.scheduler.assign(it.worker, "quiet", 0)
+        await it.status_is("RUNNING", "quiet", 0)
+        shared = it.launcher.of("orders-0")
+        assert it.launcher.of("quiet-0") is shared
+        shared.drains = False
+        it.scheduler.remove("orders", 0)
+        await it.until(lambda: len(shared.stopped) == 2, "the neighbour is moved")
+        shared.state(shared.started[1].task, types_pb2.STATE_UNASSIGNED)
+        await it.until(lambda: it.launcher.killed == [shared.spec.host_id])
+        await it.until(lambda: it.launcher.of("quiet-0") is not shared)
+        await it.until(lambda: list(it.scheduler.held) == [("quiet", 0)])
+
+
+async def test_a_task_that_finds_no_slot_of_its_own_makes_shared_ones_move() -> None:
+    async with world(slots=2) as it:
+        for name in ("a", "b"):
+            await it.run_task(name)
+        it.config.put("alone", {**SOURCE, "isolation": "task"}, [{"index": "0"}])
+        it.scheduler.assign(it.worker, "alone", 0)
+        await it.status_is("RUNNING", "alone", 0)
+        assert it.launcher.of("a-0") is it.launcher.of("b-0")
+        assert it.launcher.of("alone-0").refs() == ["alone-0"]
+
+
+async def test_a_spare_host_takes_the_next_task_and_is_replaced() -> None:
+    async with world(spares=1) as it:
+        await it.until(lambda: len(it.launcher.hosts) == 1)
+        spare = it.launcher.hosts[0]
+        await it.run_task()
+        assert it.launcher.of("orders-0") is spare
+        assert len(it.launcher.hosts) == 2
+
+
+async def test_offsets_a_task_asks_for_are_read_for_it() -> None:
+    async with world() as it:
+        await it.run_task()
+        it.offset.source[("orders", b'{"p":1}')] = b'{"o":5}'
+        host = it.launcher.of("orders-0")
+        wanted = host_pb.OffsetsWanted(task=host.started[0].task, sequence=3, partitions=[b'{"p":1}', b"{}"])
+        host.say(offsets_wanted=wanted)
+        await it.until(lambda: any(each.HasField("offsets_found") for each in host.commands))
+        found = next(each.offsets_found for each in host.commands if each.HasField("offsets_found"))
+        assert [each.offset for each in found.offsets] == [b'{"o":5}', b""]
+        assert found.sequence == 3
+
+
+async def test_topics_seen_become_active_topics() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        host.say(topics_seen=host_pb.TopicsSeen(task=host.started[0].task, topics=["t", "u"]))
+        await it.until(lambda: it.status.topics == {("orders", 0): {"t", "u"}})
+
+
+async def test_statuses_wait_for_the_status_service_and_the_newest_counts() -> None:
+    async with world() as it:
+        it.status.failing = UnavailableError("away")
+        it.config.put("orders", SOURCE, [{"index": "0"}])
+        it.scheduler.assign(it.worker, "orders", 0)
+        await it.until(lambda: it.launcher.hosts != [] and it.launcher.hosts[0].started != [])
+        host = it.launcher.of("orders-0")
+        host.state(host.started[0].task, FAILED, trace="boom", stage="POLL")
+        await it.until(
+            lambda: it.executor.board.tasks[next(iter(it.executor.board.tasks))].phase.name == "FAILED"
+        )
+        it.status.failing = None
+        await it.status_is("FAILED", "orders", 0)
+
+
+async def test_events_of_an_earlier_start_are_dropped() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        await it.gateway.RestartTask(pb.RestartTaskRequest(connector="orders", task=0), timeout=10)
+        await it.until(lambda: len(host.started) == 2)
+        host.state(host.started[0].task, FAILED, trace="late", stage="POLL")
+        host.say(topics_seen=host_pb.TopicsSeen(task=host.started[1].task, topics=["t"]))
+        await it.until(lambda: it.status.topics != {})
+        assert "FAILED" not in it.status.states("orders", 0)
+
+
+@pytest.mark.parametrize("host_id", ["stranger", "known"])
+async def test_a_process_without_the_token_is_no_host(host_id: str) -> None:
+    async with world(spares=1) as it:
+        await it.until(lambda: len(it.launcher.hosts) == 1)
+        known = it.launcher.hosts[0].spec.host_id
+        channel, stub = raw_host_stub(it.worker)
+        async with channel:
+            hello = host_pb.Hello(host_id=known if host_id == "known" else host_id, token="guess")
+            call = stub.Attach(iter([host_pb.AttachRequest(hello=hello)]))
+            with pytest.raises(Exception, match="no host this executor waits for"):
+                async for _ in call:
+                    pass
+
+
+async def test_a_worker_that_leaves_says_so_drains_and_tells_every_last_status() -> None:
+    async with world(spares=1) as it:
+        it.config.put("orders", SOURCE)
+        it.scheduler.assign(it.worker, "orders")
+        await it.until(lambda: len(it.config.published) == 1)
+        it.scheduler.assign(it.worker, "orders", 0)
+        await it.status_is("RUNNING", "orders", 0)
+        host = it.launcher.of("orders-0")
+        await it.executor.drain()
+        assert it.scheduler.leaving
+        assert len(host.stopped) == 1
+        assert it.status.state("orders", 0) == it.status.state("orders") == "UNASSIGNED"
+        assert all(each.life.done() for each in it.launcher.hosts)

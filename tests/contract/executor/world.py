@@ -1,0 +1,149 @@
+"""An executor without Spark: real gRPC on all sides, hosts and services played by the test."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
+from copycat.executor.v1 import executor_service_pb2_grpc
+from copycat.host.v1 import host_service_pb2_grpc
+from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
+from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
+from copycat_executor.adapters import executor_server, host_server
+from copycat_executor.adapters.connector_process import ConnectorProcess
+from copycat_executor.adapters.executor import Executor, Limits
+from copycat_executor.adapters.jobs import Jobs
+from copycat_executor.adapters.services import Addresses, connected
+from copycat_executor.adapters.tasks import Budgets
+from copycat_executor.domain.residency import ResidencyRules
+from copycat_rpc.channel import open_channel
+from copycat_rpc.server import RpcServer
+
+from tests.contract.executor.fake_hosts import FakeLauncher
+from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeScheduler, FakeStatus
+
+AUTHOR = Path(__file__).with_name("author")
+SOURCE = {"connector.class": "ProbeSource", "tasks.max": "4"}
+SINK = {"connector.class": "ProbeSink", "tasks.max": "4", "topics": "in"}
+DEADLINE = 15.0
+
+
+class World:
+    """Everything a test touches."""
+
+    def __init__(self) -> None:
+        self.config = FakeConfig()
+        self.scheduler = FakeScheduler()
+        self.status = FakeStatus()
+        self.offset = FakeOffset()
+        self.launcher = FakeLauncher()
+        self.jobs = Jobs()
+        self.executor: Executor
+        self.process: ConnectorProcess
+        self.worker = ""
+        self.gateway: executor_service_pb2_grpc.ExecutorServiceStub
+
+    def connector_says(self, event: Mapping[str, Any]) -> None:
+        self.executor.connectors.heard(event)
+
+    def process_ended(self) -> None:
+        self.executor.connectors.process_ended()
+
+    async def until(self, holds: Callable[[], bool], what: str = "") -> None:
+        """Wait for a condition; everything here happens in this loop, so polling it is enough."""
+        deadline = time.monotonic() + DEADLINE
+        while not holds():
+            assert time.monotonic() < deadline, f"never happened: {what}"
+            await asyncio.sleep(0.005)
+
+    async def status_is(self, state: str, connector: str, task: int | None = None) -> None:
+        def holds() -> bool:
+            return self.status.states(connector, task)[-1:] == [state]
+
+        await self.until(holds, f"{connector} {task} {state}")
+
+    async def run_task(self, connector: str = "orders", config: dict[str, str] | None = None) -> int:
+        """Have one task of a connector run here, without the connector itself; returns its generation."""
+        self.config.put(connector, config or SOURCE, [{"index": "0"}])
+        generation = self.scheduler.assign(self.worker, connector, 0)
+        await self.status_is("RUNNING", connector, 0)
+        return generation
+
+
+@asynccontextmanager
+async def world(
+    *,
+    slots: int = 4,
+    spares: int = 0,
+    plugin_call: float = 10.0,
+    drain: float = 2.0,
+    properties: dict[str, str] | None = None,
+) -> AsyncIterator[World]:
+    """Run an executor with its peers."""
+    it = World()
+    path = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(AUTHOR)  # for the process of the connectors, which finds its plugins there
+    peers = RpcServer("127.0.0.1:0")
+    peers.add(add_ConfigServiceServicer_to_server, it.config, "copycat.config.v1.ConfigService")
+    peers.add(add_SchedulerServiceServicer_to_server, it.scheduler, "copycat.scheduler.v1.SchedulerService")
+    peers.add(add_StatusServiceServicer_to_server, it.status, "copycat.status.v1.StatusService")
+    peers.add(add_OffsetServiceServicer_to_server, it.offset, "copycat.offset.v1.OffsetService")
+    address = await peers.start()
+    it.process = ConnectorProcess(
+        properties or {},
+        event=it.connector_says,
+        ended=it.process_ended,
+    )
+    it.jobs.spawn(it.process.run(), "process of the connectors")
+    server = RpcServer("127.0.0.1:0")
+    hosts = host_server.HostServer(lambda: it.executor.hosts, lambda: it.executor.events)
+    server.add(host_service_pb2_grpc.add_HostServiceServicer_to_server, hosts, host_server.NAME)
+    service = executor_server.ExecutorServer(it.process, lambda: it.executor.restarting, plugin_call)
+    server.add(executor_service_pb2_grpc.add_ExecutorServiceServicer_to_server, service, executor_server.NAME)
+    it.worker = await server.start()
+    limits = Limits(
+        residency=ResidencyRules(slots=slots, lifetime=1000.0, linger=1000.0, spares=spares),
+        budgets=Budgets(drain=drain, commit=1.0),
+        plugin_call=plugin_call,
+        topic_tracking=True,
+        log_level="WARNING",
+    )
+    channel = open_channel([it.worker])
+    try:
+        async with connected(Addresses(*([address],) * 4)) as services, channel:
+            it.gateway = executor_service_pb2_grpc.ExecutorServiceStub(channel)
+            it.executor = Executor(
+                it.worker,
+                properties or {},
+                limits,
+                services=services,
+                launcher=it.launcher,
+                process=it.process,
+                jobs=it.jobs,
+            )
+            it.executor.run()
+            yield it
+            crashed = asyncio.create_task(it.jobs.crashed())
+            done, _ = await asyncio.wait((crashed,), timeout=0)
+            crashed.cancel()
+            assert not done, f"a part crashed: {crashed.result()!r}"
+    finally:
+        os.environ["PYTHONPATH"] = path or ""
+        await it.jobs.close()
+        await it.launcher.close()
+        await server.stop(0)
+        await peers.stop(0)
+
+
+def raw_host_stub(address: str) -> tuple[grpc.aio.Channel, host_service_pb2_grpc.HostServiceStub]:
+    """A host's end of the wire."""
+    channel = grpc.aio.insecure_channel(address)
+    return channel, host_service_pb2_grpc.HostServiceStub(channel)

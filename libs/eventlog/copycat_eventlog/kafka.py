@@ -27,7 +27,6 @@ from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic
 FOLD_SECONDS = 30.0
 #: To show, before stopping, what was committed last.
 LINGER_SECONDS = 2.0
-QUESTION_SECONDS = 5.0
 
 
 class KafkaLog:
@@ -69,9 +68,9 @@ class KafkaLog:
         await self._fold_to_end()
         self._materialiser.caught_up()
 
-    async def lead(self) -> None:
+    async def lead(self, within: float) -> None:
         """Return once this instance leads."""
-        await self._leadership.lead()
+        await self._leadership.lead(within)
 
     async def append(self, records: Sequence[Record]) -> Revision:
         """Append in a transaction, shared with others that wait."""
@@ -105,7 +104,8 @@ class KafkaLog:
 
     async def electorate(self) -> Electorate:
         """Ask the coordinator of the owner group."""
-        return await asyncio.to_thread(self._ask_electorate)
+        owner = self._settings.owner_id
+        return await read_electorate(self._reading, owner_group(owner), owner_topic(owner))
 
     async def claim(self) -> None:
         """Fence all others; fold what they, or we with an unknown outcome, have written."""
@@ -142,11 +142,6 @@ class KafkaLog:
         partitions = ensure_log_topic(brokers, settings)
         ensure_owner_topic(brokers, owner_topic(settings.owner_id), settings.replication_factor)
         return partitions
-
-    def _ask_electorate(self) -> Electorate:
-        owner = self._settings.owner_id
-        brokers = Brokers(self._connection, QUESTION_SECONDS, self._cancelled)
-        return read_electorate(brokers, owner_group(owner), owner_topic(owner))
 
     def _connect(self) -> TransactionalProducer:
         return TransactionalProducer(self._connection, self._settings.topic, self._settings.owner_id)

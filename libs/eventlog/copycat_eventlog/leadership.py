@@ -48,6 +48,7 @@ class Leadership:
         self._client_id = client_id
         self._elected: bool | None = None  # None before the first election it took part in
         self._closed = False
+        self._trouble = "the election is not over"
         self._changed = asyncio.Event()
         self._decided = asyncio.Event()
         self.leads = False
@@ -63,22 +64,19 @@ class Leadership:
         self._set(leads=False)
         self._changed.set()
 
-    async def lead(self) -> None:
+    async def lead(self, within: float) -> None:
         """Return once this instance leads.
 
         Raises:
-            NotWriterError: Another one was elected.
+            NotWriterError: Another one was elected, or this one could not claim the log in time.
             UnavailableError: This one is stopping.
         """
-        while not self.leads:
-            if self._closed:
-                message = "The service is stopping"
-                raise UnavailableError(message)
-            if self._elected is False:
-                message = "Another instance owns the log"
-                raise NotWriterError(message)
-            self._decided.clear()
-            await self._decided.wait()
+        try:
+            async with asyncio.timeout(within):
+                await self._led()
+        except TimeoutError:
+            message = f"This instance could not take over its log within {within:g} s: {self._trouble}"
+            raise NotWriterError(message) from None
 
     def close(self) -> None:
         """Lead no more, whatever happens."""
@@ -97,6 +95,17 @@ class Leadership:
             except TimeoutError:
                 continue
 
+    async def _led(self) -> None:
+        while not self.leads:
+            if self._closed:
+                message = "The service is stopping"
+                raise UnavailableError(message)
+            if self._elected is False:
+                message = "Another instance owns the log"
+                raise NotWriterError(message)
+            self._decided.clear()
+            await self._decided.wait()
+
     async def _look(self) -> float:
         """Do what is due; return in how many seconds to look again, unless there is an election before."""
         if self._elected is False:
@@ -107,7 +116,8 @@ class Leadership:
             pause = self._obstacle(await self._candidate.electorate())
             if pause == 0:
                 await self._claim()
-        except CopycatError:  # the brokers are away, or somebody fenced us just now
+        except CopycatError as error:  # the brokers are away, or somebody fenced us just now
+            self._trouble = error.message
             return RETRY_SECONDS
         return pause or inf
 

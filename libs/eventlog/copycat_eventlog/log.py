@@ -92,11 +92,12 @@ class Log(Protocol):
         """
         ...
 
-    async def lead(self) -> None:
+    async def lead(self, within: float) -> None:
         """Return once this instance leads.
 
         Raises:
-            NotWriterError: Another instance is known to lead; waiting may take for ever.
+            NotWriterError: Another instance is known to lead, or this one does not after so many seconds.
+            UnavailableError: The log stopped.
         """
         ...
 

@@ -90,8 +90,8 @@ class MemoryLog:
         self.topic.attach(self)
         fold(self.topic.entries, self.topic.end)
 
-    async def lead(self) -> None:
-        """Return at once, or refuse."""
+    async def lead(self, within: float = 0.0) -> None:
+        """Return at once, or refuse at once: nothing changes by waiting."""
         if self._fold is None:
             message = "The log is not running"
             raise UnavailableError(message)

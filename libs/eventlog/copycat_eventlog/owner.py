@@ -85,8 +85,10 @@ class Election:
         return reason or RuntimeError("Faust crashed")
 
     async def _assigned(self, app: faust.App, *_: object, **__: object) -> None:
-        # Since the revocation nobody was elected; to keep the log meanwhile is safe, fenced as it is.
-        self._on_result(app.is_leader())
+        # Signals reach the receivers of every app in the process.
+        if app is self._app:
+            # Since the revocation nobody was elected; to keep the log meanwhile is safe, fenced as it is.
+            self._on_result(app.is_leader())
 
 
 def _credentials(security: Security) -> faust.SASLCredentials | faust.SSLCredentials | None:

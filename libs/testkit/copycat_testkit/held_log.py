@@ -50,9 +50,9 @@ class HeldLog:
         """Start the wrapped log."""
         await self._log.start(fold)
 
-    async def lead(self) -> None:
+    async def lead(self, within: float) -> None:
         """Wait as the wrapped log does."""
-        await self._log.lead()
+        await self._log.lead(within)
 
     async def append(self, records: Sequence[Record]) -> Revision:
         """Wait for the verdict."""

@@ -91,7 +91,7 @@ async def led(log: Log) -> None:
     async with asyncio.timeout(DEADLINE):
         while not log.leads:
             try:
-                await log.lead()
+                await log.lead(DEADLINE)
             except NotWriterError:
                 await asyncio.sleep(0.02)
 

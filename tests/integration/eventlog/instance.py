@@ -1,8 +1,8 @@
 """One instance of a small service in a process of its own; tests talk to it over its pipes.
 
 Reads lines `<key> <value>` and answers each with `ok <key> <value>` once it is durable and folded, or with
-`failed <key> <value> <error>`. `get <key>` is answered with `is <key> <value>`. It says `ready` when caught up,
-then `leads` or `follows` whenever that changes.
+`failed <key> <value> <error>`. `get <key>` is answered with `is <key> <value>`. It says `ready` when caught
+up, then `leads` or `follows` whenever that changes.
 """
 
 from __future__ import annotations

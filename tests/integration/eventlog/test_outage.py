@@ -1,0 +1,96 @@
+"""Brokers that go away under a running log and come back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from copycat_connect.errors import CopycatError
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_embedded.ports import free_ports
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.kafka import KafkaLog
+from copycat_eventlog.settings import Backend, LogSettings
+from copycat_testkit.kafka import unique
+from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[EmbeddedKafka]:
+    with EmbeddedKafka(tmp_path, port=free_ports(1)[0]) as broker:
+        yield broker
+
+
+async def started(broker: EmbeddedKafka, name: str) -> Puts:
+    log = KafkaLog(LogSettings(Backend.KAFKA, broker.bootstrap, name, 1, 1, owner_id=name))
+    events: Puts = EventSourced(DECIDER, PutCodec(), log)
+    await events.start()
+    return events
+
+
+async def put_until_done(events: Puts, command: Put) -> int:
+    """Put as a client does: again after every failure. Return how often it failed."""
+    failures = 0
+    async with asyncio.timeout(90):
+        while True:
+            try:
+                await events.execute(command)
+            except CopycatError:
+                failures += 1
+            else:
+                return failures
+
+
+async def test_after_a_kill_and_restart_of_the_broker_the_writer_goes_on(broker: EmbeddedKafka) -> None:
+    name = unique("outage")
+    events = await started(broker, name)
+    await events.execute(Put("before", "1"))
+    broker.kill()
+    during = asyncio.create_task(put_until_done(events, Put("during", "1")))
+    done, _ = await asyncio.wait([during], timeout=15)  # longer than a transaction or a session lasts
+    assert not done
+    assert events.state["before"] == "1", "reads go on"
+    await asyncio.to_thread(broker.start)
+    back = time.monotonic()
+    await during
+    assert time.monotonic() - back < 20
+    assert dict((await events.execute(Put("after", "1"))).state) == {
+        "before": "1",
+        "during": "1",
+        "after": "1",
+    }
+    await events.stop()
+
+
+async def test_nothing_is_lost_or_made_up_while_a_broker_restarts(broker: EmbeddedKafka) -> None:
+    name = unique("outage")
+    events = await started(broker, name)
+    await events.execute(Put("start", "1"))
+    acknowledged: set[str] = set()
+    stopping = asyncio.Event()
+
+    async def caller(number: int) -> None:
+        count = 0
+        while not stopping.is_set():
+            key = f"{number}-{count}"
+            await put_until_done(events, Put(key, "v"))
+            acknowledged.add(key)
+            count += 1
+
+    callers = [asyncio.create_task(caller(number)) for number in range(10)]
+    await asyncio.to_thread(broker.kill)
+    before = len(acknowledged)
+    await asyncio.to_thread(broker.start)
+    async with asyncio.timeout(60):
+        while len(acknowledged) < before + 200:
+            await asyncio.wait(callers, timeout=0.1)
+    stopping.set()
+    await asyncio.gather(*callers)
+    assert set(events.state) - {"start"} == acknowledged
+    await events.stop()
+    again = await started(broker, name)
+    assert again.state == events.state
+    await again.stop()

@@ -1,0 +1,127 @@
+"""Reading a topic that others wrote: Kafka Connect, its tools, its accidents."""
+
+from __future__ import annotations
+
+import asyncio
+
+from confluent_kafka import Producer, TopicPartition, murmur2
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
+from copycat_eventlog.kafka import KafkaLog
+from copycat_eventlog.log import Record, Revision
+from copycat_eventlog.settings import Backend, LogSettings
+from copycat_testkit.eventually import eventually
+from copycat_testkit.kafka import consume_all, create_topic, unique
+from copycat_testkit.log_suite import Reader, led, running
+
+COMPACT = {"cleanup.policy": "compact"}
+
+
+def on(kafka: str, topic: str) -> KafkaLog:
+    return KafkaLog(LogSettings(Backend.KAFKA, kafka, topic, 1, 1, owner_id=topic))
+
+
+def set_policy(kafka: str, topic: str, policy: str) -> None:
+    admin = AdminClient({"bootstrap.servers": kafka})
+    change = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[change])
+    admin.incremental_alter_configs([resource])[resource].result(20)
+
+
+def transaction(kafka: str, topic: str, *keys: str) -> Producer:
+    """Begin a transaction with these records, all of them in the log."""
+    producer = Producer({"bootstrap.servers": kafka, "transactional.id": unique("tx"), "linger.ms": 0})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    for key in keys:
+        producer.produce(topic, key=key, value="in transaction")
+    producer.flush(20)
+    return producer
+
+
+async def test_records_without_a_key_are_no_facts(kafka: str) -> None:
+    topic = create_topic(kafka)
+    producer = Producer({"bootstrap.servers": kafka})
+    for key, value in ((None, "nobody's"), ("a", "1"), (None, None), ("", "empty"), ("gone", None)):
+        producer.produce(topic, key=key, value=value)
+    producer.flush(20)
+    set_policy(kafka, topic, "compact")
+    async with running(on(kafka, topic)) as reader:
+        assert reader.records == [Record(b"a", b"1"), Record(b"", b"empty"), Record(b"gone", None)]
+        assert reader.revision == Revision({0: 5})
+
+
+async def test_an_aborted_transaction_at_the_tail_is_passed(kafka: str) -> None:
+    topic = create_topic(kafka, config=COMPACT)
+    transaction(kafka, topic, "a").commit_transaction(20)
+    transaction(kafka, topic, "b", "c").abort_transaction(20)
+    log = on(kafka, topic)
+    async with running(log) as reader:
+        assert reader.facts == {b"a": b"in transaction"}
+        assert reader.revision.covers(await log.end())
+
+
+async def test_an_open_transaction_is_waited_for(kafka: str) -> None:
+    topic = create_topic(kafka, config=COMPACT)
+    open_one = transaction(kafka, topic, "a")
+    log, reader = on(kafka, topic), Reader()
+    starting = asyncio.create_task(log.start(reader.fold))
+    probe = on(kafka, unique("other"))
+    async with running(probe):  # as long as another log takes to start, this one does not
+        assert not starting.done()
+    assert reader.facts == {}
+    await asyncio.to_thread(open_one.commit_transaction, 20)
+    async with asyncio.timeout(20):
+        await starting
+    assert reader.facts == {b"a": b"in transaction"}
+    await log.stop()
+
+
+async def test_markers_alone_move_the_revision(kafka: str) -> None:
+    topic = create_topic(kafka, config=COMPACT)
+    async with running(on(kafka, topic)) as reader:
+        transaction(kafka, topic, "a").abort_transaction(20)
+        await eventually(lambda: reader.revision == Revision({0: 2}))
+        assert reader.records == []
+
+
+async def test_a_log_whose_head_is_gone_is_folded(kafka: str) -> None:
+    topic = create_topic(kafka, partitions=2, config={"cleanup.policy": "compact,delete"})
+    producer = Producer({"bootstrap.servers": kafka})
+    for number in range(10):
+        producer.produce(topic, key=f"k{number}", value="v", partition=number % 2)
+    producer.flush(20)
+    admin = AdminClient({"bootstrap.servers": kafka})
+    heads = [TopicPartition(topic, 0, 3), TopicPartition(topic, 1, 5)]
+    for future in admin.delete_records(heads).values():
+        future.result(20)
+    set_policy(kafka, topic, "compact")
+    async with running(on(kafka, topic)) as reader:
+        assert set(reader.facts) == {b"k6", b"k8"}
+        assert reader.revision == Revision({0: 5, 1: 5})
+
+
+async def test_records_are_plain_and_placed_as_java_places_them(kafka: str) -> None:
+    topic = create_topic(kafka, partitions=7, config=COMPACT)
+    log = on(kafka, topic)
+    async with running(log) as reader:
+        await led(log)
+        keys = [b"", *(f'["connector-{n}",{{"file":"{n}"}}]'.encode() for n in range(60))]
+        await reader.reached(await log.append([Record(key, b"v" if key else None) for key in keys]))
+    messages = consume_all(kafka, topic)
+    assert {message.key() for message in messages} == set(keys)
+    assert all(message.headers() is None for message in messages)
+    assert all(message.partition() == murmur2(message.key() or b"", 7) for message in messages)
+
+
+async def test_a_topic_that_is_made_anew_is_not_folded_on(kafka: str) -> None:
+    topic = create_topic(kafka, config=COMPACT)
+    log = on(kafka, topic)
+    async with running(log):
+        await led(log)
+        await log.append([Record(b"a", b"1")])
+        admin = AdminClient({"bootstrap.servers": kafka})
+        admin.delete_topics([topic])[topic].result(20)
+        create_topic(kafka, topic, config=COMPACT)
+        async with asyncio.timeout(60):
+            assert await log.crashed()

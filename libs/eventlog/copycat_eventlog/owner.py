@@ -52,7 +52,8 @@ class Election:
             consumer_auto_offset_reset="latest",
             consumer_metadata_max_age_ms=30_000,
             topic_partitions=1,
-            topic_replication_factor=settings.replication_factor,
+            # The topic is made before the election; Faust takes no -1 (the broker's default) for what it finds there.
+            topic_replication_factor=max(1, settings.replication_factor),
             store="memory://",
             stream_recovery_delay=0.0,
             TableManager=_NoTables,

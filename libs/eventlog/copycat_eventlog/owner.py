@@ -52,7 +52,7 @@ class Election:
             consumer_auto_offset_reset="latest",
             consumer_metadata_max_age_ms=30_000,
             topic_partitions=1,
-            # The topic is made before the election; Faust takes no -1 (the broker's default) for what it finds there.
+            # The topic is made before the election; Faust accepts no -1, the broker's default.
             topic_replication_factor=max(1, settings.replication_factor),
             store="memory://",
             stream_recovery_delay=0.0,

@@ -8,14 +8,33 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial, reduce
+from typing import Protocol
 
-from copycat_connect.errors import CopycatError, DataError, NotWriterError
+from copycat_connect.errors import CopycatError, DataError, NotWriterError, OutcomeUnknownError
 
-from copycat_eventlog.append import RECORD_BYTES, Transaction, TransactionalProducer
+from copycat_eventlog.append import RECORD_BYTES, Transaction
 from copycat_eventlog.log import Record, Revision
 
 #: Records in one transaction; one append may hold more.
 GROUP = 500
+#: To finish a transaction while stopping.
+CLOSE_SECONDS = 5.0
+
+
+class FencedProducer(Protocol):
+    """A producer that no other one of its id outlives; its calls block. See `TransactionalProducer`."""
+
+    def claim(self) -> None:
+        """Fence every former producer."""
+        ...
+
+    def commit(self, transaction: Transaction, begin_commit: Callable[[], object]) -> str | None:
+        """Write and commit; return None, or why that failed."""
+        ...
+
+    def discard(self) -> None:
+        """Let go without waiting."""
+        ...
 
 
 @dataclass(eq=False, slots=True)
@@ -57,7 +76,7 @@ class GroupCommit:
 
     def __init__(
         self,
-        connect: Callable[[], TransactionalProducer],
+        connect: Callable[[], FencedProducer],
         on_commit: Callable[[Batch], None],
         on_loss: Callable[[Batch, str], None],
     ) -> None:
@@ -72,8 +91,9 @@ class GroupCommit:
         self._on_commit = on_commit
         self._on_loss = on_loss
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="append")
-        self._producer: TransactionalProducer | None = None
+        self._producer: FencedProducer | None = None
         self._queue: deque[Append] = deque()
+        self._flying: Batch | None = None
         self._work = asyncio.Event()
 
     async def claim(self) -> None:
@@ -121,7 +141,7 @@ class GroupCommit:
             await self._work.wait()
             self._work.clear()
             while self._queue and (producer := self._producer) is not None:
-                batch = self._take()
+                self._flying = batch = self._take()
                 begin_commit: Callable[[], object] = partial(
                     loop.call_soon_threadsafe, self._on_commit, batch
                 )
@@ -138,10 +158,16 @@ class GroupCommit:
     async def close(self) -> None:
         """Finish the transaction under way, fail what is queued, end the thread."""
         self.release()
-        await asyncio.get_running_loop().run_in_executor(self._thread, lambda: None)
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await asyncio.get_running_loop().run_in_executor(self._thread, lambda: None)
+        except TimeoutError:
+            if self._flying is not None:
+                message = "The records may or may not have been appended: the service stopped"
+                self._flying.fail(OutcomeUnknownError(message))
         self._thread.shutdown(wait=False)
 
-    def _claim(self) -> TransactionalProducer:
+    def _claim(self) -> FencedProducer:
         producer = self._connect()
         try:
             producer.claim()

@@ -149,7 +149,11 @@ class EventSourced(Generic[C, E, S]):
             raise _stopping()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((revision, waiter))
-        await waiter
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            self._waiters = [waiting for waiting in self._waiters if waiting[1] is not waiter]
+            raise
 
     async def watch(self, after: Revision | None = None) -> AsyncIterator[Snapshot[S] | Change[E, S]]:
         """Yield a snapshot, then every change; or, when resumed after a revision, only the changes since.

@@ -114,7 +114,7 @@ class Leadership:
             return inf
         try:
             pause = self._obstacle(await self._candidate.electorate())
-            if pause == 0:
+            if pause == 0 and not self._closed:
                 await self._claim()
         except CopycatError as error:  # the brokers are away, or somebody fenced us just now
             self._trouble = error.message
@@ -135,8 +135,7 @@ class Leadership:
             self._set(leads=True)
 
     def _step_down(self) -> None:
-        if self.leads:
-            self._candidate.release()
+        self._candidate.release()
         self._set(leads=False)
         self._decided.set()
 

@@ -22,9 +22,12 @@ class Outcomes:
     A transaction is visible as a whole or not at all, so one of its records tells.
     """
 
-    def __init__(self, reached: Callable[[Revision], Awaitable[None]]) -> None:
+    def __init__(
+        self, reached: Callable[[Revision], Awaitable[None]], patience: float = PATIENCE_SECONDS
+    ) -> None:
         """Build it; `reached` waits until committed records up to a revision were folded."""
         self._reached = reached
+        self._patience = patience
         self._recent: dict[tuple[int, int], Batch] = {}
         self._doubts: set[asyncio.Task[None]] = set()
 
@@ -66,7 +69,7 @@ class Outcomes:
     async def _find_out(self, batch: Batch, place: tuple[int, int], reason: str) -> None:
         partition, offset = place
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
+            async with asyncio.timeout(self._patience):
                 await self._reached(Revision({partition: offset + 1}))
         except (TimeoutError, UnavailableError):
             batch.fail(OutcomeUnknownError(f"The records may or may not have been appended: {reason}"))

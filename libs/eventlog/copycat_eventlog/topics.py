@@ -81,6 +81,8 @@ def _create(
         except KafkaException as refusal:
             error = refusal.args[0]
             if error.code() in _EXISTING:
+                if error.code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    _log.warning("Topic %s is left to be made by somebody else: %s", topic, error.str())
                 return False
             if error.code() not in _PASSING:
                 message = f"Topic '{topic}' cannot be created: {error.str()}"

@@ -1,0 +1,35 @@
+"""HasHeaderKey: true for records with a certain header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_connect.data import ConnectRecord
+from copycat_connect.plugin import Predicate
+
+from copycat_plugins.predicates.specs import predicate_plugin
+
+NAME = "name"
+CONFIG = ConfigDef(ConfigKey(NAME, STRING, MEDIUM, validator=non_empty, doc="Name of the header."))
+
+
+class HasHeaderKey(Predicate):
+    """Looks for a header by its exact name."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the name."""
+        self._name: str = CONFIG.parse(config)[NAME]
+
+    def test(self, record: ConnectRecord) -> bool:
+        """Return whether there is one."""
+        return record.has_headers and record.headers.last_with_name(self._name) is not None
+
+
+PLUGIN = predicate_plugin(
+    HasHeaderKey,
+    "HasHeaderKey",
+    "True for records with a certain header.",
+    CONFIG,
+    {"Tests": {NAME: "x-test"}},
+)

@@ -1,0 +1,30 @@
+"""How predicates are registered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+
+from copycat_connect.config import ConfigDef
+from copycat_connect.plugin import PluginKind, PluginSpec, Predicate
+
+PACKAGE = "org.apache.kafka.connect.transforms.predicates"
+
+
+def predicate_plugin(
+    make: Callable[[], Predicate],
+    name: str,
+    summary: str,
+    config: ConfigDef,
+    examples: Mapping[str, Mapping[str, str]],
+) -> PluginSpec:
+    """Return the registration of a predicate."""
+    return PluginSpec(
+        class_name=f"{PACKAGE}.{name}",
+        kind=PluginKind.PREDICATE,
+        version=version("copycat-plugins"),
+        summary=summary,
+        config=config,
+        factory=make,
+        examples=examples,
+    )

@@ -1,0 +1,173 @@
+"""Cast: changes the types of fields, or of a whole key or value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
+from copycat_connect.config.parsing import invalid_value
+from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaBuilder, SchemaType, Struct
+from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
+from copycat_connect.errors import ConfigError
+
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.cast_types import TARGETS, cast
+from copycat_plugins.transforms.fields import (
+    REPLACE_NULL,
+    REPLACE_NULL_KEY,
+    copy_metadata,
+    read_field,
+    start_like,
+)
+from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
+
+SPEC = "spec"
+_PURPOSE = "cast types"
+_NARROW: Mapping[SchemaType, Callable[[ConnectValue], ConnectValue]] = {
+    SchemaType.INT8: Int8,
+    SchemaType.INT16: Int16,
+    SchemaType.INT32: Int32,
+    SchemaType.FLOAT32: Float32,
+}
+
+
+def parse_casts(mappings: Sequence[str]) -> tuple[dict[str, SchemaType], SchemaType | None]:
+    """Return the types by field, and the type of the whole, of which one is empty.
+
+    Raises:
+        ConfigError: A mapping is no mapping, or a type no type.
+    """
+    casts: dict[str, SchemaType] = {}
+    whole: SchemaType | None = None
+    for mapping in mappings:
+        name, *types = mapping.split(":")
+        if len(types) > 1:
+            raise invalid_value("renames", list(mappings), f"Invalid rename mapping: {mapping}")
+        if types:
+            casts[name.strip()] = _parse_type(types[0])
+        else:
+            whole = _parse_type(name)
+    if whole is not None and (casts or len(mappings) > 1):
+        message = (
+            "Cast transformations that specify a type to cast the entire value to may only specify a single "
+            "cast in their spec"
+        )
+        raise ConfigError(message)
+    return casts, whole
+
+
+def _parse_type(text: str) -> SchemaType:
+    name = text.strip().upper()
+    if name not in SchemaType.__members__:
+        message = (
+            "Invalid value java.lang.IllegalArgumentException: No enum constant "
+            f"org.apache.kafka.connect.data.Schema.Type.{name} for configuration "
+            f"Invalid type found in casting spec: {text.strip()}"
+        )
+        raise ConfigError(message)
+    if SchemaType[name] not in TARGETS:
+        supported = ", ".join(map(str, TARGETS))
+        message = f"Cast transformation does not support casting to {name}; supported types are [{supported}]"
+        raise ConfigError(message)
+    return SchemaType[name]
+
+
+def _check_spec(name: str, value: ConfigSetting) -> None:
+    if value is None:
+        return
+    if not value:
+        raise invalid_value(name, value, "Must specify at least one field to cast.")
+    parse_casts(value)
+
+
+CONFIG = ConfigDef(
+    ConfigKey(
+        SPEC,
+        LIST,
+        HIGH,
+        validator=_check_spec,
+        doc="Pairs of a field and its new type, as in id:int64,price:string; or one type for the whole.",
+    ),
+    REPLACE_NULL_KEY,
+)
+
+
+class Cast(SidedTransformation):
+    """Casts fields of the top level."""
+
+    def __init__(self, side: Side) -> None:
+        super().__init__(side)
+        self._schemas = BoundedCache(16, self._cast_schema)
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the casts."""
+        parsed = CONFIG.parse(config)
+        self._casts, self._whole = parse_casts(parsed[SPEC])
+        self._replace_null: bool = parsed[REPLACE_NULL]
+
+    def change(
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+    ) -> tuple[Schema | None, ConnectValue]:
+        """Return the cast side; null stays untouched."""
+        del record
+        if value is None:
+            return schema, None
+        if schema is None:
+            return None, self._schemaless(value)
+        updated = self._schemas.get(schema)
+        if self._whole is not None:
+            return updated, cast(schema, value, self._whole)
+        source, result = require_struct(value, _PURPOSE), Struct(updated)
+        for field, target in zip(schema.fields, updated.fields, strict=True):
+            item = read_field(source, field, replace_null=self._replace_null)
+            wanted = self._casts.get(field.name)
+            result.put(target, item if wanted is None else cast(field.schema, item, wanted))
+        return updated, result
+
+    def _schemaless(self, value: ConnectValue) -> ConnectValue:
+        if self._whole is not None:
+            return _narrow(cast(None, value, self._whole), self._whole)
+        fields = require_map(value, _PURPOSE)
+        return {
+            **fields,
+            **{name: _narrow(cast(None, fields.get(name), to), to) for name, to in self._casts.items()},
+        }
+
+    def _cast_schema(self, schema: Schema) -> Schema:
+        if self._whole is not None:
+            builder = copy_metadata(schema, SchemaBuilder(self._whole))
+        else:
+            builder = start_like(schema)
+            for field in schema.fields:
+                builder.field(field.name, self._cast_field(field.name, field.schema))
+        if schema.optional:
+            builder.optional()
+        if schema.default is not None and self._whole is not None:
+            builder.default_value(cast(schema, schema.default, self._whole))
+        return builder.build()
+
+    def _cast_field(self, name: str, schema: Schema) -> Schema:
+        wanted = self._casts.get(name)
+        if wanted is None:
+            return schema
+        builder = SchemaBuilder(wanted)
+        if schema.optional:
+            builder.optional()
+        if schema.default is not None:
+            builder.default_value(cast(schema, schema.default, wanted))
+        return builder.build()
+
+
+def _narrow(value: ConnectValue, type_: SchemaType) -> ConnectValue:
+    return _NARROW[type_](value) if value is not None and type_ in _NARROW else value
+
+
+PLUGINS = sided_plugins(
+    Cast,
+    "Cast",
+    "Changes the types of fields, or of the whole key or value.",
+    CONFIG,
+    {"Numbers from text": {SPEC: "id:int64,price:float64"}, "Everything to text": {SPEC: "string"}},
+)

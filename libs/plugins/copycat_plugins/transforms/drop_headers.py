@@ -1,0 +1,41 @@
+"""DropHeaders: removes headers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
+from copycat_connect.data import ConnectRecord
+from copycat_connect.plugin import Transformation
+
+from copycat_plugins.transforms.name_lists import some_names
+from copycat_plugins.transforms.sides import plain_plugin
+
+R = TypeVar("R", bound=ConnectRecord)
+HEADERS = "headers"
+CONFIG = ConfigDef(
+    ConfigKey(HEADERS, LIST, HIGH, validator=some_names, doc="Names of the headers to remove."),
+)
+
+
+class DropHeaders(Transformation):
+    """Removes every header of certain names."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the names."""
+        self._names = frozenset(CONFIG.parse(config)[HEADERS])
+
+    def apply(self, record: R) -> R | None:
+        """Return the record without those headers."""
+        kept = tuple(header for header in record.headers if header.key not in self._names)
+        return record.replace(headers=kept)
+
+
+PLUGIN = plain_plugin(
+    DropHeaders,
+    "DropHeaders",
+    "Removes headers by name.",
+    CONFIG,
+    {"Without tracing": {HEADERS: "traceparent,tracestate"}},
+)

@@ -1,0 +1,85 @@
+"""Field paths: the way to a field inside of structs or maps (KIP-821)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from copycat_connect.data import ConnectValue, Field, Schema, Struct
+from copycat_connect.errors import ConfigError
+
+from copycat_plugins.transforms.fields import read_field
+from copycat_plugins.transforms.requirements import require_map, require_struct
+
+_PURPOSE = "nested field access"
+# A closing backtick is followed by a dot or the end, and not escaped.
+_CLOSING = re.compile(r"(?<!\\)`(?=\.|\Z)")
+
+
+def split_path(path: str, *, nested: bool) -> tuple[str, ...]:
+    """Return the steps of a path.
+
+    Args:
+        path: As configured.
+        nested: Dots separate steps and backticks quote them (version V2); else the path is one name.
+
+    Raises:
+        ConfigError: A backtick is not closed.
+    """
+    if not nested:
+        return (path,)
+    steps, place = [], 0
+    while place <= len(path):
+        if path[place : place + 1] == "`":
+            closing = _CLOSING.search(path, place + 1)
+            if closing is None:
+                message = (
+                    f"Incomplete backtick pair in path: [{path}], consider adding a backslash before backtick "
+                    f"at position {place} to escape it"
+                )
+                raise ConfigError(message)
+            step, end = path[place + 1 : closing.start()], closing.end()
+        else:
+            dot = path.find(".", place)
+            end = len(path) if dot < 0 else dot
+            step = path[place:end]
+        steps.append(step.replace("\\`", "`"))
+        place = end + 1
+    return tuple(steps)
+
+
+def field_at(schema: Schema, steps: tuple[str, ...]) -> Field | None:
+    """Return the field at the end of the path; None when there is none.
+
+    Raises:
+        DataError: A step leads through something that has no fields.
+    """
+    field: Field | None = None
+    for step in steps:
+        field = schema.field(step)
+        if field is None:
+            return None
+        schema = field.schema
+    return field
+
+
+def value_in_struct(struct: Struct, steps: tuple[str, ...], *, replace_null: bool) -> ConnectValue:
+    """Return the value at the end of the path; None when a struct on the way is null."""
+    value: ConnectValue = struct
+    for step in steps:
+        if value is None:
+            return None
+        current = require_struct(value, _PURPOSE)
+        field = current.schema.field(step)
+        value = None if field is None else read_field(current, field, replace_null=replace_null)
+    return value
+
+
+def value_in_map(fields: Mapping[ConnectValue, ConnectValue], steps: tuple[str, ...]) -> ConnectValue:
+    """Return the value at the end of the path; None when there is none."""
+    value: ConnectValue = fields
+    for step in steps:
+        if value is None:
+            return None
+        value = require_map(value, _PURPOSE).get(step)
+    return value

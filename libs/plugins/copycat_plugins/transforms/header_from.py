@@ -1,0 +1,104 @@
+"""HeaderFrom: copies or moves fields into headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from copycat_connect.config import HIGH, LIST, STRING, ConfigDef, ConfigKey, non_empty_list, one_of
+from copycat_connect.data import ConnectRecord, ConnectValue, Headers, Schema, Struct
+from copycat_connect.errors import ConfigError, DataError
+from copycat_connect.plugin import Transformation
+
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
+from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.sides import Side, sided_plugins
+
+R = TypeVar("R", bound=ConnectRecord)
+FIELDS = "fields"
+HEADERS = "headers"
+OPERATION = "operation"
+_MOVE = "move"
+CONFIG = ConfigDef(
+    ConfigKey(FIELDS, LIST, HIGH, validator=non_empty_list, doc="The fields."),
+    ConfigKey(HEADERS, LIST, HIGH, validator=non_empty_list, doc="A header's name for each field, in order."),
+    ConfigKey(
+        OPERATION,
+        STRING,
+        HIGH,
+        validator=one_of(_MOVE, "copy"),
+        doc="move takes the fields out of the key or value, copy leaves them.",
+    ),
+    REPLACE_NULL_KEY,
+)
+
+
+class HeaderFrom(Transformation):
+    """Appends a header for each field."""
+
+    def __init__(self, side: Side) -> None:
+        self._side = side
+        self._schemas = BoundedCache(16, self._without_moved)
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the fields and their headers."""
+        parsed = CONFIG.parse(config)
+        if len(parsed[FIELDS]) != len(parsed[HEADERS]):
+            raise ConfigError("'fields' config must have the same number of elements as 'headers' config.")
+        self._pairs: list[tuple[str, str]] = list(zip(parsed[FIELDS], parsed[HEADERS], strict=True))
+        self._moved = frozenset(parsed[FIELDS] if parsed[OPERATION] == _MOVE else ())
+        self._purpose = f"header {parsed[OPERATION]}"
+        self._replace_null: bool = parsed[REPLACE_NULL]
+
+    def apply(self, record: R) -> R | None:
+        """Return the record with more headers, and without the fields that moved."""
+        schema, value = self._side.schema(record), self._side.value(record)
+        headers = record.headers.duplicate()
+        if schema is None:
+            left = self._schemaless(value, headers)
+        else:
+            schema, left = self._with_schema(schema, value, headers)
+        updated = self._side.update(record, schema, left)
+        updated.headers = headers
+        return updated
+
+    def _schemaless(self, value: ConnectValue, headers: Headers) -> ConnectValue:
+        fields = require_map(value, self._purpose)
+        for name, header in self._pairs:
+            headers.add(header, fields.get(name))
+        return {name: item for name, item in fields.items() if name not in self._moved}
+
+    def _with_schema(
+        self, schema: Schema, value: ConnectValue, headers: Headers
+    ) -> tuple[Schema, ConnectValue]:
+        struct = require_struct(value, self._purpose)
+        for name, header in self._pairs:
+            field = schema.field(name)
+            if field is None:
+                message = f"{name} is not a valid field name"
+                raise DataError(message)
+            item = read_field(struct, field, replace_null=self._replace_null)
+            headers.add(header, item, field.schema)
+        if not self._moved:
+            return schema, struct
+        updated = self._schemas.get(schema)
+        left = Struct(updated)
+        for target in updated.fields:
+            field = schema.field(target.name)
+            assert field is not None  # noqa: S101  # the updated schema has no others
+            left.put(target, read_field(struct, field, replace_null=self._replace_null))
+        return updated, left
+
+    def _without_moved(self, schema: Schema) -> Schema:
+        kept = ((field.name, field.schema) for field in schema.fields if field.name not in self._moved)
+        return with_fields(schema, kept)
+
+
+PLUGINS = sided_plugins(
+    HeaderFrom,
+    "HeaderFrom",
+    "Copies or moves fields into headers.",
+    CONFIG,
+    {"The tenant as header": {FIELDS: "tenant", HEADERS: "x-tenant", OPERATION: "move"}},
+)

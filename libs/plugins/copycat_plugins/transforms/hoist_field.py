@@ -1,0 +1,44 @@
+"""HoistField: wraps the key or value as the one field of a struct or map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaBuilder, Struct
+
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
+
+FIELD = "field"
+CONFIG = ConfigDef(ConfigKey(FIELD, STRING, MEDIUM, doc="Name of the field."))
+
+
+class HoistField(SidedTransformation):
+    """Wraps."""
+
+    def __init__(self, side: Side) -> None:
+        super().__init__(side)
+        self._schemas = BoundedCache(16, self._wrap)
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the field's name."""
+        self._field: str = CONFIG.parse(config)[FIELD]
+
+    def change(
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+    ) -> tuple[Schema | None, ConnectValue]:
+        """Return the wrapped side."""
+        del record
+        if schema is None:
+            return None, {self._field: value}
+        updated = self._schemas.get(schema)
+        return updated, Struct(updated).put(self._field, value)
+
+    def _wrap(self, schema: Schema) -> Schema:
+        return SchemaBuilder.struct().field(self._field, schema).build()
+
+
+PLUGINS = sided_plugins(
+    HoistField, "HoistField", "Wraps the key or value as one field.", CONFIG, {"A line": {FIELD: "line"}}
+)

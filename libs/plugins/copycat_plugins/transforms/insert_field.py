@@ -1,0 +1,185 @@
+"""InsertField: adds where a record comes from, or a fixed text, as fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
+from copycat_connect.config.parsing import invalid_value
+from copycat_connect.data import (
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    OPTIONAL_INT32_SCHEMA,
+    OPTIONAL_INT64_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    OPTIONAL_TIMESTAMP_SCHEMA,
+    STRING_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    ConnectRecord,
+    ConnectValue,
+    Schema,
+    Struct,
+)
+from copycat_connect.data.logical import timestamp_from_millis
+from copycat_connect.data.narrow import Int32
+from copycat_connect.errors import ConfigError
+
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
+from copycat_plugins.transforms.requirements import require_map, require_sink_record, require_struct
+from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
+
+TOPIC = "topic.field"
+PARTITION = "partition.field"
+OFFSET = "offset.field"
+TIMESTAMP = "timestamp.field"
+STATIC = "static.field"
+STATIC_VALUE = "static.value"
+_PURPOSE = "field insertion"
+_SUFFIX = "With a ! at the end the field is required, with a ? or none it is optional."
+
+
+def _field_key(name: str, what: str) -> ConfigKey:
+    return ConfigKey(name, STRING, MEDIUM, default=None, doc=f"Field for {what}. {_SUFFIX}")
+
+
+CONFIG = ConfigDef(
+    _field_key(TOPIC, "the topic"),
+    _field_key(PARTITION, "the Kafka partition"),
+    _field_key(OFFSET, "the Kafka offset, for sinks only"),
+    _field_key(TIMESTAMP, "the record's timestamp"),
+    _field_key(STATIC, "a fixed text"),
+    ConfigKey(STATIC_VALUE, STRING, MEDIUM, default=None, doc="The fixed text."),
+    REPLACE_NULL_KEY,
+)
+
+
+Read = Callable[[ConnectRecord], ConnectValue]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What may be inserted: the setting that names its field, its schemas, and how it is read."""
+
+    key: str
+    required: Schema
+    optional: Schema
+    read: Read
+    read_schemaless: Read
+
+
+@dataclass(frozen=True, slots=True)
+class _Insertion:
+    """A field to add, and where its value comes from."""
+
+    name: str
+    schema: Schema
+    read: Read
+    read_schemaless: Read
+
+
+def _topic(record: ConnectRecord) -> ConnectValue:
+    return record.topic
+
+
+def _partition(record: ConnectRecord) -> ConnectValue:
+    return None if record.kafka_partition is None else Int32(record.kafka_partition)
+
+
+def _offset(record: ConnectRecord) -> ConnectValue:
+    return require_sink_record(record, _PURPOSE).offset
+
+
+def _moment(record: ConnectRecord) -> ConnectValue:
+    return None if record.timestamp is None else timestamp_from_millis(record.timestamp)
+
+
+def _millis(record: ConnectRecord) -> ConnectValue:
+    return record.timestamp
+
+
+_SOURCES = (
+    _Source(TOPIC, STRING_SCHEMA, OPTIONAL_STRING_SCHEMA, _topic, _topic),
+    _Source(PARTITION, INT32_SCHEMA, OPTIONAL_INT32_SCHEMA, _partition, _partition),
+    _Source(OFFSET, INT64_SCHEMA, OPTIONAL_INT64_SCHEMA, _offset, _offset),
+    _Source(TIMESTAMP, TIMESTAMP_SCHEMA, OPTIONAL_TIMESTAMP_SCHEMA, _moment, _millis),
+)
+
+
+def _insertion(source: _Source, field: str) -> _Insertion:
+    schema = source.required if field.endswith("!") else source.optional
+    name = field[:-1] if field.endswith(("!", "?")) else field
+    return _Insertion(name, schema, source.read, source.read_schemaless)
+
+
+class InsertField(SidedTransformation):
+    """Appends fields, in the order of its settings."""
+
+    def __init__(self, side: Side) -> None:
+        super().__init__(side)
+        self._schemas = BoundedCache(16, self._extended)
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the fields to add."""
+        parsed = CONFIG.parse(config)
+        sources = [*_SOURCES, _static(parsed[STATIC], parsed[STATIC_VALUE])]
+        self._insertions = [
+            _insertion(source, parsed[source.key]) for source in sources if parsed[source.key] is not None
+        ]
+        if not self._insertions:
+            raise ConfigError("No field insertion configured")
+        self._replace_null: bool = parsed[REPLACE_NULL]
+
+    def change(
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+    ) -> tuple[Schema | None, ConnectValue]:
+        """Return the side with more fields; null stays untouched."""
+        if value is None:
+            return schema, None
+        if schema is None:
+            fields = dict(require_map(value, _PURPOSE))
+            for insertion in self._insertions:
+                item = insertion.read_schemaless(record)
+                if item is not None:
+                    fields[insertion.name] = item
+            return None, fields
+        return self._with_schema(record, schema, require_struct(value, _PURPOSE))
+
+    def _with_schema(self, record: ConnectRecord, schema: Schema, struct: Struct) -> tuple[Schema, Struct]:
+        updated = self._schemas.get(schema)
+        result = Struct(updated)
+        for field, target in zip(schema.fields, updated.fields, strict=False):
+            result.put(target, read_field(struct, field, replace_null=self._replace_null))
+        for insertion in self._insertions:
+            item = insertion.read(record)
+            if item is not None:
+                result.put(insertion.name, item)
+        return updated, result
+
+    def _extended(self, schema: Schema) -> Schema:
+        old = ((field.name, field.schema) for field in schema.fields)
+        return with_fields(schema, (*old, *((each.name, each.schema) for each in self._insertions)))
+
+
+def _static(field: str | None, text: str | None) -> _Source:
+    if field is not None and text is None:
+        raise invalid_value(STATIC_VALUE, None, f"No value specified for static field: {field}")
+
+    def read(record: ConnectRecord) -> ConnectValue:
+        del record
+        return text
+
+    return _Source(STATIC, STRING_SCHEMA, OPTIONAL_STRING_SCHEMA, read, read)
+
+
+PLUGINS = sided_plugins(
+    InsertField,
+    "InsertField",
+    "Adds where a record comes from, or a fixed text, as fields.",
+    CONFIG,
+    {
+        "Origin": {TOPIC: "topic", PARTITION: "partition?"},
+        "A label": {STATIC: "site!", STATIC_VALUE: "north"},
+    },
+)

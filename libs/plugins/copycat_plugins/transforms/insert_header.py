@@ -1,0 +1,52 @@
+"""InsertHeader: adds the same header to every record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_null
+from copycat_connect.data import ConnectRecord
+from copycat_connect.plugin import Transformation
+from copycat_connect.values.parsing import parse_value
+
+from copycat_plugins.transforms.sides import plain_plugin
+
+R = TypeVar("R", bound=ConnectRecord)
+HEADER = "header"
+LITERAL = "value.literal"
+CONFIG = ConfigDef(
+    ConfigKey(HEADER, STRING, HIGH, validator=non_null, doc="Name of the header."),
+    ConfigKey(
+        LITERAL,
+        STRING,
+        HIGH,
+        validator=non_null,
+        doc="Its value; what looks like a number, boolean, date, list or map becomes one.",
+    ),
+)
+
+
+class InsertHeader(Transformation):
+    """Appends a header, whatever others of its name there are."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the header."""
+        parsed = CONFIG.parse(config)
+        self._header: str = parsed[HEADER]
+        self._schema, self._value = parse_value(parsed[LITERAL])
+
+    def apply(self, record: R) -> R | None:
+        """Return the record with the header."""
+        updated = record.replace()
+        updated.headers.add(self._header, self._value, self._schema)
+        return updated
+
+
+PLUGIN = plain_plugin(
+    InsertHeader,
+    "InsertHeader",
+    "Adds the same header to every record.",
+    CONFIG,
+    {"Where it came through": {HEADER: "via", LITERAL: "copycat"}},
+)

@@ -1,0 +1,117 @@
+"""MaskField: puts an empty value, or a chosen one, in place of what is not to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
+from decimal import Decimal, InvalidOperation
+
+from copycat_connect.config import HIGH, LIST, LOW, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct
+from copycat_connect.data.java import class_text, round_to_float32
+from copycat_connect.errors import DataError
+
+from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field
+from copycat_plugins.transforms.name_lists import some_names
+from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
+
+FIELDS = "fields"
+REPLACEMENT = "replacement"
+_PURPOSE = "mask fields"
+_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32}
+CONFIG = ConfigDef(
+    ConfigKey(FIELDS, LIST, HIGH, validator=some_names, doc="The fields to mask."),
+    ConfigKey(
+        REPLACEMENT,
+        STRING,
+        LOW,
+        default=None,
+        validator=non_empty,
+        doc="Takes the place of numbers and text; by default zero, nothing, the epoch and the like.",
+    ),
+    REPLACE_NULL_KEY,
+)
+
+
+class MaskField(SidedTransformation):
+    """Masks fields of the top level."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the fields and the replacement."""
+        parsed = CONFIG.parse(config)
+        self._fields = frozenset(parsed[FIELDS])
+        self._replacement: str | None = parsed[REPLACEMENT]
+        self._replace_null: bool = parsed[REPLACE_NULL]
+
+    def change(
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+    ) -> tuple[Schema | None, ConnectValue]:
+        """Return the masked side."""
+        del record
+        if schema is None:
+            fields = require_map(value, _PURPOSE)
+            masked = {name: self._mask(None, fields.get(name)) for name in self._fields}
+            return None, {**fields, **masked}
+        struct = require_struct(value, _PURPOSE)
+        result = Struct(schema)
+        for field in schema.fields:
+            item = read_field(struct, field, replace_null=self._replace_null)
+            result.put(field, self._mask(field.schema, item) if field.name in self._fields else item)
+        return schema, result
+
+    def _mask(self, schema: Schema | None, value: ConnectValue) -> ConnectValue:
+        if value is None:
+            return None
+        return _blank(value) if self._replacement is None else _replace(schema, value, self._replacement)
+
+
+def _blank(value: ConnectValue) -> ConnectValue:
+    match value:
+        case bool():
+            blank: ConnectValue = False
+        case int() | float() | Decimal() | str() | list() | dict():
+            blank = type(value)()
+        case datetime():
+            blank = datetime(1970, 1, 1, tzinfo=UTC)
+        case date():
+            blank = date(1970, 1, 1)
+        case time():
+            blank = time()
+        case _:
+            message = f"Cannot mask value of type: {class_text(value)}"
+            raise DataError(message)
+    return blank
+
+
+def _replace(schema: Schema | None, value: ConnectValue, replacement: str) -> ConnectValue:
+    if isinstance(value, str):
+        return replacement
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        message = f"Cannot mask value of type {class_text(value)} with custom replacement."
+        raise DataError(message)
+    try:
+        number = Decimal(replacement)
+    except InvalidOperation as error:
+        message = f"Unable to convert {replacement} (class java.lang.String) to a number"
+        raise DataError(message) from error
+    if isinstance(value, Decimal):
+        return number
+    if isinstance(value, float):
+        single = schema is not None and schema.type is SchemaType.FLOAT32
+        return round_to_float32(float(number)) if single else float(number)
+    return _cut(int(number), 64 if schema is None else _BITS.get(schema.type, 64))
+
+
+def _cut(number: int, bits: int) -> int:
+    low = number & (1 << bits) - 1
+    return low - (1 << bits) if low >> bits - 1 else low
+
+
+PLUGINS = sided_plugins(
+    MaskField,
+    "MaskField",
+    "Puts an empty or chosen value in place of fields that are not to be seen.",
+    CONFIG,
+    {"Nothing": {FIELDS: "password"}, "Stars": {FIELDS: "password,token", REPLACEMENT: "***"}},
+)

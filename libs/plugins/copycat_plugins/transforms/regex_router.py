@@ -1,0 +1,80 @@
+"""RegexRouter: renames topics by a regular expression."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeVar
+
+from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, matches_java_regex
+from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.data import ConnectRecord
+from copycat_connect.plugin import Transformation
+
+from copycat_plugins.transforms.sides import plain_plugin
+
+R = TypeVar("R", bound=ConnectRecord)
+REGEX = "regex"
+REPLACEMENT = "replacement"
+CONFIG = ConfigDef(
+    ConfigKey(
+        REGEX, STRING, HIGH, validator=matches_java_regex, doc="Expression that the whole topic must match."
+    ),
+    ConfigKey(REPLACEMENT, STRING, HIGH, doc="New topic; $1 stands for the first group."),
+)
+_REFERENCE = re.compile(r"\\(?P<escaped>.)|\$(?P<number>\d+)|\$\{(?P<name>[a-zA-Z]\w*)\}", re.DOTALL)
+
+
+class RegexRouter(Transformation):
+    """Sends records whose topic matches to another one."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the expression and the replacement."""
+        parsed = CONFIG.parse(config)
+        self._regex = compile_java_regex(parsed[REGEX])
+        self._replacement: str = parsed[REPLACEMENT]
+        # Most tasks see few topics.
+        self._known: dict[str, str] = {}
+
+    def apply(self, record: R) -> R | None:
+        """Return the record with its new topic."""
+        topic = self._known.get(record.topic)
+        if topic is None:
+            if len(self._known) > 1000:
+                self._known.clear()
+            topic = self._known[record.topic] = self._route(record.topic)
+        return record.replace(topic=topic)
+
+    def _route(self, topic: str) -> str:
+        if not self._regex.fullmatch(topic):
+            return topic
+        return self._regex.sub(self._expand, topic, count=1)
+
+    def _expand(self, found: re.Match[str]) -> str:
+        def refer(reference: re.Match[str]) -> str:
+            if reference["escaped"]:
+                return reference["escaped"]
+            if reference["name"]:
+                return found[reference["name"]] or ""
+            # Java takes as many digits as there are groups for.
+            digits = reference["number"]
+            length = max(
+                1,
+                next(
+                    size
+                    for size in range(len(digits), -1, -1)
+                    if size < 2 or int(digits[:size]) <= found.re.groups
+                ),
+            )
+            return (found[int(digits[:length])] or "") + digits[length:]
+
+        return _REFERENCE.sub(refer, self._replacement)
+
+
+PLUGIN = plain_plugin(
+    RegexRouter,
+    "RegexRouter",
+    "Renames topics by a regular expression.",
+    CONFIG,
+    {"Without a suffix": {REGEX: "(.*)-raw", REPLACEMENT: "$1"}},
+)

@@ -1,0 +1,109 @@
+"""ReplaceField: drops and renames fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.config import LIST, MEDIUM, ConfigDef, ConfigKey
+from copycat_connect.config.parsing import invalid_value
+from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, Struct
+from copycat_connect.errors import DataError
+
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
+from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
+
+EXCLUDE = "exclude"
+INCLUDE = "include"
+RENAMES = "renames"
+_PURPOSE = "field replacement"
+
+
+def _parse_renames(mappings: Sequence[str]) -> dict[str, str]:
+    renames = {}
+    for mapping in mappings:
+        old, *new = mapping.split(":")
+        if len(new) != 1:
+            raise invalid_value(RENAMES, list(mappings), f"Invalid rename mapping: {mapping}")
+        renames[old] = new[0]
+    return renames
+
+
+def _check_renames(name: str, value: ConfigSetting) -> None:
+    del name
+    _parse_renames(value or ())
+
+
+CONFIG = ConfigDef(
+    ConfigKey(EXCLUDE, LIST, MEDIUM, default="", doc="Fields to drop; wins over include."),
+    ConfigKey(INCLUDE, LIST, MEDIUM, default="", doc="The only fields to keep; empty for all."),
+    ConfigKey(
+        RENAMES,
+        LIST,
+        MEDIUM,
+        default="",
+        validator=_check_renames,
+        doc="Pairs of an old and a new name, as in a:b,c:d.",
+    ),
+    REPLACE_NULL_KEY,
+)
+
+
+class ReplaceField(SidedTransformation):
+    """Drops, keeps and renames fields of the top level; drops go by the old names."""
+
+    def __init__(self, side: Side) -> None:
+        super().__init__(side)
+        self._schemas = BoundedCache(16, self._updated)
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the names."""
+        parsed = CONFIG.parse(config)
+        self._exclude, self._include = frozenset(parsed[EXCLUDE]), frozenset(parsed[INCLUDE])
+        self._renames = _parse_renames(parsed[RENAMES])
+        self._old_names = {new: old for old, new in self._renames.items()}
+        self._replace_null: bool = parsed[REPLACE_NULL]
+
+    def change(
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+    ) -> tuple[Schema | None, ConnectValue]:
+        """Return the side with other fields; null stays untouched."""
+        del record
+        if value is None:
+            return schema, None
+        if schema is None:
+            fields = require_map(value, _PURPOSE)
+            return None, {
+                self._renames.get(name, name): item for name, item in fields.items() if self._keeps(name)
+            }
+        struct, updated = require_struct(value, _PURPOSE), self._schemas.get(schema)
+        result = Struct(updated)
+        for target in updated.fields:
+            # A field that has a renamed one's new name reads the old one, as in Kafka Connect.
+            old_name = self._old_names.get(target.name, target.name)
+            field = schema.field(old_name)
+            if field is None:
+                message = f"{old_name} is not a valid field name"
+                raise DataError(message)
+            result.put(target, read_field(struct, field, replace_null=self._replace_null))
+        return updated, result
+
+    def _keeps(self, name: str) -> bool:
+        return name not in self._exclude and (not self._include or name in self._include)
+
+    def _updated(self, schema: Schema) -> Schema:
+        kept = (field for field in schema.fields if self._keeps(field.name))
+        return with_fields(
+            schema, ((self._renames.get(field.name, field.name), field.schema) for field in kept)
+        )
+
+
+PLUGINS = sided_plugins(
+    ReplaceField,
+    "ReplaceField",
+    "Drops and renames fields.",
+    CONFIG,
+    {"Only two, renamed": {INCLUDE: "id,n", RENAMES: "n:name"}, "Without one": {EXCLUDE: "internal"}},
+)

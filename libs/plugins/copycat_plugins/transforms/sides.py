@@ -1,0 +1,128 @@
+"""Sides: the key or the value of a record, so that one class serves two registrations."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.metadata import version
+from typing import Protocol, TypeVar
+
+from copycat_connect.config import ConfigDef
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema
+from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
+
+R = TypeVar("R", bound=ConnectRecord)
+PACKAGE = "org.apache.kafka.connect.transforms"
+
+
+class Side(Protocol):
+    """The part of a record a transformation works on."""
+
+    def schema(self, record: ConnectRecord) -> Schema | None:
+        """Return the part's schema."""
+
+    def value(self, record: ConnectRecord) -> ConnectValue:
+        """Return the part."""
+
+    def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
+        """Return a record with another part."""
+
+
+class KeySide:
+    """The key."""
+
+    def schema(self, record: ConnectRecord) -> Schema | None:
+        """Return the key's schema."""
+        return record.key_schema
+
+    def value(self, record: ConnectRecord) -> ConnectValue:
+        """Return the key."""
+        return record.key
+
+    def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
+        """Return a record with another key."""
+        return record.replace(key_schema=schema, key=value)
+
+
+class ValueSide:
+    """The value."""
+
+    def schema(self, record: ConnectRecord) -> Schema | None:
+        """Return the value's schema."""
+        return record.value_schema
+
+    def value(self, record: ConnectRecord) -> ConnectValue:
+        """Return the value."""
+        return record.value
+
+    def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
+        """Return a record with another value."""
+        return record.replace(value_schema=schema, value=value)
+
+
+SIDES: Mapping[str, Side] = {"Key": KeySide(), "Value": ValueSide()}
+"""By the suffix of the class name."""
+
+
+class SidedTransformation(Transformation):
+    """A transformation of one side."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+
+    def apply(self, record: R) -> R | None:
+        """Return a record whose side is changed."""
+        schema, value = self.change(record, self.side.schema(record), self.side.value(record))
+        return self.side.update(record, schema, value)
+
+    @abstractmethod
+    def change(
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+    ) -> tuple[Schema | None, ConnectValue]:
+        """Return what takes the side's place.
+
+        Raises:
+            DataError: The side is not what this transformation works on.
+        """
+
+
+def sided_plugins(
+    make: Callable[[Side], Transformation],
+    name: str,
+    summary: str,
+    config: ConfigDef,
+    examples: Mapping[str, Mapping[str, str]],
+) -> tuple[PluginSpec, ...]:
+    """Return the two registrations of a transformation."""
+    return tuple(
+        PluginSpec(
+            class_name=f"{PACKAGE}.{name}${suffix}",
+            kind=PluginKind.TRANSFORMATION,
+            version=version("copycat-plugins"),
+            summary=summary,
+            config=config,
+            factory=partial(make, side),
+            examples=examples,
+        )
+        for suffix, side in SIDES.items()
+    )
+
+
+def plain_plugin(
+    make: Callable[[], Transformation],
+    name: str,
+    summary: str,
+    config: ConfigDef,
+    examples: Mapping[str, Mapping[str, str]],
+) -> PluginSpec:
+    """Return the registration of a transformation of whole records."""
+    return PluginSpec(
+        class_name=f"{PACKAGE}.{name}",
+        kind=PluginKind.TRANSFORMATION,
+        version=version("copycat-plugins"),
+        summary=summary,
+        config=config,
+        factory=make,
+        examples=examples,
+    )

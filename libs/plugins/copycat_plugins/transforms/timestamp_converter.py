@@ -1,0 +1,145 @@
+"""TimestampConverter: changes the form of points in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat_connect.config import HIGH, LOW, MEDIUM, STRING, ConfigDef, ConfigKey, one_of
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, Struct
+from copycat_connect.errors import ConfigError
+from copycat_connect.values.date_pattern import DatePattern
+
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, start_like
+from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
+from copycat_plugins.transforms.timestamp_formats import (
+    NAMES,
+    PRECISIONS,
+    SCHEMAS,
+    TimestampFormats,
+    form_of,
+)
+
+FIELD = "field"
+TARGET = "target.type"
+FORMAT = "format"
+PRECISION = "unix.precision"
+_PURPOSE = "converting timestamp formats"
+CONFIG = ConfigDef(
+    ConfigKey(FIELD, STRING, HIGH, default="", doc="The field; empty for the whole key or value."),
+    ConfigKey(
+        TARGET,
+        STRING,
+        HIGH,
+        validator=one_of(*NAMES),
+        doc="New form: string, unix (a number), Date, Time or Timestamp.",
+    ),
+    ConfigKey(
+        FORMAT,
+        STRING,
+        MEDIUM,
+        default="",
+        doc="How text is read and written, in UTC, by the letters of Java's SimpleDateFormat.",
+    ),
+    ConfigKey(
+        PRECISION,
+        STRING,
+        LOW,
+        default="milliseconds",
+        validator=one_of(*PRECISIONS),
+        doc="Unit of numbers: nanoseconds, microseconds, milliseconds or seconds.",
+    ),
+    REPLACE_NULL_KEY,
+)
+
+
+class TimestampConverter(SidedTransformation):
+    """Converts one field, or the whole side."""
+
+    def __init__(self, side: Side) -> None:
+        super().__init__(side)
+        self._schemas = BoundedCache(16, self._updated)
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the field and its new form."""
+        parsed = CONFIG.parse(config)
+        self._field: str = parsed[FIELD]
+        self._target: str = parsed[TARGET]
+        self._replace_null: bool = parsed[REPLACE_NULL]
+        text: str = parsed[FORMAT]
+        if self._target == "string" and not text.strip():
+            raise ConfigError(
+                "TimestampConverter requires format option to be specified when using string timestamps"
+            )
+        self._formats = TimestampFormats(text, _pattern(text), parsed[PRECISION])
+
+    def change(
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+    ) -> tuple[Schema | None, ConnectValue]:
+        """Return the side in its new form."""
+        del record
+        updated = None if schema is None else self._schemas.get(schema)
+        if not self._field:
+            return updated, self._convert(schema, value)
+        if value is None:
+            return updated, None
+        if schema is None or updated is None:
+            fields = require_map(value, _PURPOSE)
+            return None, {**fields, self._field: self._convert(None, fields.get(self._field))}
+        return updated, self._converted(require_struct(value, _PURPOSE), updated)
+
+    def _convert(self, schema: Schema | None, value: ConnectValue) -> ConnectValue:
+        if value is None:
+            return None
+        return self._formats.convert(value, form_of(schema, value), self._target)
+
+    def _updated(self, schema: Schema) -> Schema:
+        if not self._field:
+            return SCHEMAS[self._target][schema.optional]
+        fields = (
+            (
+                field.name,
+                SCHEMAS[self._target][field.schema.optional] if field.name == self._field else field.schema,
+            )
+            for field in schema.fields
+        )
+        builder = start_like(schema)
+        for name, field_schema in fields:
+            builder.field(name, field_schema)
+        if schema.optional:
+            builder.optional()
+        if schema.default is None:
+            return builder.build()
+        return builder.default_value(self._converted(schema.default, builder.build())).build()
+
+    def _converted(self, struct: Struct, updated: Schema) -> Struct:
+        result = Struct(updated)
+        for field, target in zip(struct.schema.fields, updated.fields, strict=True):
+            item = read_field(struct, field, replace_null=self._replace_null)
+            result.put(target, self._convert(field.schema, item) if field.name == self._field else item)
+        return result
+
+
+def _pattern(text: str) -> DatePattern | None:
+    if not text.strip():
+        return None
+    try:
+        return DatePattern(text)
+    except ConfigError as error:
+        message = (
+            f"TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: {text}"
+        )
+        raise ConfigError(message) from error
+
+
+PLUGINS = sided_plugins(
+    TimestampConverter,
+    "TimestampConverter",
+    "Changes the form of points in time.",
+    CONFIG,
+    {
+        "Text from milliseconds": {FIELD: "at", TARGET: "string", FORMAT: "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"},
+        "Timestamp from seconds": {FIELD: "at", TARGET: "Timestamp", PRECISION: "seconds"},
+    },
+)

@@ -1,0 +1,63 @@
+"""TimestampRouter: makes the topic of a record's timestamp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
+from copycat_connect.data import ConnectRecord
+from copycat_connect.data.logical import timestamp_from_millis
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Transformation
+from copycat_connect.values.date_pattern import DatePattern
+
+from copycat_plugins.transforms.sides import plain_plugin
+
+R = TypeVar("R", bound=ConnectRecord)
+TOPIC_FORMAT = "topic.format"
+TIMESTAMP_FORMAT = "timestamp.format"
+CONFIG = ConfigDef(
+    ConfigKey(
+        TOPIC_FORMAT,
+        STRING,
+        HIGH,
+        default="${topic}-${timestamp}",
+        doc="New topic; ${topic} stands for the old one, ${timestamp} for the formatted timestamp.",
+    ),
+    ConfigKey(
+        TIMESTAMP_FORMAT,
+        STRING,
+        HIGH,
+        default="yyyyMMdd",
+        doc="How the timestamp is written, in UTC, by the letters of Java's SimpleDateFormat.",
+    ),
+)
+
+
+class TimestampRouter(Transformation):
+    """Sends records to a topic of their time."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the formats."""
+        parsed = CONFIG.parse(config)
+        self._topic_format: str = parsed[TOPIC_FORMAT]
+        self._pattern = DatePattern(parsed[TIMESTAMP_FORMAT])
+
+    def apply(self, record: R) -> R | None:
+        """Return the record with its new topic."""
+        if record.timestamp is None:
+            message = f"Timestamp missing on record: {record}"
+            raise DataError(message)
+        moment = self._pattern.format(timestamp_from_millis(record.timestamp))
+        topic = self._topic_format.replace("${topic}", record.topic).replace("${timestamp}", moment)
+        return record.replace(topic=topic)
+
+
+PLUGIN = plain_plugin(
+    TimestampRouter,
+    "TimestampRouter",
+    "Makes the topic of the record's timestamp.",
+    CONFIG,
+    {"A topic each month": {TIMESTAMP_FORMAT: "yyyy-MM"}},
+)

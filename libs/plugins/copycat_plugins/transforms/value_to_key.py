@@ -1,0 +1,71 @@
+"""ValueToKey: makes the key of fields of the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
+from copycat_connect.data import ConnectRecord, Schema, SchemaBuilder, Struct
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Transformation
+
+from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field
+from copycat_plugins.transforms.name_lists import some_names
+from copycat_plugins.transforms.requirements import require_map, require_struct
+from copycat_plugins.transforms.sides import plain_plugin
+
+R = TypeVar("R", bound=ConnectRecord)
+FIELDS = "fields"
+_PURPOSE = "copying fields from value to key"
+CONFIG = ConfigDef(
+    ConfigKey(FIELDS, LIST, HIGH, validator=some_names, doc="The fields, in the order the key has them."),
+    REPLACE_NULL_KEY,
+)
+
+
+class ValueToKey(Transformation):
+    """Copies fields of the value into a new key."""
+
+    def __init__(self) -> None:
+        self._schemas = BoundedCache(16, self._key_schema)
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Take the fields."""
+        parsed = CONFIG.parse(config)
+        self._fields: list[str] = parsed[FIELDS]
+        self._replace_null: bool = parsed[REPLACE_NULL]
+
+    def apply(self, record: R) -> R | None:
+        """Return the record with its new key."""
+        schema = record.value_schema
+        if schema is None:
+            fields = require_map(record.value, _PURPOSE)
+            return record.replace(key_schema=None, key={name: fields.get(name) for name in self._fields})
+        struct, key_schema = require_struct(record.value, _PURPOSE), self._schemas.get(schema)
+        key = Struct(key_schema)
+        for target in key_schema.fields:
+            field = schema.field(target.name)
+            assert field is not None  # noqa: S101  # the key's schema was made of these
+            key.put(target, read_field(struct, field, replace_null=self._replace_null))
+        return record.replace(key_schema=key_schema, key=key)
+
+    def _key_schema(self, schema: Schema) -> Schema:
+        builder = SchemaBuilder.struct()
+        for name in self._fields:
+            field = schema.field(name)
+            if field is None:
+                message = f"Field does not exist: {name}"
+                raise DataError(message)
+            builder.field(name, field.schema)
+        return builder.build()
+
+
+PLUGIN = plain_plugin(
+    ValueToKey,
+    "ValueToKey",
+    "Makes the key of fields of the value.",
+    CONFIG,
+    {"Keyed by id": {FIELDS: "id"}},
+)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from copycat_embedded.guard import Guard
 
 from copycat_testkit.kafka import wait_until
 
@@ -60,6 +61,7 @@ class Commands:
         self.folder = folder
         self._environment = {**os.environ, **(environment or {})}
         self._started: list[Command] = []
+        self._guard = Guard()
 
     def start(self, *arguments: str | Path, program: Path = COPYCAT) -> Command:
         """Start a command."""
@@ -71,7 +73,9 @@ class Commands:
                 stdout=written,
                 stderr=written,
                 env=self._environment,
+                start_new_session=True,
             )
+        self._guard.watch(process.pid)  # it ends with the tests, also when these are killed
         self._started.append(Command(process, output))
         return self._started[-1]
 
@@ -85,6 +89,8 @@ class Commands:
         for command in self._started:
             if command.process.poll() is None:
                 command.end(signal.SIGKILL)
+            self._guard.forget(command.process.pid)
+        self._guard.close()
 
 
 def wait_gone(processes: Sequence[psutil.Process], seconds: float = 20) -> None:

@@ -38,13 +38,13 @@ def role_process(
         name,
         role_command(role, file),
         guard=guard,
-        is_ready=partial(_is_ready, role, role.address(properties)),
+        until_ready=partial(_until_ready, role, role.address(properties)),
         log_file=log_file,
         environment=role_environment(role),
     )
 
 
-async def _is_ready(role: Role, address: str) -> bool:
+async def _until_ready(role: Role, address: str) -> None:
     from copycat_launcher.readiness import serves_grpc, serves_rest  # noqa: PLC0415 - while the children start
 
-    return await (serves_rest(f"http://{address}") if role is GATEWAY else serves_grpc(address))
+    await (serves_rest(f"http://{address}") if role is GATEWAY else serves_grpc(address))

@@ -1,4 +1,4 @@
-"""Ask a role whether it is ready: gRPC health of a service, `GET /health` of the gateway."""
+"""Wait until a role is ready: gRPC health of a service, `GET /health` of the gateway."""
 
 from __future__ import annotations
 
@@ -9,24 +9,40 @@ import urllib.request
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-ASK_SECONDS = 2.0
+from copycat_launcher.polling import until
+
+ASK_SECONDS = 5.0
+OPTIONS = (
+    ("grpc.enable_http_proxy", 0),
+    # Until it listens, it is tried again at this pace; one stream then tells the rest.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 200),
+)
 
 
-async def serves_grpc(address: str) -> bool:
-    """Tell whether the service at host:port says SERVING now."""
-    options = (("grpc.enable_http_proxy", 0),)
-    async with grpc.aio.insecure_channel(address, options=options) as channel:
-        stub = health_pb2_grpc.HealthStub(channel)
-        try:
-            answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=ASK_SECONDS)
-        except grpc.aio.AioRpcError:
-            return False
-        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+async def serves_grpc(address: str) -> None:
+    """Return once the service at host:port says SERVING."""
+    while True:
+        async with grpc.aio.insecure_channel(address, options=OPTIONS) as channel:
+            watch = health_pb2_grpc.HealthStub(channel).Watch(
+                health_pb2.HealthCheckRequest(), wait_for_ready=True
+            )
+            try:
+                async for answer in watch:
+                    if answer.status == health_pb2.HealthCheckResponse.SERVING:
+                        return
+            except grpc.aio.AioRpcError:  # it ended meanwhile; whether it is started again others decide
+                await asyncio.sleep(0.1)
 
 
-async def serves_rest(url: str) -> bool:
-    """Tell whether the gateway at this root says that it is healthy now."""
-    return await asyncio.to_thread(_healthy, url)
+async def serves_rest(url: str) -> None:
+    """Return once the gateway at this root says that it is healthy."""
+
+    async def healthy() -> bool:
+        return await asyncio.to_thread(_healthy, url)
+
+    await until(healthy)
 
 
 def _healthy(url: str) -> bool:

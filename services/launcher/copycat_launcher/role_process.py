@@ -13,7 +13,6 @@ from typing import BinaryIO
 
 from copycat_embedded.guard import Guard
 
-from copycat_launcher.polling import until
 from copycat_launcher.program import how_it_ended
 
 STOP_SECONDS = 30.0
@@ -30,7 +29,7 @@ class RoleProcess:
         arguments: Sequence[str],
         *,
         guard: Guard,
-        is_ready: Callable[[], Awaitable[bool]],
+        until_ready: Callable[[], Awaitable[None]],
         log_file: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -38,7 +37,7 @@ class RoleProcess:
         self.name = name
         self._command = (sys.executable, *arguments)
         self._guard = guard
-        self._is_ready = is_ready
+        self._until_ready = until_ready
         self._log_file = log_file
         self._environment = environment
         self._process: asyncio.subprocess.Process | None = None
@@ -55,7 +54,7 @@ class RoleProcess:
 
     async def ready(self) -> None:
         """Return once it says that it is ready."""
-        await until(self._is_ready)
+        await self._until_ready()
 
     async def ended(self) -> str:
         """Wait until it ends, sweep up what it left running, and return how it ended."""

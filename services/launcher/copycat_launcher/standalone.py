@@ -12,6 +12,8 @@ from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
 from copycat_embedded.spark_java import spark_java_home
 from copycat_rpc.role import read_properties
+from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.tracing import configure_tracing
 
 from copycat_launcher.connector_files import ConnectorFile, read_connector_file
 from copycat_launcher.console import say, waiting
@@ -43,6 +45,8 @@ def run_standalone(
         raise ConfigError(message)
     STANDALONE.parse(given)
     files = [read_connector_file(path) for path in connectors]
+    configure_logging("standalone", given.get("log.level", "WARNING"))
+    configure_tracing("standalone", given.get("otel.exporter.otlp.endpoint"))
     asyncio.run(_standalone(standalone_properties(given, free_ports(len(GRPC_ROLES))), files))
 
 

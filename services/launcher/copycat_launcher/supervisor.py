@@ -36,8 +36,10 @@ class Supervisor:
             CopycatError: One cannot be started, ended, or was not ready in time. What was started still
                 runs then: stop it.
         """
-        for program in self._all():
-            await program.start()
+        starts = (program.start() for program in self._all())
+        for failure in await asyncio.gather(*starts, return_exceptions=True):
+            if failure is not None:
+                raise failure
         waits = {
             asyncio.create_task(self._until_ready(program, progress)): program for program in self._all()
         }

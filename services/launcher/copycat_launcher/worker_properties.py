@@ -59,7 +59,7 @@ def up_properties(
         "value.converter.schemas.enable": "true",
         LISTENERS: f"http://127.0.0.1:{rest_port}",
     }
-    # The broker's own default fits both a laptop's single broker and a cluster; a worker's default of 3 does not.
+    # The brokers' own default fits a laptop's single one and a cluster alike; the worker's, 3, does not.
     properties |= {f"{name}.storage.replication.factor": "-1" for name in STORED}
     if cluster_id:
         properties["kafka.cluster.id"] = cluster_id

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from copycat_embedded.guard import Guard
+from copycat_launcher.polling import until
 from copycat_launcher.role_process import LOG_BYTES, RoleProcess
 
 DRAINS = """
@@ -46,10 +47,12 @@ def a_role(script: str, guard: Guard, log: Path, says: str = "\n") -> RoleProces
     def has_said() -> bool:
         return says in log.read_text()
 
-    async def is_ready() -> bool:
+    async def has_said_so() -> bool:
         return await asyncio.to_thread(has_said)
 
-    return RoleProcess("config", ("-c", script), guard=guard, is_ready=is_ready, log_file=log)
+    return RoleProcess(
+        "config", ("-c", script), guard=guard, until_ready=lambda: until(has_said_so), log_file=log
+    )
 
 
 async def test_a_stop_lets_it_drain(guard: Guard, tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+"""`copycat standalone` as it is: one process, connectors from files, offsets in a file."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from confluent_kafka.admin import AdminClient
+from copycat_embedded.ports import free_ports
+from copycat_testkit.commands import Commands, wait_gone
+from copycat_testkit.kafka import consume_all, unique, wait_until
+
+pytestmark = pytest.mark.timeout(300)
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+
+
+class Worker:
+    """A standalone worker's files."""
+
+    def __init__(self, bootstrap: str, folder: Path) -> None:
+        self.bootstrap = bootstrap
+        self.folder = folder
+        self.topic = unique("standalone")
+        self.name = unique("lines")
+        self.url = f"http://127.0.0.1:{free_ports(1)[0]}"
+        self.properties = folder / "worker.properties"
+        self.offsets = folder / "offsets"
+        self.properties.write_text(
+            f"bootstrap.servers={bootstrap}\nkey.converter={STRING}\nvalue.converter={STRING}\n"
+            f"offset.storage.file.filename={self.offsets}\nlisteners={self.url}\n"
+            "offset.flush.interval.ms=500\n"
+        )
+        self.source = folder / "source.txt"
+
+    def connector(self, **more: str) -> Path:
+        """Write the source connector's properties file."""
+        config = {"name": self.name, "connector.class": "FileStreamSource", "topic": self.topic, **more}
+        config.setdefault("file", str(self.source))
+        file = self.folder / "connector.properties"
+        file.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
+        return file
+
+    def records(self) -> list[str]:
+        topics = AdminClient({"bootstrap.servers": self.bootstrap}).list_topics(timeout=10).topics
+        if self.topic not in topics:
+            return []
+        return [(message.value() or b"").decode() for message in consume_all(self.bootstrap, self.topic)]
+
+
+@pytest.fixture
+def worker(kafka: str, tmp_path: Path) -> Worker:
+    return Worker(kafka, tmp_path)
+
+
+@pytest.fixture
+def real_commands(tmp_path: Path) -> Iterator[Commands]:
+    running = Commands(tmp_path)
+    yield running
+    running.close()
+
+
+def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
+    real_commands: Commands, worker: Worker
+) -> None:
+    topics = AdminClient({"bootstrap.servers": worker.bootstrap}).list_topics(timeout=10).topics
+    worker.source.write_text("one\ntwo\n")
+    first = real_commands.start(worker.properties, worker.connector())  # KIP-26's form, without a verb
+    assert first.wait_ready(180) == worker.url
+    assert httpx.get(f"{worker.url}/connectors", timeout=60).json() == [worker.name]
+    wait_until(lambda: worker.records() == ["one", "two"], 60, "two records")
+    processes = first.tree()
+    assert first.end() == 0
+    wait_gone(processes)
+    with worker.source.open("a") as file:
+        file.write("three\n")
+    second = real_commands.start("standalone", worker.properties, worker.connector())
+    wait_until(lambda: worker.records()[2:] == ["three"], 180, "a third record")
+    assert second.end(signal.SIGINT) == 0
+    assert worker.records() == ["one", "two", "three"]
+    after = AdminClient({"bootstrap.servers": worker.bootstrap}).list_topics(timeout=10).topics
+    assert set(after) - set(topics) <= {worker.topic, "__consumer_offsets", "__transaction_state"}
+
+
+def test_without_offsets_every_start_is_the_first(real_commands: Commands, worker: Worker) -> None:
+    worker.source.write_text("one\n")
+    arguments = ("--no-offsets", worker.properties, worker.connector())
+    for expected in (["one"], ["one", "one"]):
+        command = real_commands.start(*arguments)
+        wait_until(lambda expected=expected: worker.records() == expected, 180, f"{expected}")  # type: ignore[misc]
+        assert command.end() == 0
+    assert not worker.offsets.exists()
+
+
+def test_a_connector_that_is_refused_ends_the_process_with_its_error(
+    real_commands: Commands, worker: Worker
+) -> None:
+    file = worker.folder / "bad.json"
+    file.write_text(json.dumps({"name": "bad", "config": {"connector.class": "FileStreamSource"}}))
+    code, said = real_commands.run("standalone", worker.properties, file, seconds=180)
+    assert code == 1
+    assert f"copycat: {file}: connector bad was refused: Connector configuration is invalid" in said
+    assert "Traceback" not in said

@@ -13,7 +13,7 @@ from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import wait_until
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 LINES = 100
@@ -68,13 +68,14 @@ def populate(url: str, folder: Path) -> None:
     """Create the connectors, wait until every line is committed on both sides, then pause and stop two."""
     with httpx.Client(base_url=url, timeout=90) as rest:
         for name, config in configs(folder).items():
-            wait_until(lambda name=name, config=config: create(rest, name, config), 60, f"{name} created")
+            wait_until(lambda name=name, config=config: create(rest, name, config), 120, f"{name} created")
+        read_to = [position(folder, (folder / "lines.txt").stat().st_size)]
+        for name in ("running", "paused", "stopped"):
+            wait_until(lambda name=name: offsets(rest, name) == read_to, 120, f"the offset of {name}")
         rest.put("/connectors/paused/pause").raise_for_status()
         rest.put("/connectors/stopped/stop").raise_for_status()
-        size = (folder / "lines.txt").stat().st_size
-        wait_until(lambda: offsets(rest, "running") == [position(folder, size)], 60, "the source's offset")
-        wait_until(lambda: offsets(rest, "sink-é") == [read(LINES)], 60, "the sink's offset")
-        wait_until(lambda: states(rest) == STATES, 60, f"states {STATES}")
+        wait_until(lambda: offsets(rest, "sink-é") == [read(LINES)], 120, "the sink's offset")
+        wait_until(lambda: states(rest) == STATES, 120, f"states {STATES}")
 
 
 def create(rest: httpx.Client, name: str, config: dict[str, str]) -> bool:
@@ -108,7 +109,7 @@ def offsets(rest: httpx.Client, name: str) -> list[dict[str, Any]]:
 def described(url: str, folder: Path) -> dict[str, Any]:
     """Return what a system knows of every connector, once its states have settled."""
     with httpx.Client(base_url=url, timeout=90) as rest:
-        wait_until(lambda: states(rest) == STATES, 90, f"states {STATES}")
+        wait_until(lambda: states(rest) == STATES, 120, f"states {STATES}")
         found = rest.get("/connectors", params={"expand": "info"}).json()
         return {
             name: {
@@ -143,8 +144,8 @@ def test_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str, tmp_pat
         size = (tmp_path / "lines.txt").stat().st_size
         with httpx.Client(base_url=ours.url, timeout=90) as rest:
             wait_until(
-                lambda: offsets(rest, "running") == [position(tmp_path, size)], 60, "the new line's offset"
+                lambda: offsets(rest, "running") == [position(tmp_path, size)], 120, "the new line's offset"
             )
-            wait_until(lambda: offsets(rest, "sink-é") == [read(LINES + 1)], 60, "only the new line was read")
+            wait_until(lambda: offsets(rest, "sink-é") == [read(LINES + 1)], 120, "only the new line was read")
 
     assert after == before

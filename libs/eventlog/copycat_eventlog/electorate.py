@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
-from aiokafka.errors import GroupIdNotFound, KafkaError, for_code
+from aiokafka.errors import GroupCoordinatorNotAvailableError, GroupIdNotFound, KafkaError, for_code
 from copycat_connect.errors import UnavailableError
 
 ANSWER_MS = 5000
@@ -51,6 +52,20 @@ async def read_electorate(client: Mapping[str, Any], group: str, topic: str) -> 
         if state == "Stable" and assignment and topic in _topics(assignment):
             owner = client_id
     return Electorate(frozenset(member[1] for member in members), owner)
+
+
+async def wake_coordinators(client: Mapping[str, Any], group: str, transactional_id: str) -> None:
+    """Make new brokers set up their coordinators, which takes a second, before they are needed."""
+    admin = AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_MS)
+    try:
+        await admin.start()
+        for name, kind in ((group, 0), (transactional_id, 1)):
+            with suppress(GroupCoordinatorNotAvailableError):
+                await admin.find_coordinator(name, kind)
+    except KafkaError:
+        return  # who needs them will tell
+    finally:
+        await admin.close()
 
 
 def _topics(assignment: bytes) -> set[str]:

@@ -12,7 +12,7 @@ from copycat_connect.errors import NotWriterError, UnavailableError
 from copycat_eventlog.append import TransactionalProducer
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security, silence_clients
-from copycat_eventlog.electorate import Electorate, read_electorate
+from copycat_eventlog.electorate import Electorate, read_electorate, wake_coordinators
 from copycat_eventlog.group_commit import Batch, GroupCommit
 from copycat_eventlog.identity import instance_name
 from copycat_eventlog.leadership import Leadership
@@ -58,6 +58,7 @@ class KafkaLog:
         """Make or check the topic, fold it, and take part in the election."""
         silence_clients()
         self._fold = fold
+        self._spawn(self._wake_coordinators())
         self._materialiser = Materialiser(
             self._reading, self._settings.topic, await self._prepared(), self._folded, of=self._election
         )
@@ -128,6 +129,10 @@ class KafkaLog:
             message = "The log was not started"
             raise UnavailableError(message)
         return self._materialiser
+
+    async def _wake_coordinators(self) -> None:
+        owner = self._settings.owner_id
+        await wake_coordinators(self._reading, owner_group(owner), owner)
 
     async def _prepared(self) -> int:
         try:

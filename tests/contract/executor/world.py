@@ -49,7 +49,7 @@ class World:
         self.executor: Executor
         self.process: ConnectorProcess
         self.worker = ""
-        self.gateway: executor_service_pb2_grpc.ExecutorServiceStub
+        self.gateway: Any  # generated stubs have no asynchronous types
 
     def connector_says(self, event: Mapping[str, Any]) -> None:
         self.executor.connectors.heard(event)

@@ -1,0 +1,149 @@
+"""A real executor process on real Spark; the other services are played by the test."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import psutil
+from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
+from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
+from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
+from copycat_embedded.ports import free_ports
+from copycat_rpc.server import RpcServer
+
+from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeScheduler, FakeStatus
+
+START_SECONDS = 90.0
+DEADLINE = 40.0
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+
+
+class Peers:
+    """The other services, and the executor's process."""
+
+    def __init__(self, bootstrap: str, folder: Path) -> None:
+        self.config = FakeConfig()
+        self.scheduler = FakeScheduler()
+        self.status = FakeStatus()
+        self.offset = FakeOffset()
+        self.bootstrap = bootstrap
+        self.folder = folder
+        self.worker = f"127.0.0.1:{free_ports(1)[0]}"
+        self.address = ""
+        self.process: asyncio.subprocess.Process
+        self._family: dict[int, psutil.Process] = {}
+
+    def properties(self) -> dict[str, str]:
+        """The worker's properties."""
+        roles = ("config", "offset", "status", "scheduler")
+        return {
+            "bootstrap.servers": self.bootstrap,
+            "group.id": "executor-test",
+            "executor.listen": self.worker,
+            **{f"{role}.addresses": self.address for role in roles},
+            "key.converter": STRING,
+            "value.converter": STRING,
+            "offset.flush.interval.ms": "500",
+            "spark.master": "local[8]",
+        }
+
+    async def start(self, more: Mapping[str, str] | None = None) -> None:
+        """Start the executor and wait until it has joined."""
+        file = self.folder / "worker.properties"
+        lines = [f"{key}={value}" for key, value in {**self.properties(), **(more or {})}.items()]
+        file.write_text("\n".join(lines))
+        with (self.folder / "executor.log").open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "copycat_executor", str(file), stdout=log, stderr=log
+            )
+        await self.until(lambda: self.scheduler.beats > 0, "the executor joined", START_SECONDS)
+
+    async def until(self, holds: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:
+        """Wait for a condition."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < deadline, f"never happened: {what}\n{self.log()[-3000:]}"
+            await asyncio.sleep(0.01)
+
+    async def status_is(self, state: str, connector: str, task: int | None = None) -> None:
+        """Wait until a status was reported."""
+        await self.until(
+            lambda: self.status.states(connector, task)[-1:] == [state], f"{connector} {task} {state}"
+        )
+
+    def log(self) -> str:
+        """What the executor wrote."""
+        return (self.folder / "executor.log").read_text()
+
+    def family(self) -> list[psutil.Process]:
+        """The executor's processes that live: itself, the JVM, the hosts, the process of the connectors."""
+        with suppress(psutil.NoSuchProcess):
+            me = psutil.Process(self.process.pid)
+            for process in [me, *me.children(recursive=True)]:
+                self._family.setdefault(process.pid, process)
+        return [process for process in self._family.values() if _lives(process)]
+
+    def jvm(self) -> psutil.Process:
+        """Spark's JVM."""
+        return next(process for process in self.family() if "java" in process.name())
+
+    def forked_hosts(self) -> list[psutil.Process]:
+        """The hosts' processes: children of Spark's Python daemon."""
+        daemons = [each for each in self.jvm().children() if "copycat_executor.spark.daemon" in _line(each)]
+        return [host for daemon in daemons for host in daemon.children() if _lives(host)]
+
+    async def end(self) -> None:
+        """End whatever is left."""
+        for process in self.family():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        await self.process.wait()
+
+    async def terminate(self) -> int:
+        """Ask the executor to drain; returns its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return await asyncio.wait_for(self.process.wait(), DEADLINE)
+
+
+def _lives(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def _line(process: psutil.Process) -> str:
+    with suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""
+
+
+@asynccontextmanager
+async def executor(bootstrap: str, folder: Path, **more: str) -> AsyncIterator[Peers]:
+    """Run an executor with its peers."""
+    peers = Peers(bootstrap, folder)
+    server = RpcServer("127.0.0.1:0")
+    server.add(add_ConfigServiceServicer_to_server, peers.config, "copycat.config.v1.ConfigService")
+    server.add(
+        add_SchedulerServiceServicer_to_server, peers.scheduler, "copycat.scheduler.v1.SchedulerService"
+    )
+    server.add(add_StatusServiceServicer_to_server, peers.status, "copycat.status.v1.StatusService")
+    server.add(add_OffsetServiceServicer_to_server, peers.offset, "copycat.offset.v1.OffsetService")
+    peers.address = await server.start()
+    try:
+        await peers.start({key.replace("_", "."): value for key, value in more.items()})
+        yield peers
+    finally:
+        await peers.end()
+        await server.stop(0)
+
+
+def file_source(file: Path, topic: str) -> dict[str, str]:
+    """A source that copies a file."""
+    return {"connector.class": "FileStreamSource", "file": str(file), "topic": topic, "tasks.max": "1"}

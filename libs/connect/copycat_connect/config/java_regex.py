@@ -92,7 +92,8 @@ def _posix(token: re.Match[str], *, inside: bool) -> str:
 
 def _check(name: str, value: ConfigSetting) -> None:
     if value is None:
-        return
+        # Kafka's validator fails on it too, so that a missing expression counts twice.
+        raise invalid_value(name, None, "Invalid regex: there is none")
     try:
         compile_java_regex(value)
     except re.error as error:
@@ -101,4 +102,4 @@ def _check(name: str, value: ConfigSetting) -> None:
 
 
 matches_java_regex: Validator = _check
-"""Accepts regular expressions as Java writes them; null passes."""
+"""Accepts regular expressions as Java writes them; refuses null."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from copycat_connect.data.java import float_text
+
 
 class Int8(int):
     """A schemaless Java byte."""
@@ -27,3 +29,6 @@ class Float32(float):
     """A schemaless Java float; holds a value that 32 bits can hold."""
 
     java_class: ClassVar[str] = "java.lang.Float"
+
+    def __str__(self) -> str:
+        return float_text(self)

@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import TypeVar, cast
 
 from copycat_connect.data.headers import Header, Headers
+from copycat_connect.data.java import to_text
 from copycat_connect.data.schema import Schema
 from copycat_connect.data.value import ConnectValue
 
@@ -91,6 +92,18 @@ class ConnectRecord:
     def _attributes(cls) -> tuple[str, ...]:
         raise NotImplementedError
 
+    def __str__(self) -> str:
+        headers = ", ".join(
+            f"ConnectHeader(key={header.key}, value={to_text(header.value)}, schema={to_text(header.schema)})"
+            for header in self._headers
+        )
+        return (
+            f"ConnectRecord{{topic='{self.topic}', kafkaPartition={to_text(self.kafka_partition)}, "
+            f"key={to_text(self.key)}, keySchema={to_text(self.key_schema)}, value={to_text(self.value)}, "
+            f"valueSchema={to_text(self.value_schema)}, timestamp={to_text(self.timestamp)}, "
+            f"headers=ConnectHeaders(headers={headers})}}"
+        )
+
     def __repr__(self) -> str:
         body = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._attributes())
         return f"{type(self).__name__}({body}, headers={list(self._headers)!r})"
@@ -142,6 +155,12 @@ class SourceRecord(ConnectRecord):
         self.kafka_partition = kafka_partition
         self.timestamp = timestamp
         self._headers = headers
+
+    def __str__(self) -> str:
+        origin = (
+            f"sourcePartition={to_text(self.source_partition)}, sourceOffset={to_text(self.source_offset)}"
+        )
+        return f"SourceRecord{{{origin}}} {super().__str__()}"
 
     def _copy(self) -> SourceRecord:
         return SourceRecord(
@@ -212,6 +231,14 @@ class SinkRecord(ConnectRecord):
     def partition(self) -> int | None:
         """The Kafka partition; another name of `kafka_partition`."""
         return self.kafka_partition
+
+    def __str__(self) -> str:
+        origin = (
+            f"kafkaOffset={self.offset}, timestampType={self.timestamp_type.java_name}, "
+            f"originalTopic={self.original_topic}, originalKafkaPartition={self.original_partition}, "
+            f"originalKafkaOffset={self.original_offset}"
+        )
+        return f"SinkRecord{{{origin}}} {super().__str__()}"
 
     def _copy(self) -> SinkRecord:
         copy = SinkRecord(

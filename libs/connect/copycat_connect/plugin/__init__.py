@@ -14,6 +14,7 @@ from copycat_connect.plugin.contexts import (
     TransactionContext,
 )
 from copycat_connect.plugin.converters import Converter, HeaderConverter
+from copycat_connect.plugin.page import render_page
 from copycat_connect.plugin.registry import Plugins, load_plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
@@ -40,4 +41,5 @@ __all__ = [
     "TransactionContext",
     "Transformation",
     "load_plugins",
+    "render_page",
 ]

@@ -14,7 +14,7 @@ from copycat_connect.config.framework_names import (
     TRANSFORMS_GROUP,
 )
 from copycat_connect.config.key import ConfigKey, Importance, Validator, Width
-from copycat_connect.config.parsing import parse_type
+from copycat_connect.config.parsing import ClassLookup, parse_type
 from copycat_connect.config.setting import ConfigSetting, Type
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.registry import Plugins
@@ -122,6 +122,12 @@ def _type_validator(prefix: str, family: _Family, raw: RawConfig, plugins: Plugi
             check_class(value, family.kind, plugins)
 
     return check
+
+
+def class_lookup(plugins: Plugins) -> ClassLookup:
+    """Return what finds plugin classes, and the outer classes of those that come for key and value."""
+    outer = {spec.class_name.rpartition("$")[0] for spec in plugins.all()}
+    return lambda name: plugins.class_name(name) or (name if name in outer else None)
 
 
 def check_class(class_name: str, kind: PluginKind, plugins: Plugins) -> None:

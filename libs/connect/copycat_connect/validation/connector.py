@@ -20,6 +20,7 @@ from copycat_connect.plugin.connectors import ExactlyOnceSupport
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
+from copycat_connect.validation.aliases import class_lookup
 from copycat_connect.validation.client_settings import Client
 from copycat_connect.validation.connector_definition import (
     CONVERTER_KINDS,
@@ -102,7 +103,7 @@ def validate_connector(
     """
     definition = connector_definition(raw, DefinitionContext(spec.kind, plugins, worker.converters))
     report_stage(f"validating {spec.kind.value} connector-specific properties for the connector")
-    found = {value.name: value for value in definition.validate(raw, plugins.class_name)}
+    found = {value.name: value for value in definition.validate(raw, class_lookup(plugins))}
     _cross_check(raw, spec, found, worker, hooks)
     for name, text in raw.items():
         if text is None:

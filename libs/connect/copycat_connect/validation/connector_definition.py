@@ -9,6 +9,7 @@ from copycat_connect.config.definition import ConfigDef, RawConfig
 from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
+    CONNECTOR_VERSION,
     HEADER_CONVERTER,
     KEY_CONVERTER,
     PLUGIN_VERSION_SUFFIX,
@@ -57,6 +58,10 @@ def connector_definition(raw: RawConfig, context: DefinitionContext) -> ConfigDe
 def _bind(key: ConfigKey, raw: RawConfig, context: DefinitionContext) -> ConfigKey:
     if key.name in CONVERTER_KINDS:
         return _bind_converter(key, context)
+    if key.name == CONNECTOR_CLASS:
+        spec = context.plugins.get((raw.get(CONNECTOR_CLASS) or "").strip(), CONNECTORS)
+        check = _is_version_of(spec)
+        return replace(key, validator=lambda name, _: check(name, raw.get(CONNECTOR_VERSION)))
     role = key.name.removesuffix(PLUGIN_VERSION_SUFFIX)
     return key if role == key.name else _bind_version(key, role, raw, context)
 
@@ -80,7 +85,7 @@ def _bind_version(key: ConfigKey, role: str, raw: RawConfig, context: Definition
         key,
         default=None if spec is None else spec.version,
         validator=_is_version_of(spec),
-        recommender=VersionRecommender(spec),
+        recommender=VersionRecommender(spec, visible_without=False),
     )
 
 

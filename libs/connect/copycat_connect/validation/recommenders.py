@@ -36,6 +36,8 @@ class VersionRecommender:
 
     spec: PluginSpec | None
     """The plugin; None when there is none, hence nothing to propose."""
+    visible_without: bool = True
+    """True shows the key also when there is no plugin."""
 
     def valid_values(self, name: str, parsed: Mapping[str, ConfigSetting]) -> list[str]:
         """Return the installed version."""
@@ -43,6 +45,6 @@ class VersionRecommender:
         return [] if self.spec is None else [self.spec.version]
 
     def visible(self, name: str, parsed: Mapping[str, ConfigSetting]) -> bool:
-        """Return True."""
+        """Return whether there is a plugin to choose a version of."""
         del name, parsed
-        return True
+        return self.visible_without or self.spec is not None

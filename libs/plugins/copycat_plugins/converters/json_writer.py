@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct, logical
 from copycat_connect.data.java import class_text, decimal_text, float_text, to_text
+from copycat_connect.data.narrow import Float32
 from copycat_connect.errors import DataError
 
 from copycat_plugins.converters.json_encoding import java_number, raw_number
@@ -240,6 +241,7 @@ _SCHEMALESS: dict[type, Writer] = {
     str: lambda value: value,
     int: _schemaless_integer,
     float: java_number,
+    Float32: _float32,
     bytes: _write_bytes,
     bytearray: _write_bytes,
     memoryview: _write_bytes,

@@ -75,10 +75,8 @@ def _parse_type(text: str) -> SchemaType:
 
 
 def _check_spec(name: str, value: ConfigSetting) -> None:
-    if value is None:
-        return
     if not value:
-        raise invalid_value(name, value, "Must specify at least one field to cast.")
+        raise ConfigError("Must specify at least one field to cast.", key=name)
     parse_casts(value)
 
 
@@ -119,7 +117,7 @@ class Cast(SidedTransformation):
         updated = self._schemas.get(schema)
         if self._whole is not None:
             return updated, cast(schema, value, self._whole)
-        source, result = require_struct(value, _PURPOSE), Struct(updated)
+        source, result = require_struct(value, _PURPOSE, schema), Struct(updated)
         for field, target in zip(schema.fields, updated.fields, strict=True):
             item = read_field(source, field, replace_null=self._replace_null)
             wanted = self._casts.get(field.name)

@@ -47,7 +47,7 @@ class ExtractField(SidedTransformation):
         del record
         if schema is None:
             return None, None if value is None else value_in_map(require_map(value, _PURPOSE), self._steps)
-        struct = None if value is None else require_struct(value, _PURPOSE)
+        struct = None if value is None else require_struct(value, _PURPOSE, schema)
         field = field_at(schema, self._steps)
         if field is None:
             message = f"Unknown field: {self._field}"

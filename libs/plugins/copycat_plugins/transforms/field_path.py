@@ -34,8 +34,8 @@ def split_path(path: str, *, nested: bool) -> tuple[str, ...]:
             closing = _CLOSING.search(path, place + 1)
             if closing is None:
                 message = (
-                    f"Incomplete backtick pair in path: [{path}], consider adding a backslash before backtick "
-                    f"at position {place} to escape it"
+                    f"Incomplete backtick pair in path: [{path}], consider adding a backslash before "
+                    f"backtick at position {place} to escape it"
                 )
                 raise ConfigError(message)
             step, end = path[place + 1 : closing.start()], closing.end()

@@ -49,7 +49,7 @@ class Flatten(SidedTransformation):
             return schema, None
         if schema is None:
             return None, dict(self._flat_items("", require_map(value, _PURPOSE)))
-        struct = require_struct(value, _PURPOSE)
+        struct = require_struct(value, _PURPOSE, schema)
         updated = self._schemas.get(schema)
         result = Struct(updated)
         for name, item in self._flat_fields("", struct):

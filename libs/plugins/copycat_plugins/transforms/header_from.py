@@ -72,7 +72,7 @@ class HeaderFrom(Transformation):
     def _with_schema(
         self, schema: Schema, value: ConnectValue, headers: Headers
     ) -> tuple[Schema, ConnectValue]:
-        struct = require_struct(value, self._purpose)
+        struct = require_struct(value, self._purpose, schema)
         for name, header in self._pairs:
             field = schema.field(name)
             if field is None:

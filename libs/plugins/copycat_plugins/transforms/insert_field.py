@@ -144,7 +144,7 @@ class InsertField(SidedTransformation):
                 if item is not None:
                     fields[insertion.name] = item
             return None, fields
-        return self._with_schema(record, schema, require_struct(value, _PURPOSE))
+        return self._with_schema(record, schema, require_struct(value, _PURPOSE, schema))
 
     def _with_schema(self, record: ConnectRecord, schema: Schema, struct: Struct) -> tuple[Schema, Struct]:
         updated = self._schemas.get(schema)

@@ -53,7 +53,7 @@ class MaskField(SidedTransformation):
             fields = require_map(value, _PURPOSE)
             masked = {name: self._mask(None, fields.get(name)) for name in self._fields}
             return None, {**fields, **masked}
-        struct = require_struct(value, _PURPOSE)
+        struct = require_struct(value, _PURPOSE, schema)
         result = Struct(schema)
         for field in schema.fields:
             item = read_field(struct, field, replace_null=self._replace_null)
@@ -93,7 +93,8 @@ def _replace(schema: Schema | None, value: ConnectValue, replacement: str) -> Co
     try:
         number = Decimal(replacement)
     except InvalidOperation as error:
-        message = f"Unable to convert {replacement} (class java.lang.String) to a number"
+        article = "" if isinstance(value, Decimal) else "a "
+        message = f"Unable to convert {replacement} (class java.lang.String) to {article}number"
         raise DataError(message) from error
     if isinstance(value, Decimal):
         return number

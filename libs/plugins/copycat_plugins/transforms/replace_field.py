@@ -78,7 +78,7 @@ class ReplaceField(SidedTransformation):
             return None, {
                 self._renames.get(name, name): item for name, item in fields.items() if self._keeps(name)
             }
-        struct, updated = require_struct(value, _PURPOSE), self._schemas.get(schema)
+        struct, updated = require_struct(value, _PURPOSE, schema), self._schemas.get(schema)
         result = Struct(updated)
         for target in updated.fields:
             # A field that has a renamed one's new name reads the old one, as in Kafka Connect.

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SinkRecord, Struct
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, SinkRecord, Struct
 from copycat_connect.data.java import class_name
+from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import DataError
+
+_NARROW: Mapping[SchemaType, Callable[[], ConnectValue]] = {
+    SchemaType.INT8: Int8,
+    SchemaType.INT16: Int16,
+    SchemaType.INT32: Int32,
+    SchemaType.FLOAT32: Float32,
+}
 
 
 def require_map(value: ConnectValue, purpose: str) -> Mapping[ConnectValue, ConnectValue]:
@@ -19,12 +27,18 @@ def require_map(value: ConnectValue, purpose: str) -> Mapping[ConnectValue, Conn
     return value
 
 
-def require_struct(value: ConnectValue, purpose: str) -> Struct:
-    """Return the value if it is a struct."""
+def require_struct(value: ConnectValue, purpose: str, schema: Schema | None = None) -> Struct:
+    """Return the value if it is a struct; the schema tells what else it is."""
     if not isinstance(value, Struct):
-        message = f"Only Struct objects supported for [{purpose}], found: {class_name(value)}"
+        found = class_name(value) if schema is None else _class_by_schema(schema, value)
+        message = f"Only Struct objects supported for [{purpose}], found: {found}"
         raise DataError(message)
     return value
+
+
+def _class_by_schema(schema: Schema, value: ConnectValue) -> str:
+    narrow = _NARROW.get(schema.type)
+    return class_name(value if value is None or narrow is None else narrow())
 
 
 def require_schema(schema: Schema | None, purpose: str) -> Schema:

@@ -87,7 +87,7 @@ class TimestampConverter(SidedTransformation):
         if schema is None or updated is None:
             fields = require_map(value, _PURPOSE)
             return None, {**fields, self._field: self._convert(None, fields.get(self._field))}
-        return updated, self._converted(require_struct(value, _PURPOSE), updated)
+        return updated, self._converted(require_struct(value, _PURPOSE, schema), updated)
 
     def _convert(self, schema: Schema | None, value: ConnectValue) -> ConnectValue:
         if value is None:

@@ -34,7 +34,7 @@ class ValueToKey(Transformation):
     def configure(self, config: Mapping[str, str | None]) -> None:
         """Take the fields."""
         parsed = CONFIG.parse(config)
-        self._fields: list[str] = parsed[FIELDS]
+        self._fields = tuple(dict.fromkeys(parsed[FIELDS]))
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def apply(self, record: R) -> R | None:
@@ -43,7 +43,7 @@ class ValueToKey(Transformation):
         if schema is None:
             fields = require_map(record.value, _PURPOSE)
             return record.replace(key_schema=None, key={name: fields.get(name) for name in self._fields})
-        struct, key_schema = require_struct(record.value, _PURPOSE), self._schemas.get(schema)
+        struct, key_schema = require_struct(record.value, _PURPOSE, schema), self._schemas.get(schema)
         key = Struct(key_schema)
         for target in key_schema.fields:
             field = schema.field(target.name)

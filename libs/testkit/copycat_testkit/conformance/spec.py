@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import pytest
 from copycat_connect.config import ConfigValue
-from copycat_connect.plugin import Plugins, PluginSpec, load_plugins
+from copycat_connect.plugin import Plugins, PluginSpec, load_plugins, render_page
 from copycat_connect.plugin.converters import CONVERTER_TYPE
 from copycat_connect.validation import ConfigInfo, WorkerRules, plugin_keys, validate_connector
 
@@ -30,6 +30,13 @@ class SpecConformance(ABC):
         assert spec.version
         undocumented = [key.name for key in spec.config.keys.values() if not key.doc.endswith(".")]
         assert undocumented == []
+
+    def test_the_page_shows_every_key(self) -> None:
+        """The generated page has the class name and each key."""
+        spec = self.spec()
+        page = render_page(spec)
+        assert spec.class_name in page
+        assert [key for key in spec.config.keys if f"`{key}`" not in page] == []
 
     def test_every_key_can_be_rendered(self) -> None:
         """REST can list the keys, the framework's included."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
+from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import CopycatError
 from copycat_rpc import role
 from copycat_rpc.server import RpcServer
@@ -54,6 +56,7 @@ async def serve(
             should end and be started again.
     """
     settings = read_settings(properties)
+    Placeholders.from_worker(properties, os.environ)  # a wrong provider is told here, not by each connector
     jobs = Jobs()
     wiring = _Wiring(properties, settings, jobs)
     jobs.spawn(wiring.process.run(), "process of the connectors")

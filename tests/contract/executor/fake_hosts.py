@@ -97,11 +97,14 @@ class FakeLauncher:
         self.hosts: list[FakeHost] = []
         self.killed: list[str] = []
         self.drains = True
+        self.attaches = True
 
     def launch(self, spec: HostSpec, ended: Ended) -> None:
         host = FakeHost(spec, ended)
         host.drains = self.drains
         self.hosts.append(host)
+        if not self.attaches:
+            host.die("no interpreter")
 
     def kill(self, host_id: str) -> None:
         self.killed.append(host_id)

@@ -85,10 +85,12 @@ async def world(
     spares: int = 0,
     plugin_call: float = 10.0,
     drain: float = 2.0,
+    attaches: bool = True,
     properties: dict[str, str] | None = None,
 ) -> AsyncIterator[World]:
     """Run an executor with its peers."""
     it = World()
+    it.launcher.attaches = attaches
     path = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(AUTHOR)  # for the process of the connectors, which finds its plugins there
     peers = RpcServer("127.0.0.1:0")

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat.config.v1 import config_service_pb2
-from copycat.host.v1 import host_service_pb2
 
 from copycat_executor.adapters.bell import Bell
 from copycat_executor.adapters.board import Board
@@ -20,6 +19,7 @@ from copycat_executor.adapters.connectors import Connectors
 from copycat_executor.adapters.feed import Feed
 from copycat_executor.adapters.hosts import Hosts, Launcher
 from copycat_executor.adapters.jobs import Jobs
+from copycat_executor.adapters.levels import set_level
 from copycat_executor.adapters.lives import TaskLives
 from copycat_executor.adapters.membership import Membership
 from copycat_executor.adapters.offsets import Offsets
@@ -164,7 +164,4 @@ class Executor:
         self._topics.forget(connector)
 
     def _set_level(self, request: config_service_pb2.SetLoggerLevelRequest) -> None:
-        logging.getLogger(request.logger).setLevel(request.level)
-        self._process.tell("level", logger=request.logger, level=request.level)
-        level = host_service_pb2.SetLevel(logger=request.logger, level=request.level)
-        self.hosts.broadcast(host_service_pb2.AttachResponse(set_level=level))
+        set_level(request, self._process, self.hosts)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.adapters.bell import Bell
 from copycat_executor.adapters.host import Host
@@ -30,6 +31,7 @@ LAUNCH = 60.0
 #: How long a task waits for a slot while none is free and none is about to be, seconds.
 NO_SLOT = 30.0
 DRAIN_MS = 5000
+AGAIN = RetryPolicy(first=0.1, factor=4.0, ceiling=30.0)
 #: How long a host may take to go after that, and after it was killed, seconds.
 FORCE = 5.0
 
@@ -72,6 +74,8 @@ class Hosts:
         self._changed = Bell()
         self._loop = asyncio.get_running_loop()
         self._closing = False
+        self._waits = AGAIN.waits()
+        self._launches_from = 0.0
 
     def attach(self, hello: pb.Hello) -> Host:
         """Take the control stream of a host that proves itself.
@@ -84,6 +88,7 @@ class Hosts:
         if not mine or host is None or host.session is not None or host.ending:
             raise HostRefusedError(hello.host_id)
         host.attach(HostSession(self._loop.time()), hello.pid)
+        self._waits = AGAIN.waits()
         self._changed.ring()
         return host
 
@@ -144,7 +149,7 @@ class Hosts:
         for host_id in due.retire:
             self.retire(self._hosts[host_id])
         free = self._rules.slots - len(self._hosts)
-        for _ in range(0 if self._closing else min(due.launch, free)):
+        for _ in range(min(due.launch, free) if now >= self._launches_from and not self._closing else 0):
             self._launch()
         for host in self._hosts.values():
             self._force(host, now)
@@ -232,6 +237,8 @@ class Hosts:
         if host is None:
             return
         host.end()
+        if host.session is None:  # spares that do not even attach are not launched in a tight loop
+            self._launches_from = self._loop.time() + next(self._waits)
         if host.tasks:
             self.residents.host_lost(list(host.tasks), reason or "it ended by itself")
         elif reason is not None and not host.ending:

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from copycat_connect.config.placeholders import Placeholders
+from copycat_connect.config.providers import ConfigProvider
+from copycat_executor.connectorhost.secrets import Resolved
+
+SECRET = "correct horse"
+
+
+class Vault(ConfigProvider):
+    def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
+        return {key: {"db": SECRET, "pin": "1"}[key] for key in keys}
+
+
+def resolved(**config: str | None) -> Resolved:
+    return Resolved.of(config, Placeholders({"vault": Vault()}))
+
+
+def test_author_code_gets_values_and_no_nulls() -> None:
+    assert resolved(password="${vault:db}", other=None).given() == {"password": SECRET}
+
+
+def test_a_task_value_that_is_the_connectors_secret_is_published_as_its_placeholder() -> None:
+    config = resolved(password="${vault:db}")
+    assert config.restore([{"password": SECRET}]) == [{"password": "${vault:db}"}]
+
+
+def test_a_secret_under_another_key_is_a_placeholder_again_too() -> None:
+    config = resolved(password="${vault:db}")
+    assert config.restore([{"connection.password": SECRET}]) == [{"connection.password": "${vault:db}"}]
+
+
+def test_a_value_too_common_to_tell_a_secret_by_is_left_under_other_keys() -> None:
+    config = resolved(pin="${vault:pin}")
+    assert config.restore([{"pin": "1", "index": "1"}]) == [{"pin": "${vault:pin}", "index": "1"}]
+
+
+def test_an_own_value_of_a_task_stays() -> None:
+    assert resolved(password="${vault:db}").restore([{"password": "mine"}]) == [{"password": "mine"}]
+
+
+def test_texts_that_leave_the_process_hold_no_secret() -> None:
+    config = resolved(password="${vault:db}")
+    assert config.scrub(f"cannot log in with {SECRET}!") == "cannot log in with ${vault:db}!"
+
+
+def test_a_validated_value_is_shown_as_it_was_written() -> None:
+    config = resolved(user="x-${vault:db}", password="${vault:db}", plain="p")
+    assert config.shown("user", f"x-{SECRET}") == "x-${vault:db}"
+    assert config.shown("password", "[hidden]") == "[hidden]"
+    assert config.shown("plain", "p") == "p"
+    assert config.shown("user", None) is None

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from copycat_connect.errors import ConfigError
+from copycat_executor.spark.archive import archive_file, use_options
+from copycat_executor.spark.command import Java, command_line
+from copycat_executor.spark.conf import default_slots, session_conf, slots_of
+
+
+def test_a_local_master_says_how_many_hosts_there_may_be() -> None:
+    assert slots_of({"spark.master": "local[3]"}) == 3
+    assert slots_of({"spark.master": "local[3,1]"}) == 3
+
+
+def test_any_other_master_leaves_the_default() -> None:
+    assert slots_of({}) == slots_of({"spark.master": "local[*]"}) == default_slots()
+    assert slots_of({"spark.master": "spark://a:1"}) == default_slots()
+    assert default_slots() >= 8
+
+
+def test_worker_properties_override_the_session_and_nothing_else_reaches_it() -> None:
+    conf = session_conf({"spark.driver.memory": "1g", "group.id": "x", "spark.java.home": "/j"})
+    assert conf["spark.driver.memory"] == "1g"
+    assert "group.id" not in conf
+    assert "spark.java.home" not in conf
+
+
+def test_a_local_session_listens_on_loopback_only() -> None:
+    assert session_conf({})["spark.driver.bindAddress"] == "127.0.0.1"
+    assert "spark.driver.bindAddress" not in session_conf({"spark.master": "spark://a:1"})
+
+
+def test_a_given_java_home_without_java_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No Java at"):
+        Java.find({"spark.java.home": str(tmp_path)})
+
+
+def test_the_command_starts_sparks_gateway_with_the_heap_asked_for(tmp_path: Path) -> None:
+    command = command_line(Java(tmp_path / "java"), session_conf({"spark.driver.memory": "96m"}))
+    assert command[0] == str(tmp_path / "java")
+    assert "-Xmx96m" in command
+    assert command[-1] == "pyspark-shell"
+
+
+def test_an_archive_is_used_only_when_it_is_there(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    program.touch()
+    file = archive_file(Java(program), {"spark.class.archive.dir": str(tmp_path)})
+    assert file.parent == tmp_path
+    assert use_options(file) == ()
+    file.touch()
+    assert use_options(file) == (f"-XX:SharedArchiveFile={file}",)

@@ -62,6 +62,14 @@ def create(url: str, name: str, config: dict[str, str]) -> None:
         assert reply.status_code == 201, reply.text
 
 
+def healthy(url: str) -> bool:
+    """Say whether every service answers, so that a test starts from a whole system."""
+    try:
+        return httpx.get(f"{url}/health", timeout=20).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
 def copied(target: Path) -> Counter[str]:
     """Count the whole lines that arrived so far."""
     text = target.read_text() if target.exists() else ""
@@ -73,6 +81,7 @@ def test_no_line_is_lost_when_a_process_is_killed(system: CopycatUp, role: str, 
     topic = unique("chaos")
     source, target = tmp_path / "in.txt", tmp_path / "out.txt"
     source.touch()
+    wait_until(lambda: healthy(system.url), 90, "a healthy system")
     create(
         system.url,
         f"{topic}-in",
@@ -93,5 +102,8 @@ def test_no_line_is_lost_when_a_process_is_killed(system: CopycatUp, role: str, 
 
     expected = {f"line {number}" for number in range(writer.lines)}
     wait_until(lambda: set(copied(target)) >= expected, 90, "every line arrived")
+    for name in (f"{topic}-in", f"{topic}-out"):
+        wait_until(lambda: healthy(system.url), 90, "a healthy system")
+        httpx.delete(f"{system.url}/connectors/{name}", timeout=60).raise_for_status()
     torn = set(copied(target)) - expected
     assert len(torn) <= KILLS, f"a kill may tear the line being written, no more: {torn}"

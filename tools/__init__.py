@@ -1,0 +1,1 @@
+"""What people and machines run beside the product."""

@@ -7,9 +7,11 @@ from pathlib import Path
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tools.bench.rest import wait
+
 LINE = (
-    '{{"id":{number:09d},"user":"user-{user:06d}","action":"page_view","path":"/products/{user:06d}",'
-    '"agent":"Mozilla/5.0 (X11; Linux x86_64) Gecko","ms":{ms:05d}}}'
+    '{{"id":{number},"user":"user-{user:06d}","action":"page_view","path":"/products/{user:06d}",'
+    '"agent":"Mozilla/5.0 (X11; Linux x86_64) Gecko","ms":{ms}}}'
 )
 LINE_BYTES = 143
 
@@ -23,7 +25,8 @@ def write_lines(path: Path, count: int) -> None:
         for start in range(0, count, 10_000):
             numbers = range(start, min(start + 10_000, count))
             out.writelines(
-                LINE.format(number=n, user=n * 7919 % 1_000_000, ms=n % 100_000) + "\n" for n in numbers
+                LINE.format(number=100_000_000 + n, user=n * 7919 % 1_000_000, ms=10_000 + n % 90_000) + "\n"
+                for n in numbers
             )
 
 
@@ -41,6 +44,11 @@ class Topics:
     def create(self, topic: str) -> None:
         """Create a topic."""
         self._admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
+        wait(
+            lambda: 0 in self._consumer.list_topics(topic, 10).topics[topic].partitions,
+            30,
+            f"{topic} has no leader",
+        )
 
     def fill(self, topic: str, path: Path) -> None:
         """Produce every line of a file."""

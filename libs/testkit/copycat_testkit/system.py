@@ -94,9 +94,10 @@ class CopycatUp:
             self._process.communicate(timeout=STOP_SECONDS)
         finally:
             left = [process for process in below if process.is_running()]
-            for process in (*left, self._process):
+            for process in left:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
+            self._process.kill()
         code, self._process = self._process.returncode, None
         assert not left, f"copycat up left processes behind: {left}"
         return code

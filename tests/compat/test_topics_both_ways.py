@@ -146,6 +146,8 @@ def test_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str, tmp_pat
             wait_until(
                 lambda: offsets(rest, "running") == [position(tmp_path, size)], 120, "the new line's offset"
             )
-            wait_until(lambda: offsets(rest, "sink-é") == [read(LINES + 1)], 120, "only the new line was read")
+            wait_until(
+                lambda: offsets(rest, "sink-é") == [read(LINES + 1)], 120, "only the new line was read"
+            )
 
     assert after == before

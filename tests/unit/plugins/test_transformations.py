@@ -79,11 +79,15 @@ def answer_to(case: dict[str, Any]) -> dict[str, Any]:
         return {"error": error.message}
     if result is None:
         return {"dropped": True}
+    return described(result)
+
+
+def described(record: ConnectRecord) -> dict[str, Any]:
     return {
-        "topic": result.topic,
-        "key": encoded(result.key_schema, result.key),
-        "value": encoded(result.value_schema, result.value),
-        "headers": [[header.key, encoded(header.schema, header.value)] for header in result.headers],
+        "topic": record.topic,
+        "key": encoded(record.key_schema, record.key),
+        "value": encoded(record.value_schema, record.value),
+        "headers": [[header.key, encoded(header.schema, header.value)] for header in record.headers],
     }
 
 
@@ -100,6 +104,17 @@ def test_what_kafka_connect_was_recorded_to_do(case: dict[str, Any]) -> None:
         # Java names an object's address there.
         expected["error"] = answer["error"]
     assert answer == expected
+
+
+@pytest.mark.parametrize("case", [case for case in RECORDED if "topic" in case["answer"]])
+def test_in_place_gives_the_same_and_spares_the_original(case: dict[str, Any]) -> None:
+    made: Transformation = PLUGINS.find(case["class"], KINDS).factory()
+    made.configure(case["config"])
+    original, untouched = record_of(case), repr(record_of(case))
+    result = made.apply_in_place(original.private())
+    assert result is not None
+    assert described(result) == answer_to(case)
+    assert repr(original) == untouched
 
 
 @pytest.mark.parametrize(

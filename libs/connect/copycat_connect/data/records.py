@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from copycat_connect.data.headers import Header, Headers
 from copycat_connect.data.java import to_text
@@ -15,6 +15,7 @@ from copycat_connect.data.schema import Schema
 from copycat_connect.data.value import ConnectValue
 
 R = TypeVar("R", bound="ConnectRecord")
+_new = object.__new__
 
 
 class TimestampType(IntEnum):
@@ -83,6 +84,29 @@ class ConnectRecord:
         copy = self._copy()
         for name, value in changes.items():
             setattr(copy, name, value)
+        return copy
+
+    def with_key(self: R, schema: Schema | None, key: ConnectValue) -> R:
+        """Return a copy with another key."""
+        copy = self._copy()
+        copy.key_schema = schema
+        copy.key = key
+        return copy
+
+    def with_value(self: R, schema: Schema | None, value: ConnectValue) -> R:
+        """Return a copy with another value."""
+        copy = self._copy()
+        copy.value_schema = schema
+        copy.value = value
+        return copy
+
+    def private(self: R) -> R:
+        """Return a copy to change in place: a schemaless map that is the key or value is copied too."""
+        copy = self._copy()
+        if type(copy.value) is dict:
+            copy.value = dict(copy.value)
+        if type(copy.key) is dict:
+            copy.key = dict(copy.key)
         return copy
 
     def _copy(self: R) -> R:
@@ -163,18 +187,19 @@ class SourceRecord(ConnectRecord):
         return f"SourceRecord{{{origin}}} {super().__str__()}"
 
     def _copy(self) -> SourceRecord:
-        return SourceRecord(
-            self.source_partition,
-            self.source_offset,
-            self.topic,
-            self.value,
-            key=self.key,
-            key_schema=self.key_schema,
-            value_schema=self.value_schema,
-            kafka_partition=self.kafka_partition,
-            timestamp=self.timestamp,
-            headers=tuple(self._headers) if self.has_headers else (),
-        )
+        copy: SourceRecord = _new(type(self))
+        copy.source_partition = self.source_partition
+        copy.source_offset = self.source_offset
+        copy.topic = self.topic
+        copy.value = self.value
+        copy.key = self.key
+        copy.key_schema = self.key_schema
+        copy.value_schema = self.value_schema
+        copy.kafka_partition = self.kafka_partition
+        copy.timestamp = self.timestamp
+        headers = self._headers
+        copy._headers = headers if type(headers) is tuple else tuple(self.headers)
+        return copy
 
     @classmethod
     def _attributes(cls) -> tuple[str, ...]:
@@ -241,21 +266,21 @@ class SinkRecord(ConnectRecord):
         return f"SinkRecord{{{origin}}} {super().__str__()}"
 
     def _copy(self) -> SinkRecord:
-        copy = SinkRecord(
-            self.topic,
-            cast(int, self.kafka_partition),
-            self.offset,
-            self.key,
-            self.value,
-            self.key_schema,
-            self.value_schema,
-            self.timestamp,
-            self.timestamp_type,
-            tuple(self._headers) if self.has_headers else (),
-        )
+        copy: SinkRecord = _new(type(self))
+        copy.topic = self.topic
+        copy.kafka_partition = self.kafka_partition
+        copy.offset = self.offset
+        copy.key = self.key
+        copy.value = self.value
+        copy.key_schema = self.key_schema
+        copy.value_schema = self.value_schema
+        copy.timestamp = self.timestamp
+        copy.timestamp_type = self.timestamp_type
         copy.original_topic = self.original_topic
         copy.original_partition = self.original_partition
         copy.original_offset = self.original_offset
+        headers = self._headers
+        copy._headers = headers if type(headers) is tuple else tuple(self.headers)
         return copy
 
     @classmethod

@@ -105,23 +105,17 @@ def validate_connector(
     report_stage(f"validating {spec.kind.value} connector-specific properties for the connector")
     found = {value.name: value for value in definition.validate(raw, class_lookup(plugins))}
     _cross_check(raw, spec, found, worker, hooks)
-    for name, text in raw.items():
-        if text is None:
-            found.setdefault(name, ConfigValue(name)).errors.append(_NULL_TEXT)
+    _refuse_nulls(raw, found)
     converters = [
         validate_converter(raw, found, key, plugins, report_stage)
         for key in (HEADER_CONVERTER, KEY_CONVERTER, VALUE_CONVERTER)
     ]
     report_stage("performing multi-property validation for the connector")
     own = hooks.validate(raw)
-    if own is None:
-        own = spec.config.validate(raw, plugins.class_name)
-    main = main_infos(
-        raw.get(CONNECTOR_CLASS) or "",
-        {**definition.keys, **spec.config.keys},
-        [*found.values(), *own],
-        [*definition.groups, *spec.config.groups],
-    )
+    values = [*found.values(), *(spec.config.validate(raw, plugins.class_name) if own is None else own)]
+    keys = {**definition.keys, **spec.config.keys}
+    groups = [*definition.groups, *spec.config.groups]
+    main = main_infos(raw.get(CONNECTOR_CLASS) or "", keys, values, groups)
     return main.merged([*_overrides(raw, spec.kind, worker, report_stage), *converters])
 
 
@@ -137,6 +131,12 @@ def connector_plugin(raw: RawConfig, plugins: Plugins) -> PluginSpec:
     if class_name is None:
         raise NoConnectorClassError(raw)
     return plugins.find_connector(class_name)
+
+
+def _refuse_nulls(raw: RawConfig, found: Found) -> None:
+    for name, text in raw.items():
+        if text is None:
+            found.setdefault(name, ConfigValue(name)).errors.append(_NULL_TEXT)
 
 
 def _cross_check(

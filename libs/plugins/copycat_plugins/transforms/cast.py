@@ -106,14 +106,14 @@ class Cast(SidedTransformation):
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the cast side; null stays untouched."""
         del record
         if value is None:
             return schema, None
         if schema is None:
-            return None, self._schemaless(value)
+            return None, self._schemaless(value, owned=owned)
         updated = self._schemas.get(schema)
         if self._whole is not None:
             return updated, cast(schema, value, self._whole)
@@ -124,14 +124,13 @@ class Cast(SidedTransformation):
             result.put(target, item if wanted is None else cast(field.schema, item, wanted))
         return updated, result
 
-    def _schemaless(self, value: ConnectValue) -> ConnectValue:
+    def _schemaless(self, value: ConnectValue, *, owned: bool) -> ConnectValue:
         if self._whole is not None:
             return _narrow(cast(None, value, self._whole), self._whole)
-        fields = require_map(value, _PURPOSE)
-        return {
-            **fields,
-            **{name: _narrow(cast(None, fields.get(name), to), to) for name, to in self._casts.items()},
-        }
+        fields = require_map(value, _PURPOSE) if owned else dict(require_map(value, _PURPOSE))
+        for name, wanted in self._casts.items():
+            fields[name] = _narrow(cast(None, fields.get(name), wanted), wanted)
+        return fields
 
     def _cast_schema(self, schema: Schema) -> Schema:
         if self._whole is not None:

@@ -41,12 +41,14 @@ class ExtractField(SidedTransformation):
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the field."""
         del record
         if schema is None:
-            return None, None if value is None else value_in_map(require_map(value, _PURPOSE), self._steps)
+            found = None if value is None else value_in_map(require_map(value, _PURPOSE), self._steps)
+            # What was inside is not the caller's to change.
+            return None, dict(found) if owned and isinstance(found, dict) else found
         struct = None if value is None else require_struct(value, _PURPOSE, schema)
         field = field_at(schema, self._steps)
         if field is None:

@@ -41,10 +41,10 @@ class Flatten(SidedTransformation):
         self._delimiter: str = CONFIG.parse(config)[DELIMITER]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the flat side; null stays untouched."""
-        del record
+        del record, owned
         if value is None:
             return schema, None
         if schema is None:

@@ -26,10 +26,10 @@ class HoistField(SidedTransformation):
         self._field: str = CONFIG.parse(config)[FIELD]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the wrapped side."""
-        del record
+        del record, owned
         if schema is None:
             return None, {self._field: value}
         updated = self._schemas.get(schema)

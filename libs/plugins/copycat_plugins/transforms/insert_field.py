@@ -132,13 +132,13 @@ class InsertField(SidedTransformation):
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the side with more fields; null stays untouched."""
         if value is None:
             return schema, None
         if schema is None:
-            fields = dict(require_map(value, _PURPOSE))
+            fields = require_map(value, _PURPOSE) if owned else dict(require_map(value, _PURPOSE))
             for insertion in self._insertions:
                 item = insertion.read_schemaless(record)
                 if item is not None:

@@ -42,6 +42,11 @@ class InsertHeader(Transformation):
         updated.headers.add(self._header, self._value, self._schema)
         return updated
 
+    def apply_in_place(self, record: R) -> R | None:
+        """Add the header to the record."""
+        record.headers.add(self._header, self._value, self._schema)
+        return record
+
 
 PLUGIN = plain_plugin(
     InsertHeader,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 
@@ -45,14 +45,15 @@ class MaskField(SidedTransformation):
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the masked side."""
         del record
         if schema is None:
-            fields = require_map(value, _PURPOSE)
-            masked = {name: self._mask(None, fields.get(name)) for name in self._fields}
-            return None, {**fields, **masked}
+            fields = require_map(value, _PURPOSE) if owned else dict(require_map(value, _PURPOSE))
+            for name in self._fields:
+                fields[name] = self._mask(None, fields.get(name))
+            return None, fields
         struct = require_struct(value, _PURPOSE, schema)
         result = Struct(schema)
         for field in schema.fields:
@@ -63,15 +64,21 @@ class MaskField(SidedTransformation):
     def _mask(self, schema: Schema | None, value: ConnectValue) -> ConnectValue:
         if value is None:
             return None
-        return _blank(value) if self._replacement is None else _replace(schema, value, self._replacement)
+        if self._replacement is not None:
+            return _replace(schema, value, self._replacement)
+        blank = _BLANKS.get(type(value))
+        return blank() if blank is not None else _blank(value)
+
+
+_BLANKS: Mapping[type, Callable[[], ConnectValue]] = {
+    kind: kind for kind in (bool, int, float, str, list, dict, Decimal)
+}
 
 
 def _blank(value: ConnectValue) -> ConnectValue:
     match value:
-        case bool():
-            blank: ConnectValue = False
-        case int() | float() | Decimal() | str() | list() | dict():
-            blank = type(value)()
+        case int() | float() | str():
+            blank: ConnectValue = type(value)()
         case datetime():
             blank = datetime(1970, 1, 1, tzinfo=UTC)
         case date():

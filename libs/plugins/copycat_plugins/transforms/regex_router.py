@@ -22,6 +22,7 @@ CONFIG = ConfigDef(
     ),
     ConfigKey(REPLACEMENT, STRING, HIGH, doc="New topic; $1 stands for the first group."),
 )
+_MOST_KNOWN = 1000
 _REFERENCE = re.compile(r"\\(?P<escaped>.)|\$(?P<number>\d+)|\$\{(?P<name>[a-zA-Z]\w*)\}", re.DOTALL)
 
 
@@ -38,17 +39,22 @@ class RegexRouter(Transformation):
 
     def apply(self, record: R) -> R | None:
         """Return the record with its new topic."""
-        topic = self._known.get(record.topic)
-        if topic is None:
-            if len(self._known) > 1000:
-                self._known.clear()
-            topic = self._known[record.topic] = self._route(record.topic)
-        return record.replace(topic=topic)
+        return record.replace(topic=self._route(record.topic))
+
+    def apply_in_place(self, record: R) -> R | None:
+        """Change the topic of the record."""
+        record.topic = self._route(record.topic)
+        return record
 
     def _route(self, topic: str) -> str:
-        if not self._regex.fullmatch(topic):
-            return topic
-        return self._regex.sub(self._expand, topic, count=1)
+        known = self._known.get(topic)
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            matches = self._regex.fullmatch(topic) is not None
+            known = self._regex.sub(self._expand, topic, count=1) if matches else topic
+            self._known[topic] = known
+        return known
 
     def _expand(self, found: re.Match[str]) -> str:
         def refer(reference: re.Match[str]) -> str:

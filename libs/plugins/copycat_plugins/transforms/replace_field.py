@@ -63,11 +63,13 @@ class ReplaceField(SidedTransformation):
         parsed = CONFIG.parse(config)
         self._exclude, self._include = frozenset(parsed[EXCLUDE]), frozenset(parsed[INCLUDE])
         self._renames = _parse_renames(parsed[RENAMES])
+        # One name after the other is enough when no new name is an old one too.
+        self._is_local = not self._include and not self._renames.keys() & set(self._renames.values())
         self._old_names = {new: old for old, new in self._renames.items()}
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the side with other fields; null stays untouched."""
         del record
@@ -75,9 +77,7 @@ class ReplaceField(SidedTransformation):
             return schema, None
         if schema is None:
             fields = require_map(value, _PURPOSE)
-            return None, {
-                self._renames.get(name, name): item for name, item in fields.items() if self._keeps(name)
-            }
+            return None, self._in_place(fields) if owned and self._is_local else self._rebuilt(fields)
         struct, updated = require_struct(value, _PURPOSE, schema), self._schemas.get(schema)
         result = Struct(updated)
         for target in updated.fields:
@@ -89,6 +89,22 @@ class ReplaceField(SidedTransformation):
                 raise DataError(message)
             result.put(target, read_field(struct, field, replace_null=self._replace_null))
         return updated, result
+
+    def _in_place(self, fields: dict[ConnectValue, ConnectValue]) -> dict[ConnectValue, ConnectValue]:
+        for name in self._exclude:
+            fields.pop(name, None)
+        for old, new in self._renames.items():
+            if old in fields:
+                fields[new] = fields.pop(old)
+        return fields
+
+    def _rebuilt(self, fields: dict[ConnectValue, ConnectValue]) -> dict[ConnectValue, ConnectValue]:
+        exclude, include, renames = self._exclude, self._include, self._renames
+        return {
+            renames.get(name, name): item
+            for name, item in fields.items()
+            if name not in exclude and (not include or name in include)
+        }
 
     def _keeps(self, name: str) -> bool:
         return name not in self._exclude and (not self._include or name in self._include)

@@ -17,7 +17,7 @@ _NARROW: Mapping[SchemaType, Callable[[], ConnectValue]] = {
 }
 
 
-def require_map(value: ConnectValue, purpose: str) -> Mapping[ConnectValue, ConnectValue]:
+def require_map(value: ConnectValue, purpose: str) -> dict[ConnectValue, ConnectValue]:
     """Return the value if it is a map."""
     if not isinstance(value, dict):
         message = (

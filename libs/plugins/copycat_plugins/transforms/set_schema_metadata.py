@@ -41,10 +41,10 @@ class SetSchemaMetadata(SidedTransformation):
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the side under its new schema; null without a schema stays untouched."""
-        del record
+        del record, owned
         if value is None and schema is None:
             return None, None
         updated = self._schemas.get(require_schema(schema, _PURPOSE))

@@ -28,6 +28,9 @@ class Side(Protocol):
     def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
         """Return a record with another part."""
 
+    def set(self, record: ConnectRecord, schema: Schema | None, value: ConnectValue) -> None:
+        """Change the part of this record."""
+
 
 class KeySide:
     """The key."""
@@ -42,7 +45,12 @@ class KeySide:
 
     def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
         """Return a record with another key."""
-        return record.replace(key_schema=schema, key=value)
+        return record.with_key(schema, value)
+
+    def set(self, record: ConnectRecord, schema: Schema | None, value: ConnectValue) -> None:
+        """Change the key of this record."""
+        record.key_schema = schema
+        record.key = value
 
 
 class ValueSide:
@@ -58,7 +66,12 @@ class ValueSide:
 
     def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
         """Return a record with another value."""
-        return record.replace(value_schema=schema, value=value)
+        return record.with_value(schema, value)
+
+    def set(self, record: ConnectRecord, schema: Schema | None, value: ConnectValue) -> None:
+        """Change the value of this record."""
+        record.value_schema = schema
+        record.value = value
 
 
 SIDES: Mapping[str, Side] = {"Key": KeySide(), "Value": ValueSide()}
@@ -73,14 +86,28 @@ class SidedTransformation(Transformation):
 
     def apply(self, record: R) -> R | None:
         """Return a record whose side is changed."""
-        schema, value = self.change(record, self.side.schema(record), self.side.value(record))
-        return self.side.update(record, schema, value)
+        side = self.side
+        schema, value = self.change(record, side.schema(record), side.value(record))
+        return side.update(record, schema, value)
+
+    def apply_in_place(self, record: R) -> R | None:
+        """Change the side of the record."""
+        side = self.side
+        schema, value = self.change(record, side.schema(record), side.value(record), owned=True)
+        side.set(record, schema, value)
+        return record
 
     @abstractmethod
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return what takes the side's place.
+
+        Args:
+            record: The whole record.
+            schema: The side's schema.
+            value: The side.
+            owned: True when a map that is the side may be changed.
 
         Raises:
             DataError: The side is not what this transformation works on.

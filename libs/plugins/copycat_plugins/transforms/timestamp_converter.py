@@ -75,10 +75,10 @@ class TimestampConverter(SidedTransformation):
         self._formats = TimestampFormats(text, _pattern(text), parsed[PRECISION])
 
     def change(
-        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue
+        self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the side in its new form."""
-        del record
+        del record, owned
         updated = None if schema is None else self._schemas.get(schema)
         if not self._field:
             return updated, self._convert(schema, value)

@@ -46,12 +46,19 @@ class TimestampRouter(Transformation):
 
     def apply(self, record: R) -> R | None:
         """Return the record with its new topic."""
+        return record.replace(topic=self._route(record))
+
+    def apply_in_place(self, record: R) -> R | None:
+        """Change the topic of the record."""
+        record.topic = self._route(record)
+        return record
+
+    def _route(self, record: ConnectRecord) -> str:
         if record.timestamp is None:
             message = f"Timestamp missing on record: {record}"
             raise DataError(message)
         moment = self._pattern.format(timestamp_from_millis(record.timestamp))
-        topic = self._topic_format.replace("${topic}", record.topic).replace("${timestamp}", moment)
-        return record.replace(topic=topic)
+        return self._topic_format.replace("${topic}", record.topic).replace("${timestamp}", moment)
 
 
 PLUGIN = plain_plugin(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import (
     OPTIONAL_BOOLEAN_SCHEMA,
@@ -17,6 +15,8 @@ from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
+
+from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.converters.BooleanConverter"
 _READ: dict[bytes | None, bool | None] = {None: None, b"\x01": True, b"\x00": False}
@@ -64,7 +64,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=version("copycat-plugins"),
+        version=VERSION,
         summary="A boolean as one byte.",
         config=ConfigDef(CONVERTER_TYPE_KEY),
         factory=BooleanConverter,

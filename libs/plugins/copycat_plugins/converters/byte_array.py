@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import (
@@ -18,6 +17,8 @@ from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
+
+from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
@@ -69,7 +70,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=version("copycat-plugins"),
+        version=VERSION,
         summary="Bytes as they are.",
         config=ConfigDef(CONVERTER_TYPE_KEY),
         factory=ByteArrayConverter,

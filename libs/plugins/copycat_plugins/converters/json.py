@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
 
 from copycat_connect.data import NULL, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.errors import DataError
@@ -18,6 +17,7 @@ from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.converters.json_reader import JsonReader, Reader, reads_decimals
 from copycat_plugins.converters.json_schema import schema_from_node, schema_to_node
 from copycat_plugins.converters.json_writer import JsonWriter, Writer, write_schemaless
+from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.json.JsonConverter"
 _NO_ENVELOPE = (
@@ -148,7 +148,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=version("copycat-plugins"),
+        version=VERSION,
         summary="JSON, with its schema in an envelope or without.",
         config=keys.CONFIG,
         factory=JsonConverter,

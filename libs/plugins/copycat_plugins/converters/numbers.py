@@ -6,7 +6,6 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import (
@@ -24,6 +23,8 @@ from copycat_connect.data.java import class_text, round_to_float32
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
+
+from copycat_plugins.version import VERSION
 
 
 def _take_int(value: ConnectValue) -> int:
@@ -125,7 +126,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=number.class_name,
         kind=kind,
-        version=version("copycat-plugins"),
+        version=VERSION,
         summary=f"A number of the type {number.schema.type.value}, {number.layout.size} bytes big-endian.",
         config=ConfigDef(CONVERTER_TYPE_KEY),
         factory=_factory(number),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from importlib.metadata import version
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import NULL, OPTIONAL_BYTES_SCHEMA, ConnectValue, Schema, SchemaAndValue
@@ -12,6 +11,8 @@ from copycat_connect.errors import DataError
 from copycat_connect.plugin import HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.values.parsing import parse_value
 from copycat_connect.values.text import value_to_text
+
+from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ class SimpleHeaderConverter(HeaderConverter):
 PLUGIN = PluginSpec(
     class_name=CLASS_NAME,
     kind=PluginKind.HEADER_CONVERTER,
-    version=version("copycat-plugins"),
+    version=VERSION,
     summary="Headers as text, their types guessed when they are read.",
     config=ConfigDef(),
     factory=SimpleHeaderConverter,

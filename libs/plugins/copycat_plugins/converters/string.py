@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import cast
 
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, Width
@@ -12,6 +11,8 @@ from copycat_connect.data.java import decode_utf8, to_text
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE, CONVERTER_TYPE_KEY, Configs
+
+from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.storage.StringConverter"
 ENCODING = "converter.encoding"
@@ -112,7 +113,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=version("copycat-plugins"),
+        version=VERSION,
         summary="Text, as Java prints the value.",
         config=CONFIG,
         factory=StringConverter,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.plugin import PluginKind, PluginSpec, Predicate
+
+from copycat_plugins.version import VERSION
 
 PACKAGE = "org.apache.kafka.connect.transforms.predicates"
 
@@ -22,7 +23,7 @@ def predicate_plugin(
     return PluginSpec(
         class_name=f"{PACKAGE}.{name}",
         kind=PluginKind.PREDICATE,
-        version=version("copycat-plugins"),
+        version=VERSION,
         summary=summary,
         config=config,
         factory=make,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.metadata import version
 from typing import Protocol, TypeVar
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
 from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
+
+from copycat_plugins.version import VERSION
 
 R = TypeVar("R", bound=ConnectRecord)
 PACKAGE = "org.apache.kafka.connect.transforms"
@@ -126,7 +127,7 @@ def sided_plugins(
         PluginSpec(
             class_name=f"{PACKAGE}.{name}${suffix}",
             kind=PluginKind.TRANSFORMATION,
-            version=version("copycat-plugins"),
+            version=VERSION,
             summary=summary,
             config=config,
             factory=partial(make, side),
@@ -147,7 +148,7 @@ def plain_plugin(
     return PluginSpec(
         class_name=f"{PACKAGE}.{name}",
         kind=PluginKind.TRANSFORMATION,
-        version=version("copycat-plugins"),
+        version=VERSION,
         summary=summary,
         config=config,
         factory=make,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -39,7 +40,8 @@ class Guard:
     def close(self) -> None:
         """End the watch, and with it whatever is still watched."""
         if self._shell.stdin is not None:
-            self._shell.stdin.close()
+            with suppress(BrokenPipeError):
+                self._shell.stdin.close()
         self._shell.wait()
 
     def __enter__(self) -> Guard:
@@ -53,6 +55,8 @@ class Guard:
         self.close()
 
     def _say(self, line: str) -> None:
-        if self._shell.stdin is not None:
-            self._shell.stdin.write(line.encode())
-            self._shell.stdin.flush()
+        pipe = self._shell.stdin
+        if pipe is not None and not pipe.closed:
+            with suppress(BrokenPipeError):  # somebody killed the shell: nobody is left to be told
+                pipe.write(line.encode())
+                pipe.flush()

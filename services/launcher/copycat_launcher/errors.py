@@ -15,3 +15,12 @@ class ConnectorFileError(CopycatError):
     """A connector file of the command line cannot be read, or its connector did not start."""
 
     code = ErrorCode("launcher.connector", grpc="INVALID_ARGUMENT", http=400)
+
+
+class HurriedError(CopycatError):
+    """Somebody did not want to wait for the drain."""
+
+    code = ErrorCode("launcher.hurried", grpc="ABORTED", http=500)
+
+    def __init__(self) -> None:
+        super().__init__("Stopped without draining: what was not committed is done again at the next start")

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Coroutine
 
 from copycat_launcher.console import say, waiting
+from copycat_launcher.errors import HurriedError
 from copycat_launcher.supervisor import Supervisor
 
 
@@ -30,8 +31,9 @@ async def run(supervisor: Supervisor, names: list[str], ready: Callable[[], None
     """Run until told to stop; whatever happens, nothing is left running.
 
     Raises:
-        CopycatError: Something did not start, or cannot be started again.
+        CopycatError: Something did not start, cannot be started again, or was not given the time to drain.
     """
+    drained = False
     try:
         with waiting("Starting", names) as line:
             began = await unless(supervisor.start(line.done), signals.drain)
@@ -43,8 +45,11 @@ async def run(supervisor: Supervisor, names: list[str], ready: Callable[[], None
         if signals.drain.is_set():
             say("Stopping; press Ctrl-C again to stop without draining")
         with waiting("Stopping", names) as line:
-            if not await unless(supervisor.stop(line.done), signals.hurry):
-                await supervisor.kill()
+            drained = await unless(supervisor.stop(line.done), signals.hurry)
+        if not drained:
+            await supervisor.kill()
+    if not drained:
+        raise HurriedError
 
 
 async def unless(work: Coroutine[object, object, None], event: asyncio.Event) -> bool:

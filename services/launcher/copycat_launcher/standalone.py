@@ -17,6 +17,7 @@ from copycat_telemetry.tracing import configure_tracing
 
 from copycat_launcher.connector_files import ConnectorFile, read_connector_file
 from copycat_launcher.console import say, waiting
+from copycat_launcher.errors import HurriedError
 from copycat_launcher.in_process import RoleTask, first_end, stop_all
 from copycat_launcher.roles import GRPC_ROLES, ROLES
 from copycat_launcher.run import Signals, unless
@@ -63,7 +64,9 @@ async def _standalone(properties: Mapping[str, str], files: Sequence[ConnectorFi
             await unless(_work(tasks, files), signals.drain)
     finally:
         with waiting("Stopping", [task.role.name for task in tasks]):
-            await unless(stop_all(tasks), signals.hurry)
+            drained = await unless(stop_all(tasks), signals.hurry)
+    if not drained:
+        raise HurriedError
 
 
 async def _start(tasks: Sequence[RoleTask], progress: Callable[[str], None]) -> None:

@@ -85,6 +85,20 @@ def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
     assert set(after) - set(topics) <= {worker.topic, "__consumer_offsets", "__transaction_state"}
 
 
+def test_offsets_survive_a_hard_kill_and_nothing_is_left(real_commands: Commands, worker: Worker) -> None:
+    worker.source.write_text("one\n")
+    first = real_commands.start(worker.properties, worker.connector())
+    wait_until(worker.offsets.exists, 180, "a committed offset")
+    processes = first.tree()
+    assert first.end(signal.SIGKILL) == -signal.SIGKILL
+    wait_gone(processes)
+    with worker.source.open("a") as file:
+        file.write("two\n")
+    second = real_commands.start(worker.properties, worker.connector())
+    wait_until(lambda: worker.records() == ["one", "two"], 180, "the second record alone")
+    assert second.end() == 0
+
+
 def test_without_offsets_every_start_is_the_first(real_commands: Commands, worker: Worker) -> None:
     worker.source.write_text("one\n")
     arguments = ("--no-offsets", worker.properties, worker.connector())

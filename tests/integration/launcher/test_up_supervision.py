@@ -85,3 +85,17 @@ def test_a_stop_while_starting_leaves_nothing(commands: Commands, tmp_path: Path
     assert command.end() == 0
     wait_gone(processes)
     assert command.said() == "Stopping; press Ctrl-C again to stop without draining\n"
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_drain(
+    commands: Commands, tmp_path: Path, journal: Any
+) -> None:
+    data = tmp_path / "data"
+    command = commands.start("up", "--rest-port", "0", "--data-dir", data, "--set", "executor.stubborn=yes")
+    command.wait_ready()
+    processes = command.tree()
+    command.process.send_signal(signal.SIGINT)
+    wait_until(lambda: "asked executor" in journal.lines(), 20, "a drain that hangs")
+    assert command.end(signal.SIGINT) == 1
+    assert "Stopped without draining" in command.said()
+    wait_gone(processes)

@@ -34,13 +34,14 @@ def note(line: str) -> None:
 
 
 def run(role: str) -> None:
-    """Serve until SIGTERM; a property `<role>.fails` ends it at once with that message."""
+    """Serve until SIGTERM; `<role>.fails=why` ends it at once with that, `<role>.stubborn=` ignores it."""
     properties = read_properties(Path(sys.argv[1]))
     if why := properties.get(f"{role}.fails"):
         sys.exit(f"copycat {role}: {why}")
     note(f"up {role} {os.getpid()}")
     drain = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: drain.set())
+    stubborn = f"{role}.stubborn" in properties
+    signal.signal(signal.SIGTERM, lambda *_: note(f"asked {role}") if stubborn else drain.set())
     if role == "gateway":
         url = urlsplit(properties["listeners"])
         web = http.server.ThreadingHTTPServer((str(url.hostname), int(url.port or 0)), Healthy)

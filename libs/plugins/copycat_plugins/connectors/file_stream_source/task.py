@@ -50,6 +50,8 @@ class FileStreamSourceTask(SourceTask):
         self._file: str | None = parsed[FILE] or None
         self._partition = {FILENAME: self._file}
         if self._file is None:
+            if sys.stdin is None:
+                raise ConnectError("There is no standard input to read; set 'file'")
             self._descriptor = sys.stdin.fileno()
         else:
             self._lines = Lines(self._committed_position())
@@ -109,7 +111,7 @@ class FileStreamSourceTask(SourceTask):
             return os.read(descriptor, self._chunk_size)
         except OSError as error:
             # Kafka's task takes a failed read for "nothing yet" too.
-            _log.warning("Reading %s failed: %s", self._file, error)
+            self._warn_once("Reading %s failed, trying again: %s", self._file, error)
             return b""
 
     def _open(self) -> bool:
@@ -117,9 +119,7 @@ class FileStreamSourceTask(SourceTask):
         try:
             descriptor = os.open(self._file, os.O_RDONLY)
         except FileNotFoundError:
-            if not self._warned:
-                _log.warning("Couldn't find file %s, waiting for it to be created", self._file)
-                self._warned = True
+            self._warn_once("Couldn't find file %s, waiting for it to be created", self._file)
             self.context.wait(_MISSING_SECONDS)
             return False
         except OSError as error:
@@ -128,6 +128,11 @@ class FileStreamSourceTask(SourceTask):
         self._descriptor = descriptor
         self._skip(descriptor)
         return True
+
+    def _warn_once(self, text: str, *details: object) -> None:
+        if not self._warned:
+            _log.warning(text, *details)
+            self._warned = True
 
     def _skip(self, descriptor: int) -> None:
         mode = os.fstat(descriptor).st_mode

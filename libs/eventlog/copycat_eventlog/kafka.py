@@ -46,6 +46,7 @@ class KafkaLog:
         self._materialiser: Materialiser | None = None
         self._fold: Fold | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._questions: set[asyncio.Task[None]] = set()  # those that end by themselves
         self._crash = _Crash()
         self._cancelled = threading.Event()
 
@@ -58,14 +59,15 @@ class KafkaLog:
         """Make or check the topic, fold it, and take part in the election."""
         silence_clients()
         self._fold = fold
-        self._spawn(self._wake_coordinators())
+        self._questions.add(self._spawn(self._wake_coordinators()))
         self._materialiser = Materialiser(
             self._reading, self._settings.topic, await self._prepared(), self._folded, of=self._election
         )
         self._spawn(self._election.start())
         await self._materialiser.start()
-        for work in (self._watch(), self._group.run(), self._leadership.run()):
-            self._spawn(work)
+        self._spawn(self._watch())
+        self._spawn(self._group.run())
+        self._questions.add(self._spawn(self._leadership.run()))
         await self._fold_to_end()
         self._materialiser.caught_up()
 
@@ -94,11 +96,7 @@ class KafkaLog:
         self._leadership.close()
         await self._group.close()
         await self._linger()
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._end_tasks()
         await self._election.stop()
         if self._materialiser is not None:
             await self._materialiser.stop()
@@ -176,13 +174,23 @@ class KafkaLog:
         except (TimeoutError, UnavailableError):
             return
 
+    async def _end_tasks(self) -> None:
+        if self._questions:  # cut off while connecting, aiokafka would complain about a connection left open
+            await asyncio.wait(tuple(self._questions), timeout=LINGER_SECONDS)
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
     async def _watch(self) -> None:
         self._crash.set(await self._election.crashed())
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

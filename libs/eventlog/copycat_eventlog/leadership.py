@@ -83,10 +83,11 @@ class Leadership:
         self._closed = True
         self._set(leads=False)
         self._decided.set()
+        self._changed.set()
 
     async def run(self) -> None:
-        """Follow the elections, for ever."""
-        while True:
+        """Follow the elections until closed."""
+        while not self._closed:
             self._changed.clear()
             pause = await self._look()
             try:

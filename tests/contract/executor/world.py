@@ -132,6 +132,7 @@ async def world(
                 jobs=it.jobs,
             )
             it.executor.run()
+            await it.process.call("ping", "starting", 60.0)  # so that short deadlines mean author code only
             yield it
             crashed = asyncio.create_task(it.jobs.crashed())
             done, _ = await asyncio.wait((crashed,), timeout=0)

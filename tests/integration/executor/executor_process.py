@@ -137,7 +137,7 @@ async def executor(bootstrap: str, folder: Path, **more: str) -> AsyncIterator[P
     server.add(add_OffsetServiceServicer_to_server, peers.offset, "copycat.offset.v1.OffsetService")
     peers.address = await server.start()
     try:
-        await peers.start({key.replace("_", "."): value for key, value in more.items()})
+        await peers.start(more)
         yield peers
     finally:
         await peers.end()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(240)
 
 
 async def test_sigterm_drains_commits_and_leaves_no_process(kafka: str, tmp_path: Path) -> None:
-    async with executor(kafka, tmp_path, offset_flush_interval_ms="60000") as peers:
+    async with executor(kafka, tmp_path, **{"offset.flush.interval.ms": "60000"}) as peers:
         file, name = tmp_path / "in.txt", unique("copy")
         file.write_text("a\nb\n")
         peers.config.put(name, file_source(file, name), [file_source(file, name)])

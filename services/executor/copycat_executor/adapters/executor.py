@@ -117,7 +117,7 @@ class Executor:
             statuses=self._statuses,
             jobs=jobs,
         )
-        self.restarting = Restarting(self.board, self._statuses, suspects)
+        self.restarting = Restarting(self.board, self._feed, self._statuses, suspects)
         self.membership = Membership(worker_id, services, self.board)
         self._conductor = Conductor(self.board, self._feed, self.connectors, tasks)
         self._services = services

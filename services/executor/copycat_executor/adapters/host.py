@@ -23,6 +23,8 @@ class Host:
         self.retiring = False
         self.ends_by: float | None = None
         """It was told to end, so its end is no loss; after this time by force."""
+        self.lost = False
+        """Its control stream ended without need."""
         self.pid = 0
         self.session: HostSession | None = None
         self.attached: asyncio.Future[HostSession | None] = asyncio.get_running_loop().create_future()

@@ -95,6 +95,7 @@ class Hosts:
     def detached(self, host: Host) -> None:
         """A control stream ended; its process follows, by force if need be."""
         if not host.ending:
+            host.lost = True
             self._kill(host)
 
     async def place(self, task: Instance, isolation: Isolation, *, alone: bool) -> Host | None:
@@ -241,6 +242,6 @@ class Hosts:
             self._launches_from = self._loop.time() + next(self._waits)
         if host.tasks:
             self.residents.host_lost(list(host.tasks), reason or "it ended by itself")
-        elif reason is not None and not host.ending:
+        if reason is not None and (host.lost or not host.ending):
             log.warning("host %s died: %s", host_id, reason)
         self.tend()

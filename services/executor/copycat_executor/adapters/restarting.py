@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from copycat.config.v1 import config_service_pb2
 
 from copycat_executor.adapters import statuses
 from copycat_executor.adapters.board import Board
+from copycat_executor.adapters.feed import Feed
 from copycat_executor.adapters.statuses import Statuses
 from copycat_executor.adapters.suspects import Suspects
 from copycat_executor.domain.errors import RestartFailedError, UnassignedInstanceError
@@ -22,8 +24,9 @@ LONGEST = 85.0
 class Restarting:
     """Marks instances for a restart; the conductor does the rest."""
 
-    def __init__(self, board: Board, statuses: Statuses, suspects: Suspects) -> None:
+    def __init__(self, board: Board, feed: Feed, statuses: Statuses, suspects: Suspects) -> None:
         self._board = board
+        self._feed = feed
         self._statuses = statuses
         self._suspects = suspects
 
@@ -49,11 +52,7 @@ class Restarting:
         if name not in self._board.connectors:
             raise UnassignedInstanceError(instance)
         self._mark(instance)
-        try:
-            async with asyncio.timeout(LONGEST):
-                await self._board.until(lambda: _is_up(self._board.connectors.get(name)))
-        except TimeoutError:
-            raise RestartFailedError(instance) from None
+        await self._until(lambda: _is_up(self._board.connectors.get(name)), instance)
         if self._board.connectors[name].phase is Phase.FAILED:
             raise RestartFailedError(instance)
 
@@ -67,11 +66,21 @@ class Restarting:
         if instance not in self._board.tasks:
             raise UnassignedInstanceError(instance)
         self._mark(instance)
+        await self._until(lambda: _is_new(self._board.tasks.get(instance)), instance)
+
+    async def _until(self, back: Callable[[], bool], instance: Instance) -> None:
+        """Wait until an instance is back, unless it is taken away from this worker meanwhile."""
         try:
             async with asyncio.timeout(LONGEST):
-                await self._board.until(lambda: _is_new(self._board.tasks.get(instance)))
+                await self._board.until(lambda: back() or not self._wanted(instance))
         except TimeoutError:
             raise RestartFailedError(instance) from None
+        if not back():
+            raise UnassignedInstanceError(instance)
+
+    def _wanted(self, instance: Instance) -> bool:
+        desired = self._feed.desired()
+        return desired is not None and (instance in desired.tasks or instance.connector in desired.connectors)
 
     def _mark(self, instance: Instance) -> None:
         self._suspects.forget(instance)

@@ -45,9 +45,12 @@ def default_slots() -> int:
 
 
 def slots_of(properties: Mapping[str, str]) -> int:
-    """Return how many hosts may run at a time: the N of `local[N]`."""
+    """Return how many hosts may run at a time: the N of `local[N]`, on a cluster `spark.cores.max`."""
     master = properties.get(MASTER, "")
-    inner = master.removeprefix("local[").rstrip("]").split(",")[0] if master.startswith("local[") else ""
+    if master.startswith("local"):
+        inner = master.removeprefix("local[").rstrip("]").split(",")[0]
+    else:
+        inner = properties.get("spark.cores.max", "")
     return int(inner) if inner.isdigit() and int(inner) > 0 else default_slots()
 
 

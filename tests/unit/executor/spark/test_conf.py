@@ -14,6 +14,10 @@ def test_a_local_master_says_how_many_hosts_there_may_be() -> None:
     assert slots_of({"spark.master": "local[3,1]"}) == 3
 
 
+def test_on_a_cluster_the_cores_asked_for_are_the_slots() -> None:
+    assert slots_of({"spark.master": "spark://a:1", "spark.cores.max": "6"}) == 6
+
+
 def test_any_other_master_leaves_the_default() -> None:
     assert slots_of({}) == slots_of({"spark.master": "local[*]"}) == default_slots()
     assert slots_of({"spark.master": "spark://a:1"}) == default_slots()

@@ -61,12 +61,18 @@ class FakeConfig(ConfigServiceServicer):
         self.published: list[config_pb.PutTaskConfigsRequest] = []
         self.watch = Watch()
 
-    def put(self, name: str, config: dict[str, str], tasks: list[dict[str, str]] | None = None) -> None:
+    def put(
+        self,
+        name: str,
+        config: dict[str, str],
+        tasks: list[dict[str, str]] | None = None,
+        target: types_pb2.TargetState.ValueType = STARTED,
+    ) -> None:
         known = self.connectors.get(name)
         connector = config_pb.Connector(
             name=name,
             config=config_to_proto({"name": name, **config}),
-            target_state=known.target_state if known else STARTED,
+            target_state=known.target_state if known else target,
             tasks=[config_to_proto(dict(task)) for task in tasks or []],
         )
         if tasks is None and known is not None:

@@ -76,8 +76,8 @@ async def test_a_connector_follows_its_target_state() -> None:
 
 async def test_a_connector_created_paused_is_not_started() -> None:
     async with world() as it:
-        it.config.put("orders", {**SOURCE, "on.start": "raise"})
-        it.config.target("orders", types_pb2.TARGET_STATE_PAUSED)
+        paused = types_pb2.TARGET_STATE_PAUSED
+        it.config.put("orders", {**SOURCE, "on.start": "raise"}, target=paused)
         it.scheduler.assign(it.worker, "orders")
         await it.status_is("PAUSED", "orders")
 

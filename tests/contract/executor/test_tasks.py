@@ -31,8 +31,7 @@ async def test_an_assigned_task_is_started_in_a_host_with_all_it_needs() -> None
 
 async def test_a_task_created_paused_begins_paused() -> None:
     async with world() as it:
-        it.config.put("orders", SOURCE, [{"index": "0"}])
-        it.config.target("orders", PAUSED)
+        it.config.put("orders", SOURCE, [{"index": "0"}], target=PAUSED)
         it.scheduler.assign(it.worker, "orders", 0)
         await it.status_is("PAUSED", "orders", 0)
 

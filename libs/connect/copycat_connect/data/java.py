@@ -16,6 +16,11 @@ _INT64 = range(-(2**63), 2**63)
 # Java replaces an encoded surrogate as one malformed sequence, Python byte by byte.
 _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
+#: Types that `%s` writes as Java does.
+_PLAIN = frozenset({str, int})
+_MOST_TEMPLATES = 256
+_templates: dict[tuple[ConnectValue, ...], str] = {}
+
 _CLASSES: dict[type, str] = {
     bool: "java.lang.Boolean",
     float: "java.lang.Double",
@@ -137,7 +142,21 @@ def _list_text(value: list[ConnectValue]) -> str:
 
 
 def _map_text(value: dict[ConnectValue, ConnectValue]) -> str:
-    return "{" + ", ".join(f"{to_text(key)}={to_text(item)}" for key, item in value.items()) + "}"
+    template = map_template(tuple(value))
+    if template is None:
+        return "{" + ", ".join(f"{to_text(key)}={to_text(item)}" for key, item in value.items()) + "}"
+    items = value.values()
+    return template % (tuple(items) if _PLAIN.issuperset(map(type, items)) else tuple(map(to_text, items)))
+
+
+def map_template(names: tuple[ConnectValue, ...]) -> str | None:
+    """Return the text of maps with these keys, their values to be filled in; None unless all are texts."""
+    template = _templates.get(names)
+    if template is None and set(map(type, names)) <= {str}:
+        template = "{" + ", ".join(name.replace("%", "%%") + "=%s" for name in names) + "}"
+        if len(_templates) < _MOST_TEMPLATES:
+            _templates[names] = template
+    return template
 
 
 def _bytes_text(value: bytes) -> str:

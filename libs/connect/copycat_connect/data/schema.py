@@ -82,10 +82,14 @@ class Schema:
     value: Schema | None = None
     """Schema of a MAP's or an ARRAY's values; read it through `value_schema`."""
     _by_name: Mapping[str, Field] = field(init=False, repr=False, compare=False)
+    struct_template: str = field(init=False, repr=False, compare=False)
+    """Java's text of a struct without nulls, its values to be filled in."""
 
     def __post_init__(self) -> None:
         """Index the members by name."""
         object.__setattr__(self, "_by_name", {member.name: member for member in self.field_list})
+        members = (member.name.replace("%", "%%") + "=%s" for member in self.field_list)
+        object.__setattr__(self, "struct_template", "Struct{" + ",".join(members) + "}")
 
     def __hash__(self) -> int:
         return hash((self.type, self.optional, self.name, self.version, len(self.field_list)))

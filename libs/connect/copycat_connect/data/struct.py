@@ -11,6 +11,10 @@ from copycat_connect.data.validation import validate_value
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
 
+_new = object.__new__
+#: Types that `%s` writes as Java does.
+_PLAIN = frozenset({str, int})
+
 
 class Struct:
     """A record of named fields. Values are checked against the schema as they are put."""
@@ -39,6 +43,14 @@ class Struct:
         if values:
             for name, value in values.items():
                 self.put(name, value)
+
+    @classmethod
+    def of_valid(cls, schema: Schema, values: list[ConnectValue]) -> Struct:
+        """Make a struct of values that are known to fit, in the order of the fields; nothing is checked."""
+        struct = _new(cls)
+        struct.schema = schema
+        struct.values = values
+        return struct
 
     def put(self, field: str | Field, value: ConnectValue) -> Struct:
         """Set a field.
@@ -103,9 +115,12 @@ class Struct:
         return hash(self.schema)
 
     def __str__(self) -> str:
+        values = self.values
+        if _PLAIN.issuperset(map(type, values)):
+            return self.schema.struct_template % tuple(values)
         set_fields = (
             f"{field.name}={to_text(value)}"
-            for field, value in zip(self.schema.field_list, self.values, strict=True)
+            for field, value in zip(self.schema.field_list, values, strict=True)
             if value is not None
         )
         return "Struct{" + ",".join(set_fields) + "}"

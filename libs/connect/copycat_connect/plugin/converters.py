@@ -71,7 +71,7 @@ class Converter(ABC):
         """
         decoded = [self.to_connect(topic, None, data) for data in datas]
         schema = decoded[0].schema if decoded else None
-        if any(each.schema != schema for each in decoded):
+        if any(each.schema is not schema and each.schema != schema for each in decoded):
             return None
         return schema, [each.value for each in decoded]
 

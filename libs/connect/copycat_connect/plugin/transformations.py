@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from copycat_connect.data.records import ConnectRecord
+from copycat_connect.data.schema import Schema
+from copycat_connect.data.value import ConnectValue
 
 R = TypeVar("R", bound=ConnectRecord)
+Values = tuple[Schema | None, list[ConnectValue]]
 
 
 class Transformation(ABC):
@@ -36,6 +39,20 @@ class Transformation(ABC):
         calls `apply`. Define it where that saves much. A record on which it failed is lost.
         """
         return self.apply(record)
+
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Do what `apply` does with the values of many records, when those and their schema are all it needs.
+
+        Args:
+            schema: The schema of every value.
+            values: The values; the list and the maps in it are this transformation's own from now on.
+
+        Returns:
+            The schema and the values that follow, one for each; None when it must see whole records. By
+            default None. A failure means nothing yet: the engine then goes record by record.
+        """
+        del schema, values
+        return None
 
     def close(self) -> None:  # noqa: B027  # an optional hook
         """Let go of everything."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from copycat_connect.data import NULL, ConnectValue, Headers, Schema, SchemaAndValue
+from copycat_connect.data import NULL, STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE, Configs
 
+from copycat_plugins.converters import json_columns as columns
 from copycat_plugins.converters import json_config as keys
 from copycat_plugins.converters import json_decoding as decoding
 from copycat_plugins.converters import json_encoding as encoding
 from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.converters.json_node import Node
 from copycat_plugins.converters.json_reader import JsonReader, Reader, reads_decimals
 from copycat_plugins.converters.json_schema import schema_from_node, schema_to_node
 from copycat_plugins.converters.json_writer import JsonWriter, Writer, write_schemaless
@@ -26,10 +28,20 @@ _NO_ENVELOPE = (
     "configuration."
 )
 _ENVELOPE = {"schema", "payload"}
+_TEXTS = frozenset({str})
 
 
 def _envelope_start(schema_text: bytes) -> bytes:
     return b'{"schema":' + schema_text + b',"payload":'
+
+
+def _payloads(prefix: bytes, datas: Sequence[bytes | None]) -> list[bytes] | None:
+    """Cut the payloads out of envelopes that begin alike; None when one does not."""
+    start = len(prefix)
+    payloads = [
+        data[start:-1] for data in datas if data is not None and data.startswith(prefix) and data[-1:] == b"}"
+    ]
+    return payloads if len(payloads) == len(datas) else None
 
 
 class JsonConverter(Converter, HeaderConverter):
@@ -50,6 +62,7 @@ class JsonConverter(Converter, HeaderConverter):
         size: int = parsed[keys.CACHE_SIZE]
         self._to_json = BoundedCache(size, self._prepare_writing)
         self._from_json = BoundedCache(size, self._prepare_reading)
+        self._is_flat = BoundedCache(size, columns.is_flat)
         content: str = parsed[keys.SCHEMA_CONTENT] or ""
         self._fixed = (
             self._from_json.get(encoding.write(decoding.read(content.encode()))) if content else None
@@ -75,13 +88,41 @@ class JsonConverter(Converter, HeaderConverter):
         """Return the JSON of many values; those without schema at full speed."""
         if utf8:
             values = [value.decode() for value in values]
-        if schema is not None or None in values:
+        nodes = self._plain_nodes(schema, values)
+        if nodes is None:
             return [self.from_connect(topic, None, schema, value) for value in values]
-        payloads: list[bytes | None] = list(encoding.write_plain_batch(values, write_schemaless))
-        if not self._envelopes:
-            return payloads
-        prefix = self._to_json.get(None)[0]
-        return [prefix + payload + b"}" for payload in payloads if payload is not None]
+        prefix, write = self._to_json.get(schema)
+        if schema is None:
+            payloads = encoding.write_plain_batch(nodes, write)
+        else:
+            payloads = encoding.write_plain_batch(nodes, write_schemaless)
+        return [prefix + payload + b"}" for payload in payloads] if self._envelopes else [*payloads]
+
+    def _plain_nodes(self, schema: Schema | None, values: list[ConnectValue]) -> list[Node] | None:
+        """Return values as nodes for `write_plain_batch`; None when they must be written one by one."""
+        if schema is None:
+            return None if None in values else values
+        if schema is STRING_SCHEMA:
+            return values if _TEXTS.issuperset(map(type, values)) else None
+        return columns.nodes_of(schema, values) if self._is_flat.get(schema) else None
+
+    def _read_like_last(
+        self, datas: Sequence[bytes | None]
+    ) -> tuple[Schema | None, list[ConnectValue]] | None:
+        """Read envelopes of the schema that the last one had; None when one has another."""
+        if datas and datas[0] is not None and not datas[0].startswith(self._last_prefix or b"\0"):
+            self.to_connect("", None, datas[0])
+        schema, prefix = self._last_schema, self._last_prefix
+        if not prefix or schema is None or not self._is_flat.get(schema):
+            return None
+        payloads = _payloads(prefix, datas)
+        if payloads is None:
+            return None
+        try:
+            structs = columns.read_structs(schema, decoding.read_batch_strictly(payloads))
+        except decoding.NotStrictError:
+            return None
+        return None if structs is None else (schema, structs)
 
     def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
         """Return the schema and the value that the JSON holds."""
@@ -117,7 +158,7 @@ class JsonConverter(Converter, HeaderConverter):
     ) -> tuple[Schema | None, list[ConnectValue]] | None:
         """Return the values of many; schemaless ones at full speed."""
         if self._envelopes:
-            return super().to_connect_batch(topic, datas)
+            return self._read_like_last(datas) or super().to_connect_batch(topic, datas)
         if None not in datas:
             return None, decoding.read_batch([data for data in datas if data is not None])
         return None, [None if data is None else decoding.read(data) for data in datas]

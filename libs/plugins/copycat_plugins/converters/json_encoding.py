@@ -16,6 +16,7 @@ from copycat_connect.errors import DataError
 
 from copycat_plugins.converters.json_node import Node
 
+_NO_FLOATS = frozenset({str, int, bool, type(None)})
 _DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
 _NINETEEN_DIGITS = b"0" * 19
 _TO_ESCAPE = re.compile(rb"\\u00[01][0-9a-f]|\\.|[\xf0-\xf4][\x80-\xbf]{3}", re.DOTALL)
@@ -116,11 +117,15 @@ def write_plain_batch(values: Sequence[Node], prepare: Callable[[Node], Node]) -
     # A float shows a point or an exponent, and what JSON has no number for became null.
     if b"." in joined or b"null" in joined or b"0e" in translated:
         for place, value in enumerate(values):
-            if not floats_are_plain(value):
+            if not (_is_flat_without_floats(value) or floats_are_plain(value)):
                 encoded[place] = write(prepare(value))
     if b"\\u00" in joined or not joined.isascii():
         return [_escape_as_jackson(each) for each in encoded]
     return encoded
+
+
+def _is_flat_without_floats(value: Node) -> bool:
+    return type(value) is dict and _NO_FLOATS.issuperset(map(type, value.values()))
 
 
 def floats_are_plain(value: Node) -> bool:

@@ -10,9 +10,11 @@ from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaBuilder, SchemaType, Struct
 from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import ConfigError
+from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
-from copycat_plugins.transforms.cast_types import TARGETS, cast
+from copycat_plugins.transforms.cast_types import DIRECT, TARGETS, cast
+from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import (
     REPLACE_NULL,
     REPLACE_NULL_KEY,
@@ -123,6 +125,35 @@ class Cast(SidedTransformation):
             wanted = self._casts.get(field.name)
             result.put(target, item if wanted is None else cast(field.schema, item, wanted))
         return updated, result
+
+    def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Cast fields of many."""
+        if self._whole is not None:
+            return None
+        if schema is not None:
+            return self._change_structs(schema, values)
+        if not are_maps(values):
+            return None
+        for name, wanted in self._casts.items():
+            direct = DIRECT.get(wanted, {})
+            for fields in values:
+                item = fields.get(name)
+                quick = direct.get(type(item))
+                fields[name] = quick(item) if quick else _narrow(cast(None, item, wanted), wanted)
+        return None, values
+
+    def _change_structs(self, schema: Schema, values: list[ConnectValue]) -> Values | None:
+        rows = rows_of(schema, values)
+        if rows is None:
+            return None
+        updated = self._schemas.get(schema)
+        for field in schema.field_list:
+            chosen = self._casts.get(field.name)
+            if chosen is not None:
+                place, item_schema = field.index, field.schema
+                for row in rows:
+                    row[place] = cast(item_schema, row[place], chosen)
+        return updated, structs_of(updated, rows)
 
     def _schemaless(self, value: ConnectValue, *, owned: bool) -> ConnectValue:
         if self._whole is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 
@@ -29,6 +29,12 @@ TARGETS = (
     SchemaType.BOOLEAN,
     SchemaType.STRING,
 )
+DIRECT: Mapping[SchemaType, Mapping[type, Callable[[ConnectValue], ConnectValue]]] = {
+    SchemaType.STRING: {str: str, int: str},
+    SchemaType.FLOAT64: {int: float, float: float},
+    SchemaType.BOOLEAN: {bool: bool, int: bool},
+}
+"""Casts that need no check, by target and class of the schemaless value."""
 _TEMPORALS: dict[str, Callable[[ConnectValue], int]] = {
     logical.DATE: logical.date_to_days,
     logical.TIME: logical.time_to_millis,

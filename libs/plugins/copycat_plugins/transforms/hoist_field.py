@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaBuilder, Struct
+from copycat_connect.data import STRING_SCHEMA, ConnectRecord, ConnectValue, Schema, SchemaBuilder, Struct
+from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.columns import structs_of
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
 FIELD = "field"
+_TEXTS = frozenset({str})
 CONFIG = ConfigDef(ConfigKey(FIELD, STRING, MEDIUM, doc="Name of the field."))
 
 
@@ -34,6 +37,16 @@ class HoistField(SidedTransformation):
             return None, {self._field: value}
         updated = self._schemas.get(schema)
         return updated, Struct(updated).put(self._field, value)
+
+    def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Wrap many."""
+        if schema is None:
+            name = self._field
+            return None, [{name: value} for value in values]
+        if schema is not STRING_SCHEMA or not _TEXTS.issuperset(map(type, values)):
+            return None
+        updated = self._schemas.get(schema)
+        return updated, structs_of(updated, [[value] for value in values])
 
     def _wrap(self, schema: Schema) -> Schema:
         return SchemaBuilder.struct().field(self._field, schema).build()

@@ -24,8 +24,10 @@ from copycat_connect.data import (
 from copycat_connect.data.logical import timestamp_from_millis
 from copycat_connect.data.narrow import Int32
 from copycat_connect.errors import ConfigError
+from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
 from copycat_plugins.transforms.requirements import require_map, require_sink_record, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
@@ -130,6 +132,8 @@ class InsertField(SidedTransformation):
         if not self._insertions:
             raise ConfigError("No field insertion configured")
         self._replace_null: bool = parsed[REPLACE_NULL]
+        only_static = parsed[STATIC] is not None and len(self._insertions) == 1
+        self._static: str | None = parsed[STATIC_VALUE] if only_static else None
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -145,6 +149,24 @@ class InsertField(SidedTransformation):
                     fields[insertion.name] = item
             return None, fields
         return self._with_schema(record, schema, require_struct(value, _PURPOSE, schema))
+
+    def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Append a fixed text to many; what differs from record to record needs the records."""
+        text, name = self._static, self._insertions[0].name
+        if text is None:
+            return None
+        if schema is None:
+            if not are_maps(values):
+                return None
+            for fields in values:
+                fields[name] = text
+            return None, values
+        rows, updated = rows_of(schema, values), self._schemas.get(schema)
+        if rows is None:
+            return None
+        for row in rows:
+            row.append(text)
+        return updated, structs_of(updated, rows)
 
     def _with_schema(self, record: ConnectRecord, schema: Schema, struct: Struct) -> tuple[Schema, Struct]:
         updated = self._schemas.get(schema)

@@ -7,10 +7,12 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 
 from copycat_connect.config import HIGH, LIST, LOW, STRING, ConfigDef, ConfigKey, non_empty
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct, validate_value
 from copycat_connect.data.java import class_text, round_to_float32
 from copycat_connect.errors import DataError
+from copycat_connect.plugin.transformations import Values
 
+from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field
 from copycat_plugins.transforms.name_lists import some_names
 from copycat_plugins.transforms.requirements import require_map, require_struct
@@ -60,6 +62,32 @@ class MaskField(SidedTransformation):
             item = read_field(struct, field, replace_null=self._replace_null)
             result.put(field, self._mask(field.schema, item) if field.name in self._fields else item)
         return schema, result
+
+    def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Mask many."""
+        if schema is not None:
+            return self._change_structs(schema, values)
+        if not are_maps(values):
+            return None
+        text, mask = self._replacement or "", self._mask
+        for name in self._fields:
+            for fields in values:
+                item = fields.get(name)
+                fields[name] = text if type(item) is str else mask(None, item)
+        return None, values
+
+    def _change_structs(self, schema: Schema, values: list[ConnectValue]) -> Values | None:
+        rows = rows_of(schema, values)
+        if rows is None:
+            return None
+        for field in schema.field_list:
+            if field.name not in self._fields:
+                continue
+            place, item_schema = field.index, field.schema
+            for row in rows:
+                row[place] = masked = self._mask(item_schema, row[place])
+                validate_value(item_schema, masked, f'field: "{field.name}"')
+        return schema, structs_of(schema, rows)
 
     def _mask(self, schema: Schema | None, value: ConnectValue) -> ConnectValue:
         if value is None:

@@ -9,8 +9,10 @@ from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, Struct
 from copycat_connect.errors import DataError
+from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
+from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
@@ -90,9 +92,34 @@ class ReplaceField(SidedTransformation):
             result.put(target, read_field(struct, field, replace_null=self._replace_null))
         return updated, result
 
+    def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Return many values with other fields."""
+        if schema is None:
+            if not are_maps(values):
+                return None
+            if not self._is_local:
+                return None, list(map(self._rebuilt, values))
+            for name in self._exclude:
+                for fields in values:
+                    fields.pop(name, None)
+            if self._renames:
+                return None, list(map(self._renamed, values))
+            return None, values
+        rows = None if self._renames else rows_of(schema, values)
+        if rows is None:
+            return None
+        updated, places = self._schemas.get(schema), self._places(schema)
+        return updated, structs_of(updated, [[row[place] for place in places] for row in rows])
+
+    def _places(self, schema: Schema) -> list[int]:
+        return [field.index for field in schema.field_list if self._keeps(field.name)]
+
     def _in_place(self, fields: dict[ConnectValue, ConnectValue]) -> dict[ConnectValue, ConnectValue]:
         for name in self._exclude:
             fields.pop(name, None)
+        return self._renamed(fields)
+
+    def _renamed(self, fields: dict[ConnectValue, ConnectValue]) -> dict[ConnectValue, ConnectValue]:
         for old, new in self._renames.items():
             if old in fields:
                 fields[new] = fields.pop(old)

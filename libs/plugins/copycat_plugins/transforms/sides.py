@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
 from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
+from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.version import VERSION
 
@@ -97,6 +98,15 @@ class SidedTransformation(Transformation):
         schema, value = self.change(record, side.schema(record), side.value(record), owned=True)
         side.set(record, schema, value)
         return record
+
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Change values without their records where that can be done."""
+        return self.change_all(schema, values) if isinstance(self.side, ValueSide) else None
+
+    def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        """Do with many values what `change` does; None, before any is changed, when it needs the records."""
+        del schema, values
+        return None
 
     @abstractmethod
     def change(

@@ -17,6 +17,7 @@ from copycat_connect.data.records import SinkRecord
 from copycat_executor.pipeline.chain import Chain
 from copycat_executor.pipeline.converters import Converters
 from copycat_executor.pipeline.decode_columns import (
+    DecodedColumns,
     decode_columns,
     decode_headers,
     plain_record,
@@ -67,20 +68,32 @@ class Decoder:
         if columns is not None:
             for topic in set(columns.topics):
                 self._topics.meet(topic)
-            if self._chain:
-                return SinkBatch.of(self._transformed(columns.records(), messages))
+            return self._transformed_batch(columns)
+        return SinkBatch.of(self._one_by_one(messages))
+
+    def _transformed_batch(self, columns: DecodedColumns) -> SinkBatch:
+        done = 0
+        if self._chain and columns.has_one_schema:
+            schemas, values = columns.values
+            try:
+                schema, values, done = self._chain.apply_to_values(schemas[0], values)
+            except Exception:
+                # Which record it was shows when they go one by one, from the start: values may have changed.
+                return SinkBatch.of(self._one_by_one(columns.messages))
+            columns = columns.with_values(schema, values)
+        if done == len(self._chain):
             return SinkBatch(
                 columns.values[1], columns.record_at, keys=columns.keys[1], topics=columns.topics
             )
-        return SinkBatch.of(self._one_by_one(messages))
+        return SinkBatch.of(self._transformed(columns.records(), columns.messages, done))
 
     def _transformed(
-        self, records: Iterable[SinkRecord], messages: Sequence[KafkaMessage]
+        self, records: Iterable[SinkRecord], messages: Sequence[KafkaMessage], done: int = 0
     ) -> list[SinkRecord]:
         kept: list[SinkRecord] = []
         for record, message in zip(records, messages, strict=True):
             try:
-                result = self._chain.apply(record, message)
+                result = self._chain.apply(record, message, done)
             except RecordSkippedError:
                 continue
             if result is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
@@ -40,6 +40,16 @@ class DecodedColumns:
     """Headers of each; None when no message has any."""
     traced: bool
     """True when records shall remember their messages."""
+
+    @property
+    def has_one_schema(self) -> bool:
+        """True when all values have the same schema, or all none."""
+        schemas = self.values[0]
+        return bool(schemas) and schemas.count(schemas[0]) == len(schemas)
+
+    def with_values(self, schema: Schema | None, values: list[ConnectValue]) -> DecodedColumns:
+        """Return columns with other values."""
+        return replace(self, values=([schema] * len(values), values))
 
     def record_at(self, place: int) -> SinkRecord:
         """Make one record."""
@@ -153,10 +163,12 @@ def _column(converter: Converter, runs: list[Run], datas: list[bytes | None]) ->
     for topic, count in runs:
         part = datas if count == len(datas) else datas[start : start + count]
         start += count
+        value: ConnectValue = part
         if not any(part) and b"" not in part:
-            # Mostly keys: a column of nulls is decoded once.
+            # Mostly keys: a column of nulls is decoded once, unless they share something that can be changed.
             schema, value = converter.to_connect(topic, None, None)
-            column = [value] * count
+        if value is None:
+            column = [None] * count
         else:
             decoded = converter.to_connect_batch(topic, part)
             if decoded is None:

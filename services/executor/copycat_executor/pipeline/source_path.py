@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from copycat_connect.data.batches import SourceBatch
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import Schema
 from copycat_connect.data.topic_partition import RecordMetadata
+from copycat_connect.data.value import ConnectValue
 
 from copycat_executor.pipeline.chain import Chain
 from copycat_executor.pipeline.converters import Converters
@@ -68,19 +69,45 @@ class SourcePath:
             self._deliver_records(batch, track=True)
 
     def _deliver_batch(self, batch: SourceBatch) -> None:
-        plain = not self._chain and self._commit_record is None and batch.timestamp is None
-        if plain and self._send_columns(
-            batch.topic, (batch.key_schema, batch.keys), (batch.value_schema, batch.values), utf8=batch.utf8
-        ):
+        schema, values, done = self._apply_to_values(batch)
+        plain = done == len(self._chain) and self._commit_record is None and batch.timestamp is None
+        utf8 = batch.utf8 and not done
+        keys = (batch.key_schema, batch.keys)
+        if plain and self._send_columns(batch.topic, keys, (schema, values), utf8=utf8):
             self._progress.advance(batch.source_partition, batch.source_offset)
-        elif batch.offsets is not None:
-            self._deliver_records(list(batch), track=True)
-        elif self._deliver_records(list(batch), track=False):
+            return
+        originals = list(batch)
+        begun = _with_values(originals, schema, values) if done else None
+        tracked = batch.offsets is not None
+        if self._deliver_records(originals, track=tracked, begun=begun, done=done) and not tracked:
             self._progress.advance(batch.source_partition, batch.source_offset)
 
-    def _deliver_records(self, records: Sequence[SourceRecord], *, track: bool) -> bool:
-        """Deliver one by one or in runs; returns whether any record was left to deliver."""
-        pairs, failure = self._transform(records)
+    def _apply_to_values(self, batch: SourceBatch) -> tuple[Schema | None, list[ConnectValue], int]:
+        """Apply as many steps as need no records; returns how many those are."""
+        untouched = (batch.value_schema, batch.values, 0)
+        if not self._chain:
+            return untouched
+        try:
+            changed = self._chain.apply_to_values(batch.value_schema, _private_values(batch))
+        except Exception:
+            # Which record it was shows when they go one by one.
+            return untouched
+        return changed if changed[-1] else untouched
+
+    def _deliver_records(
+        self,
+        records: Sequence[SourceRecord],
+        *,
+        track: bool,
+        begun: Iterable[SourceRecord] | None = None,
+        done: int = 0,
+    ) -> bool:
+        """Deliver one by one or in runs; returns whether any record was left to deliver.
+
+        `begun` are the records after the first `done` steps.
+        """
+        begun = map(SourceRecord.private, records) if begun is None else begun
+        pairs, failure = self._transform(records, begun, done)
         start = 0
         while start < len(pairs):
             end = self._run_end(pairs, start)
@@ -90,13 +117,15 @@ class SourcePath:
             raise failure
         return bool(pairs)
 
-    def _transform(self, records: Sequence[SourceRecord]) -> tuple[list[Pair], ToleranceExceededError | None]:
+    def _transform(
+        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], done: int
+    ) -> tuple[list[Pair], ToleranceExceededError | None]:
         if not self._chain:
             return [(record, record) for record in records], None
         pairs: list[Pair] = []
-        for original in records:
+        for original, private in zip(records, begun, strict=True):
             try:
-                record = self._chain.apply(original, original)
+                record = self._chain.apply(private, original, done)
             except RecordSkippedError:
                 record = None
             except ToleranceExceededError as error:
@@ -183,6 +212,22 @@ class SourcePath:
                 self._commit_record(record, metadata)
             except Exception:
                 _log.exception("The task failed to take note of a record")
+
+
+def _private_values(batch: SourceBatch) -> list[ConnectValue]:
+    """Return values that may be changed; a task may hold on to those in the batch."""
+    if batch.utf8:
+        return [value.decode() for value in batch.values]
+    return [dict(value) if type(value) is dict else value for value in batch.values]
+
+
+def _with_values(
+    records: Sequence[SourceRecord], schema: Schema | None, values: list[ConnectValue]
+) -> Iterator[SourceRecord]:
+    for record, value in zip(records, values, strict=True):
+        private = record.private()
+        private.value_schema, private.value = schema, value
+        yield private
 
 
 def _is_plain(record: SourceRecord) -> bool:

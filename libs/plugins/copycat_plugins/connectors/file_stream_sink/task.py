@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from copycat_connect.data import SinkBatch, TopicPartition
-from copycat_connect.data.java import to_text
+from copycat_connect.data.java_lines import to_lines
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SinkTask
 
@@ -47,7 +47,7 @@ class FileStreamSinkTask(SinkTask):
         try:
             text = _END.join(lines)
         except TypeError:
-            text = _END.join(map(to_text, lines))
+            text = to_lines(records.values, _END)
         self._write(text.encode("utf-8", "replace"))
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:

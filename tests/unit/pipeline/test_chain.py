@@ -1,0 +1,184 @@
+"""The chain of transformations."""
+
+from collections.abc import Callable
+
+import pytest
+from copycat_connect.data import ConnectRecord, Schema, SinkRecord, SourceBatch
+from copycat_connect.data.value import ConnectValue
+from copycat_connect.errors import ConnectError, DataError, RetriableError
+from copycat_connect.plugin import Predicate, Transformation
+from copycat_connect.plugin.transformations import Values
+from copycat_executor.pipeline.chain import Chain, ChainStep
+from copycat_executor.pipeline.decode import Decoder
+from copycat_executor.pipeline.progress import SourceProgress
+from copycat_executor.pipeline.source_path import SourcePath
+from copycat_executor.pipeline.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.topics import TopicLedger
+
+from tests.unit.pipeline.fakes import FakeMessage, FakeSender, Reports, text_converters, tolerance
+
+RETRIES = ErrorPolicy(retry_timeout=10.0)
+ALL = ErrorPolicy(tolerate_all=True)
+
+
+class Add(Transformation):
+    """Appends to text, with its records or without, and remembers how; refuses `refuse` in the end."""
+
+    def __init__(self, text: str, *, columns: bool = True) -> None:
+        self.text = text
+        self.columns = columns
+        self.calls: list[str] = []
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:  # type: ignore[override]
+        self.calls.append("record")
+        if record.value.startswith("refuse"):
+            raise DataError("refused")
+        return record.replace(value=record.value + self.text)
+
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        self.calls.append("values")
+        if not self.columns:
+            return None
+        for place, value in enumerate(values):
+            if value.startswith("refuse"):
+                raise DataError("refused")
+            values[place] = value + self.text
+        return schema, values
+
+
+class Count(Transformation):
+    """Counts in a map; away on its first call, when it has already changed the map."""
+
+    def __init__(self, *, away: bool = False) -> None:
+        self.away = away
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:  # type: ignore[override]
+        return self.apply_in_place(record.replace(value=dict(record.value)))
+
+    def apply_in_place(self, record: ConnectRecord) -> ConnectRecord | None:  # type: ignore[override]
+        record.value["count"] = record.value.get("count", 0) + 1
+        if self.away:
+            self.away = False
+            raise RetriableError("away")
+        return record
+
+
+class Always(Predicate):
+    """Holds for every record."""
+
+    def test(self, record: ConnectRecord) -> bool:
+        return True
+
+
+def path(chain: Chain, handler: Tolerance, sender: FakeSender) -> SourcePath:
+    return SourcePath(
+        chain=chain,
+        converters=text_converters(),
+        sender=sender,
+        topics=TopicLedger(),
+        progress=SourceProgress(),
+        tolerance=handler,
+    )
+
+
+def delivered(batch: SourceBatch, *steps: Transformation, handler: Tolerance | None = None) -> FakeSender:
+    chosen, sender = handler or tolerance(), FakeSender()
+    chain = Chain([ChainStep(step, type(step).__name__) for step in steps], chosen)
+    path(chain, chosen, sender).deliver(batch)
+    return sender
+
+
+def read(*steps: Transformation, values: list[bytes], handler: Tolerance | None = None) -> list[ConnectValue]:
+    chosen = handler or tolerance()
+    chain = Chain([ChainStep(step, type(step).__name__) for step in steps], chosen)
+    decoder = Decoder(text_converters(), chain, chosen, TopicLedger())
+    return decoder.batch([FakeMessage(place, value) for place, value in enumerate(values)]).values
+
+
+def test_a_private_record_is_changed_in_place() -> None:
+    record = SinkRecord("t", 0, 0, value={})
+    chain = Chain([ChainStep(Count(), "Count"), ChainStep(Count(), "Count")], tolerance())
+
+    assert chain.apply(record, record) is record
+    assert record.value == {"count": 2}
+
+
+def test_a_retried_step_sees_the_record_as_it_was() -> None:
+    steps = [ChainStep(Count(), "Count"), ChainStep(Count(away=True), "Count")]
+
+    result = Chain(steps, tolerance(RETRIES)).apply(SinkRecord("t", 0, 0, value={}), None)
+
+    assert result is not None
+    assert result.value == {"count": 2}
+
+
+def test_the_task_and_its_reports_keep_the_record_as_it_was() -> None:
+    value: dict[str, ConnectValue] = {}
+    reports = Reports()
+    batch = SourceBatch("t", [value], source_partition={}, source_offset={})
+
+    delivered(batch, Count(), handler=tolerance(ALL, reports))  # a map is no text: its converter fails
+
+    assert value == {}
+    assert [each.original.value for each in reports.failed] == [{}]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("utf8", [True, False])
+def test_values_alone_go_through_steps_that_need_no_more(utf8: bool) -> None:
+    first, second = Add("1"), Add("2")
+    values: list[ConnectValue] = [b"a", b"b"] if utf8 else ["a", "b"]
+
+    sender = delivered(SourceBatch("t", values, utf8=utf8), first, second)
+
+    assert sender.values == [b"a12", b"b12"]
+    assert (first.calls, second.calls, sender.columns) == (["values"], ["values"], 1)
+    assert values == ([b"a", b"b"] if utf8 else ["a", "b"])
+
+
+@pytest.mark.parametrize("run", [
+    lambda steps: delivered(SourceBatch("t", ["a", "b"]), *steps).values,
+    lambda steps: [value.encode() for value in read(*steps, values=[b"a", b"b"])],
+])  # fmt: skip
+def test_from_the_first_step_that_needs_records_on_they_are_there(
+    run: Callable[[list[Add]], list[bytes]],
+) -> None:
+    steps = [Add("1"), Add("2", columns=False), Add("3")]
+
+    assert run(steps) == [b"a123", b"b123"]
+    assert [step.calls for step in steps] == [["values"], ["values", "record", "record"], ["record"] * 2]
+
+
+def test_a_failure_in_a_column_is_found_record_by_record_from_the_start() -> None:
+    reports = Reports()
+    batch = SourceBatch("t", ["a", "refuse", "b"])
+
+    sender = delivered(batch, Add("1"), handler=tolerance(ALL, reports))
+
+    assert sender.values == [b"a1", b"b1"]
+    assert [each.original.value for each in reports.failed] == ["refuse"]  # type: ignore[attr-defined]
+
+
+def test_a_message_that_fails_in_a_column_is_left_out_alone() -> None:
+    reports = Reports()
+
+    values = read(Add("1"), values=[b"a", b"refuse", b"b"], handler=tolerance(ALL, reports))
+
+    assert values == ["a1", "b1"]
+    assert [each.original.offset() for each in reports.failed] == [1]  # type: ignore[attr-defined]
+
+
+def test_a_predicate_needs_the_records() -> None:
+    step = Add("1")
+    chain = Chain([ChainStep(step, "Add", Always())], tolerance())
+
+    assert chain.apply_to_values(None, ["a"]) == (None, ["a"], 0)
+    assert step.calls == []
+
+
+def test_a_step_that_loses_a_value_is_refused() -> None:
+    class Lose(Add):
+        def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+            return schema, values[1:]
+
+    with pytest.raises(ConnectError, match="Lose made 1 values of 2"):
+        Chain([ChainStep(Lose(""), "Lose")], tolerance()).apply_to_values(None, ["a", "b"])

@@ -1,0 +1,188 @@
+"""Many values at once become what they become one by one."""
+
+import copy
+import json
+
+import pytest
+from copycat_connect.data import (
+    FLOAT64_SCHEMA,
+    INT32_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    STRING_SCHEMA,
+    ConnectValue,
+    Schema,
+    SchemaBuilder,
+    SchemaType,
+    SourceRecord,
+    Struct,
+)
+from copycat_connect.data.java import to_text
+from copycat_connect.data.java_lines import to_lines
+from copycat_connect.plugin import PluginKind, Transformation, load_plugins
+from copycat_plugins.converters.json import JsonConverter
+
+SCHEMA = (
+    SchemaBuilder.struct()
+    .name("Line")
+    .field("n", INT32_SCHEMA)
+    .field("s", STRING_SCHEMA)
+    .field("f", FLOAT64_SCHEMA)
+    .field("o", OPTIONAL_STRING_SCHEMA)
+    .field("d", SchemaBuilder(SchemaType.STRING).optional().default_value("default").build())
+    .build()
+)
+FULL: dict[str, ConnectValue] = {"n": 1, "s": "x", "f": 1.5, "o": "y", "d": "z"}
+ROWS: tuple[tuple[dict[str, ConnectValue], ...], ...] = (
+    (FULL, {**FULL, "n": -7, "s": "50%s é😀"}),
+    (FULL, {**FULL, "o": None}),
+    ({**FULL, "d": None}, FULL),
+    ({**FULL, "f": -0.0}, {**FULL, "f": 1e300}),
+)
+STEPS = (
+    ("HoistField", {"field": "whole"}),
+    ("InsertField", {"static.field": "site", "static.value": "north"}),
+    ("InsertField", {"static.field": "site!", "static.value": "north", "topic.field": "t"}),
+    ("MaskField", {"fields": "s,o"}),
+    ("MaskField", {"fields": "n,s", "replacement": "7"}),
+    ("ReplaceField", {"exclude": "s,d"}),
+    ("ReplaceField", {"include": "n,d"}),
+    ("ReplaceField", {"renames": "n:number"}),
+    ("Cast", {"spec": "n:string,f:string,s:boolean"}),
+    ("Cast", {"spec": "n:int8,f:int64"}),
+    ("Cast", {"spec": "string"}),
+)
+
+
+def made(name: str, config: dict[str, str]) -> Transformation:
+    spec = load_plugins().find(
+        f"org.apache.kafka.connect.transforms.{name}$Value", (PluginKind.TRANSFORMATION,)
+    )
+    step: Transformation = spec.factory()
+    step.configure(config)
+    return step
+
+
+def one_by_one(step: Transformation, schema: Schema | None, values: list[ConnectValue]) -> list[object]:
+    results = (step.apply(SourceRecord({}, {}, "t", value, value_schema=schema)) for value in values)
+    return [(each.value_schema, each.value, list(map(type, _parts(each.value)))) for each in results if each]
+
+
+def _parts(value: ConnectValue) -> list[ConnectValue]:
+    if isinstance(value, dict):  # in no order, as in Java
+        return [value[name] for name in sorted(value)]
+    return getattr(value, "values", [value])
+
+
+def struct(row: dict[str, ConnectValue]) -> Struct:
+    return Struct(SCHEMA, {name: value for name, value in row.items() if value is not None})
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize(("name", "config"), STEPS)
+@pytest.mark.parametrize("with_schema", [True, False])
+def test_a_column_becomes_what_its_values_become(
+    name: str, config: dict[str, str], with_schema: bool, rows: tuple[dict[str, ConnectValue], ...]
+) -> None:
+    if config.get("spec") == "string":
+        rows = ()
+    schema = SCHEMA if with_schema else None
+    values: list[ConnectValue] = [struct(row) if with_schema else dict(row) for row in rows]
+    expected = one_by_one(made(name, config), schema, values)
+
+    changed = made(name, config).apply_to_values(schema, copy.deepcopy(values))
+
+    if changed is not None:
+        found = [(changed[0], value, list(map(type, _parts(value)))) for value in changed[1]]
+        assert found == expected
+
+
+@pytest.mark.parametrize("odd", [None, "text", 7])
+@pytest.mark.parametrize(("name", "config"), STEPS[1:])
+def test_what_is_no_map_is_left_to_the_records_untouched(
+    name: str, config: dict[str, str], odd: ConnectValue
+) -> None:
+    values: list[ConnectValue] = [dict(FULL), odd]
+
+    assert made(name, config).apply_to_values(None, values) is None
+    assert values == [FULL, odd]
+
+
+@pytest.mark.parametrize("step", STEPS[:2])
+def test_lines_with_a_schema_go_through_as_columns(step: tuple[str, dict[str, str]]) -> None:
+    hoisted = made(*STEPS[0]).apply_to_values(STRING_SCHEMA, ["a", "b"])
+    assert hoisted is not None
+    changed = hoisted if step is STEPS[0] else made(*step).apply_to_values(*hoisted)
+
+    assert changed is not None
+    assert [value["whole"] for value in changed[1]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_lines_are_the_texts_of_their_values(rows: tuple[dict[str, ConnectValue], ...]) -> None:
+    batches: tuple[list[ConnectValue], ...] = (
+        list(rows),
+        list(map(struct, rows)),
+        [*rows, {"%s": None, 7: True}],
+        [{"a%": 1, "b": "%d"}, {"a%": True, "b": "x"}],
+        [struct(rows[0]), None, "text"],
+        [],
+    )
+    for values in batches:
+        assert to_lines(values, "\n") == "".join(to_text(value) + "\n" for value in values)
+
+
+PAYLOADS = (
+    ('{"n":1,"s":"x","f":1.5,"o":"y","d":"z"}', '{"s":"\\u00e9","n":2,"f":2.5,"o":null,"d":"z","more":1}'),
+    ('{"n":1,"s":"x","f":1.5,"o":"y","d":"z"}', '{"n":2,"s":"x","f":3,"d":null}'),
+    ('{"n":3000000000,"s":"x","f":-0.0,"o":"y","d":"z"}', '{"n":1,"s":"x","f":1e3,"o":7,"d":"z"}'),
+    ('{"n":99999999999999999999,"s":"x","f":1.5,"o":"y","d":"z"}', '{"n":true,"s":"x","f":1.5,"d":"z"}'),
+)
+
+
+def converter(**config: str) -> JsonConverter:
+    json_converter = JsonConverter()
+    json_converter.configure({name.replace("_", "."): value for name, value in config.items()})
+    return json_converter
+
+
+def envelope(payload: str) -> bytes:
+    names = ("n:int32", "s:string", "f:double", "o:string", "d:string")
+    fields: list[dict[str, object]] = [
+        {"type": each[2:], "optional": each[0] in "od", "field": each[0]} for each in names
+    ]
+    fields[-1]["default"] = "default"
+    schema = json.dumps({"type": "struct", "fields": fields, "optional": False}, separators=(",", ":"))
+    return f'{{"schema":{schema},"payload":{payload}}}'.encode()
+
+
+@pytest.mark.parametrize("payloads", PAYLOADS)
+def test_envelopes_read_together_hold_what_they_hold_alone(payloads: tuple[str, ...]) -> None:
+    datas = list(map(envelope, payloads))
+    expected = [converter().to_connect("t", None, data) for data in datas]
+
+    decoded = converter().to_connect_batch("t", datas)
+
+    assert decoded is not None
+    assert [(decoded[0], repr(value)) for value in decoded[1]] == [
+        (each.schema, repr(each.value)) for each in expected
+    ]
+
+
+def test_messages_that_are_not_alike_are_not_taken_for_such() -> None:
+    same, other = envelope(PAYLOADS[0][0]), b'{"schema":{"type":"string"},"payload":"x"}'
+
+    assert converter().to_connect_batch("t", [same, None]) is None
+    assert converter().to_connect_batch("t", [same, other]) is None
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+@pytest.mark.parametrize("rows", ROWS)
+def test_structs_written_together_read_as_written_alone(
+    enabled: str, rows: tuple[dict[str, ConnectValue], ...]
+) -> None:
+    structs: list[ConnectValue] = list(map(struct, rows))
+
+    written = converter(schemas_enable=enabled).from_connect_batch("t", SCHEMA, structs)
+
+    alone = converter(schemas_enable=enabled)
+    assert written == [alone.from_connect("t", None, SCHEMA, value) for value in structs]

@@ -49,17 +49,19 @@ class WorkerLoggers:
         return self._shown(name) if name in _existing() else None
 
     def set(self, prefix: str, level: str) -> Sequence[str]:
-        """Set the level of every logger whose name starts so, the named one included; returns their names."""
+        """Set the level of every logger whose name starts so, the named one included.
+
+        Returns the names of those it changed: one that has the level already is not among them.
+        """
         everything = prefix.lower() == ROOT
         named = ROOT if everything else prefix
         affected = sorted({named, *(name for name in _existing() if everything or name.startswith(prefix))})
+        changed = [name for name in affected if _logger(name).level != LEVELS[level]]
         now = time.time_ns() // 1_000_000
-        for name in affected:
-            logger = _logger(name)
-            if logger.level != LEVELS[level]:
-                logger.setLevel(LEVELS[level])
-                self._modified[name] = now
-        return affected
+        for name in changed:
+            _logger(name).setLevel(LEVELS[level])
+            self._modified[name] = now
+        return changed
 
     def _shown(self, name: str) -> LoggerLevel:
         return LoggerLevel(_level_name(_logger(name).getEffectiveLevel()), self._modified.get(name))

@@ -9,8 +9,10 @@ from typing import Final
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 from copycat.types.v1 import types_pb2
+from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_rpc.configs import config_to_proto
+from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.bodies import StringMap
 from copycat_gateway.clients import Services
@@ -19,6 +21,7 @@ from copycat_gateway.errors import (
     CONNECTOR_EXISTS,
     BadRequestError,
     ConflictError,
+    FailedRequestError,
     saying,
     writing_config,
 )
@@ -109,7 +112,12 @@ async def validate(services: Services, config: StringMap) -> executor_pb2.Valida
 
 async def _validated(services: Services, config: StringMap) -> str:
     """Return the type of a valid connector."""
-    found = await validate(services, config)
+    try:
+        found = await validate(services, config)
+    except RemoteError as error:
+        if error.remote_code.name == ConfigError.code.name:  # cannot even be validated: Kafka Connect's 500
+            raise FailedRequestError(error.message) from error
+        raise
     if found.error_count:
         raise BadRequestError(validation_summary(found))
     return found.type

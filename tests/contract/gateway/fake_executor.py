@@ -42,6 +42,7 @@ class FakeExecutor(ExecutorServiceServicer):
         self.altered: list[pb.AlterOffsetsRequest] = []
         self.handles = False
         self.fails: Exception | None = None
+        self.cannot_validate: CopycatError | None = None
         self.hangs = False
         self.entered = asyncio.Event()
 
@@ -59,6 +60,8 @@ class FakeExecutor(ExecutorServiceServicer):
         self, request: pb.ValidateConnectorRequest, context: Any
     ) -> pb.ValidateConnectorResponse:
         await self._author_code()
+        if self.cannot_validate is not None:
+            raise self.cannot_validate
         config = config_from_proto(request.config)
         name = config["connector.class"] or ""
         kind = self._kind(name)

@@ -30,9 +30,12 @@ class FakeStatus(StatusServiceServicer):
         *,
         task: int | None = None,
         trace: str | None = None,
+        version: str | None = None,
     ) -> None:
         """Record what a worker says."""
-        status = pb.Status(state=types_pb2.State.Value(f"STATE_{state}"), worker_id=worker, trace=trace)
+        status = pb.Status(
+            state=types_pb2.State.Value(f"STATE_{state}"), worker_id=worker, trace=trace, version=version
+        )
         known = self.statuses.setdefault(connector, pb.ConnectorStatus(connector=connector))
         (known.status if task is None else known.tasks[task]).CopyFrom(status)
 

@@ -24,7 +24,7 @@ async def test_put_creates_a_connector_that_is_new(cluster: World) -> None:
     reply = await cluster.rest.put("/connectors/c/config", json=CONFIG)
 
     assert reply.status_code == 201
-    assert reply.headers["location"] == "/connectors/c"
+    assert reply.headers["location"] == f"{cluster.rest.base_url}/connectors/c"
     assert reply.json() == {"name": "c", "config": {**CONFIG, "name": "c"}, "tasks": [], "type": "source"}
 
 

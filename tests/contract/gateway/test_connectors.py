@@ -26,7 +26,7 @@ async def test_a_created_connector_is_answered_located_and_listed(cluster: World
     listed = await cluster.rest.get("/connectors")
 
     assert (made.status_code, made.content) == (201, ORDERS)
-    assert made.headers["location"] == "/connectors/orders"
+    assert made.headers["location"] == f"{cluster.rest.base_url}/connectors/orders"
     assert listed.content == b'["orders"]'
 
 

@@ -46,12 +46,16 @@ async def get_raw(world: World, path: str) -> bytes:
     return await raw(world, f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
 
 
+def path_of(location: str) -> str:
+    return location[location.index("/", len("http://")) :]
+
+
 async def test_any_name_can_be_created_and_found_by_its_location(cluster: World) -> None:
     config = {"connector.class": "FileStreamSource", "topic": "t"}
 
     for name in NAMES:
         made = await cluster.rest.post("/connectors", json={"name": name, "config": config})
-        shown = await get_raw(cluster, made.headers["location"] + "/config")
+        shown = await get_raw(cluster, path_of(made.headers["location"]) + "/config")
         encoded = await get_raw(cluster, f"/connectors/{quote(name, safe='')}")
 
         assert name in cluster.config.connectors
@@ -60,10 +64,17 @@ async def test_any_name_can_be_created_and_found_by_its_location(cluster: World)
 
 
 async def test_unknown_paths_are_not_found(bare: World) -> None:
-    for path in ("/nope", "/connectors/a/b/c", "/connectors//status", "/admin", "/connector-plugins/x"):
+    for path in ("/nope", "/connectors/a/b/c", "/admin", "/connector-plugins/x"):
         reply = await get_raw(bare, path)
         assert reply.startswith(b"HTTP/1.1 404"), path
         assert reply.endswith(b'{"error_code":404,"message":"HTTP 404 Not Found"}'), path
+
+
+async def test_a_path_with_an_empty_segment_is_refused(bare: World) -> None:
+    reply = await get_raw(bare, "/connectors//status")
+
+    assert reply.startswith(b"HTTP/1.1 400")
+    assert reply.endswith(b'{"error_code":400,"message":"Ambiguous URI empty segment"}')
 
 
 async def test_a_trailing_slash_changes_nothing(bare: World) -> None:
@@ -237,8 +248,9 @@ async def test_a_stop_lets_a_request_under_way_finish(bare: World) -> None:
 async def test_options_name_every_method_of_a_path(bare: World) -> None:
     reply = await bare.rest.options("/connectors/c/offsets")
 
-    assert (reply.status_code, reply.content) == (204, b"")
-    assert reply.headers["allow"] == "DELETE, GET, OPTIONS, PATCH"
+    assert (reply.status_code, reply.text) == (200, "DELETE, GET, HEAD, OPTIONS, PATCH")
+    assert reply.headers["content-type"].startswith("text/plain")
+    assert reply.headers["allow"] == reply.text
 
 
 async def test_an_answer_without_a_body_has_no_type(bare: World) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
+from copycat_connect.errors import ConfigError
+
 from tests.contract.gateway.fake_executor import SINK_CLASS, SOURCE_CLASS, FakeExecutor
 from tests.contract.gateway.world import World
 
 TOPIC = (
     b'{"name":"topic","type":"STRING","required":true,"default_value":null,"importance":"HIGH",'
     b'"documentation":"Where to.","group":null,"width":"NONE","display_name":"topic","dependents":[],'
-    b'"order":-1}'
+    b'"order_in_group":-1}'
 )
 TASKS = (
     b'{"name":"tasks.max","type":"INT","required":false,"default_value":"1","importance":"HIGH",'
     b'"documentation":"How many.","group":"Common","width":"SHORT","display_name":"Tasks max",'
-    b'"dependents":["topic"],"order":3}'
+    b'"dependents":["topic"],"order_in_group":3}'
 )
 CONNECTORS = (
     f'{{"class":"{SINK_CLASS}","type":"sink","version":"1.0"}},{{"class":"{SOURCE_CLASS}","type":"source"}}'
@@ -117,3 +119,20 @@ async def test_a_hanging_plugin_does_not_stop_other_requests(
     assert (listed.status_code, still_hanging) == (200, True)
     assert timed_out.status_code == 500
     assert timed_out.json()["message"].startswith("Request timed out. The worker is currently validating")
+
+
+async def test_a_configuration_that_cannot_even_be_validated_fails_the_request(
+    bare: World, worker: tuple[str, FakeExecutor]
+) -> None:
+    text = "Invalid value soon for configuration linger.ms: Not a number of type LONG"
+    worker[1].cannot_validate = ConfigError(text)
+    config = {"connector.class": SOURCE_CLASS, "topic": "t"}
+
+    validated = await bare.rest.put("/connector-plugins/FileStreamSource/config/validate", json=config)
+    created = await bare.rest.post("/connectors", json={"name": "c", "config": config})
+
+    assert validated.json() == {
+        "error_code": 500,
+        "message": f"org.apache.kafka.common.config.ConfigException: {text}",
+    }
+    assert created.json() == {"error_code": 500, "message": text}

@@ -266,3 +266,16 @@ def test_a_plugins_own_keys_are_listed_before_the_frameworks() -> None:
     assert names[:4] == ["file", "topic", "batch.size", "name"]
     assert "transaction.boundary" in names
     assert [key.name for key in plugin_keys(PLUGINS.find("RegexRouter"))] == ["regex", "replacement"]
+
+
+def test_a_connectors_version_is_by_default_the_one_that_is_installed() -> None:
+    spec = PLUGINS.find("FileStreamSource")
+    defaults = {key.name: key.default for key in plugin_keys(spec) if key.has_default}
+    assert defaults["connector.plugin.version"] == spec.version
+
+
+def test_a_converters_version_hides_only_while_no_class_is_named() -> None:
+    wrong_kind = validated(SOURCE | {"key.converter": "FileStreamSource", "value.converter": "x.Unknown"})
+    visible = {info.name: info.value.visible for info in wrong_kind.infos}
+    assert visible["key.converter.plugin.version"]
+    assert not visible["value.converter.plugin.version"]

@@ -85,7 +85,7 @@ def _bind_version(key: ConfigKey, role: str, raw: RawConfig, context: Definition
         key,
         default=None if spec is None else spec.version,
         validator=_is_version_of(spec),
-        recommender=VersionRecommender(spec, visible_without=False),
+        recommender=VersionRecommender(spec, class_key),
     )
 
 

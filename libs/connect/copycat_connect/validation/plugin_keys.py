@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR
+from copycat_connect.config.framework_names import CONNECTOR_VERSION
 from copycat_connect.config.key import ConfigKey
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
 
@@ -13,4 +16,9 @@ def plugin_keys(spec: PluginSpec) -> list[ConfigKey]:
     if not spec.kind.is_connector:
         return list(own.values())
     framework = SINK_CONNECTOR if spec.kind is PluginKind.SINK else SOURCE_CONNECTOR
-    return [*own.values(), *(key for name, key in framework.keys.items() if name not in own)]
+    shared = {**framework.keys, CONNECTOR_VERSION: _version_key(framework.keys[CONNECTOR_VERSION], spec)}
+    return [*own.values(), *(key for name, key in shared.items() if name not in own)]
+
+
+def _version_key(key: ConfigKey, spec: PluginSpec) -> ConfigKey:
+    return replace(key, default=spec.version)

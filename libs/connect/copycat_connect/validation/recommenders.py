@@ -36,8 +36,8 @@ class VersionRecommender:
 
     spec: PluginSpec | None
     """The plugin; None when there is none, hence nothing to propose."""
-    visible_without: bool = True
-    """True shows the key also when there is no plugin."""
+    class_key: str | None = None
+    """The key hides while this one, which names the plugin's class, has no value; None never hides it."""
 
     def valid_values(self, name: str, parsed: Mapping[str, ConfigSetting]) -> list[str]:
         """Return the installed version."""
@@ -45,6 +45,6 @@ class VersionRecommender:
         return [] if self.spec is None else [self.spec.version]
 
     def visible(self, name: str, parsed: Mapping[str, ConfigSetting]) -> bool:
-        """Return whether there is a plugin to choose a version of."""
-        del name, parsed
-        return self.visible_without or self.spec is not None
+        """Return whether a class is named to choose a version of, were it of a wrong kind."""
+        del name
+        return self.class_key is None or parsed.get(self.class_key) is not None

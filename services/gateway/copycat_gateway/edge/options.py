@@ -1,16 +1,14 @@
-"""OPTIONS: which methods a path has; the framework's own answer forgets all but the first."""
+"""OPTIONS: which methods a path has, said as JAX-RS does; the framework's own answer has only the first."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from http import HTTPMethod, HTTPStatus
+from http import HTTPMethod
 
 from litestar import Response, route
-from litestar.enums import HttpMethod
+from litestar.enums import HttpMethod, MediaType
 from litestar.handlers import HTTPRouteHandler
-
-from copycat_gateway.edge.answers import nothing
 
 
 def options_handlers(handlers: Iterable[HTTPRouteHandler]) -> Sequence[HTTPRouteHandler]:
@@ -19,12 +17,14 @@ def options_handlers(handlers: Iterable[HTTPRouteHandler]) -> Sequence[HTTPRoute
     for handler in handlers:
         for path in handler.paths:
             methods[path].update(handler.http_methods)
+            if HttpMethod.GET in handler.http_methods:
+                methods[path].add(HTTPMethod.HEAD.value)
     return [_options(path, ", ".join(sorted(allowed))) for path, allowed in methods.items()]
 
 
 def _options(path: str, allow: str) -> HTTPRouteHandler:
-    @route(path, http_method=HttpMethod.OPTIONS, include_in_schema=False, status_code=HTTPStatus.NO_CONTENT)
-    async def options() -> Response[None]:
-        return nothing(HTTPStatus.NO_CONTENT, {"Allow": allow})
+    @route(path, http_method=HttpMethod.OPTIONS, include_in_schema=False, status_code=200)
+    async def options() -> Response[str]:
+        return Response(allow, headers={"Allow": allow}, media_type=MediaType.TEXT)
 
     return options

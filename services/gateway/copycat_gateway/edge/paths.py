@@ -56,7 +56,7 @@ class RawPaths:
             await _refuse(send, HTTPStatus.BAD_REQUEST, "The path is not UTF-8 text in percent-encoding")
             return
         if path is None:
-            await _refuse(send, HTTPStatus.NOT_FOUND, http_text(404))
+            await _refuse(send, HTTPStatus.BAD_REQUEST, "Ambiguous URI empty segment")
             return
         routed: HTTPScope = {**scope, "path": path}
         if routed["method"] == "HEAD":

@@ -11,7 +11,7 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi import expects
 from copycat_gateway.registration import named, register
-from copycat_gateway.routes.dependencies import BODY, CONNECTOR
+from copycat_gateway.routes.dependencies import BODY, CONNECTOR, SITE
 from copycat_gateway.views.connectors import ConnectorInfo, location
 
 PATH = "/connectors/{name:str}/config"
@@ -29,16 +29,19 @@ async def get_config(
     PATH,
     summary="Create a connector, or replace its configuration",
     tags=["connectors"],
-    dependencies={**CONNECTOR, **BODY},
+    dependencies={**CONNECTOR, **SITE, **BODY},
     operation_class=expects("Config"),
 )
 async def put_config(
-    services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]
+    services: NamedDependency[Services],
+    connector: NamedDependency[str],
+    site: NamedDependency[str],
+    payload: NamedDependency[bytes],
 ) -> Response[ConnectorInfo]:
     """Replace the configuration, keeping the target state; 201 where the connector is new."""
     made = await register(services, connector, named(connector, string_map(payload)))
     if made.created:
-        return answer(made.info, 201, {"Location": location(connector)})
+        return answer(made.info, 201, {"Location": site + location(connector)})
     return answer(made.info)
 
 

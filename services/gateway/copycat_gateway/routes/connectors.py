@@ -20,7 +20,7 @@ from copycat_gateway.edge.openapi import expects
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, saying, writing_config
 from copycat_gateway.registration import named, register
-from copycat_gateway.routes.dependencies import BODY, CONNECTOR
+from copycat_gateway.routes.dependencies import BODY, CONNECTOR, SITE
 from copycat_gateway.views.connectors import ConnectorInfo, connector_info, location
 from copycat_gateway.views.statuses import ConnectorStateInfo, connector_state_info
 
@@ -86,11 +86,11 @@ async def _statuses(services: Services, *, wanted: bool) -> dict[str, status_pb2
     "/connectors",
     summary="Create a connector",
     tags=["connectors"],
-    dependencies=BODY,
+    dependencies={**SITE, **BODY},
     operation_class=expects("CreateConnectorRequest"),
 )
 async def create_connector(
-    services: NamedDependency[Services], payload: NamedDependency[bytes]
+    services: NamedDependency[Services], site: NamedDependency[str], payload: NamedDependency[bytes]
 ) -> Response[ConnectorInfo]:
     """Create a connector; refused where it exists or its configuration is invalid."""
     request = create_request(payload)
@@ -98,7 +98,7 @@ async def create_connector(
     made = await register(
         services, request.name, config, initial_state=request.initial_state, create_only=True
     )
-    return answer(made.info, 201, {"Location": location(request.name)})
+    return answer(made.info, 201, {"Location": site + location(request.name)})
 
 
 @get("/connectors/{name:str}", summary="Show a connector", tags=["connectors"], dependencies=CONNECTOR)

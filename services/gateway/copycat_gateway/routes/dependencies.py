@@ -28,8 +28,14 @@ async def payload(request: Request[Any, Any, State]) -> bytes:
     return await read_body(request)
 
 
+async def site(request: Request[Any, Any, State]) -> str:
+    """Return scheme and host as the caller wrote them."""
+    return str(request.base_url).rstrip("/")
+
+
 CONNECTOR = {"connector": Provide(connector)}
 TASK = {**CONNECTOR, "task": Provide(task)}
+SITE = {"site": Provide(site)}
 BODY = {"payload": Provide(payload)}
 
 

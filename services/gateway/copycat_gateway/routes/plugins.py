@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
-from copycat_connect.errors import CopycatError
+from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
     NoConnectorClassError,
@@ -38,10 +38,13 @@ from copycat_gateway.views.plugins import (
 TAGS: Final = ["plugins"]
 SUFFIX: Final = "Connector"
 #: Kafka Connect forgets to unwrap its own error here, and clients see the class name.
-UNWRAPPED: Final = frozenset(
-    error.code.name for error in (NoConnectorClassError, UnknownConnectorClassError, AmbiguousConnectorError)
-)
-WRAPPED: Final = "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: "
+BAD_REQUEST: Final = "org.apache.kafka.connect.runtime.rest.errors.BadRequestException: "
+UNWRAPPED: Final = {
+    ConfigError.code.name: "org.apache.kafka.common.config.ConfigException: ",
+    NoConnectorClassError.code.name: BAD_REQUEST,
+    UnknownConnectorClassError.code.name: BAD_REQUEST,
+    AmbiguousConnectorError.code.name: BAD_REQUEST,
+}
 
 
 @get("/connector-plugins", summary="List the connector plugins, or all plugins", tags=TAGS)
@@ -86,9 +89,10 @@ async def validate_config(
     try:
         return answer(config_infos(await validate(services, config)))
     except CopycatError as error:
-        if code_of(error).name in UNWRAPPED:
-            raise FailedRequestError(f"{WRAPPED}{error.message}") from error
-        raise
+        wrapper = UNWRAPPED.get(code_of(error).name)
+        if wrapper is None:
+            raise
+        raise FailedRequestError(f"{wrapper}{error.message}") from error
 
 
 def _short(name: str) -> str:

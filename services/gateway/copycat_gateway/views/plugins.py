@@ -22,7 +22,7 @@ class ConfigKeyInfo(TypedDict):
     width: str
     display_name: str
     dependents: list[str]
-    order: int
+    order_in_group: int
 
 
 class ConfigValueInfo(TypedDict):
@@ -72,7 +72,7 @@ def config_key_info(key: executor_pb2.ConfigKeyInfo) -> ConfigKeyInfo:
         "width": key.width,
         "display_name": key.display_name,
         "dependents": list(key.dependents),
-        "order": key.order,
+        "order_in_group": key.order,  # its name since Kafka 4.2
     }
 
 

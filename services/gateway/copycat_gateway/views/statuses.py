@@ -15,19 +15,21 @@ CONNECTOR: Final = -1
 
 
 class ConnectorState(TypedDict):
-    """What a connector does, where, and why it failed."""
+    """What a connector does, where, with which version of its plugin, and why it failed."""
 
     state: str
     worker_id: str
+    version: NotRequired[str]
     trace: NotRequired[str]
 
 
 class TaskState(TypedDict):
-    """What a task does, where, and why it failed."""
+    """What a task does, where, with which version of its plugin, and why it failed."""
 
     id: int
     state: str
     worker_id: str
+    version: NotRequired[str]
     trace: NotRequired[str]
 
 
@@ -55,6 +57,8 @@ def connector_state_info(
 def task_state(task: int, status: status_pb2.Status, restarting: bool = False) -> TaskState:
     """Return a task's status."""
     shown: TaskState = {"id": task, "state": _state(status, restarting), "worker_id": status.worker_id}
+    if status.version:
+        shown["version"] = status.version
     if status.trace:
         shown["trace"] = status.trace
     return shown
@@ -62,6 +66,8 @@ def task_state(task: int, status: status_pb2.Status, restarting: bool = False) -
 
 def _connector_state(status: status_pb2.Status, restarting: bool) -> ConnectorState:
     shown: ConnectorState = {"state": _state(status, restarting), "worker_id": status.worker_id}
+    if status.version:
+        shown["version"] = status.version
     if status.trace:
         shown["trace"] = status.trace
     return shown

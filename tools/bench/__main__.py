@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from tools.bench.idle import cores_with_waiting_tasks
+from tools.bench.json_rows import json_measures
 from tools.bench.load import Topics, write_lines
 from tools.bench.processes import memory_mb
 from tools.bench.rest import Rest
@@ -83,6 +84,7 @@ def _measures(topics: Topics, source: Path, count: int, folder: Path) -> Iterato
         Row("topic-to-file", "records/s", f"{STRING}, default consumer"),
         lambda system: topic_to_file(Rest(system.url), "bench-lines", count, {}),
     )
+    yield from json_measures(topics, source, count, "bench-lines")
     yield (
         Row("idle-20-tasks", "cores", "10 paused, 5 sources and 5 sinks with nothing to do, after 15 s"),
         lambda system: cores_with_waiting_tasks(Rest(system.url), topics, system.pid, folder),

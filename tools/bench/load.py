@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -14,6 +16,19 @@ LINE = (
     '"agent":"Mozilla/5.0 (X11; Linux x86_64) Gecko","ms":{ms}}}'
 )
 LINE_BYTES = 143
+_NAMES = ("id", "user", "action", "path", "agent", "ms")
+_TYPES = ("int64", "string", "string", "string", "string", "int32")
+_FIELDS = [
+    {"type": type_, "optional": False, "field": name} for name, type_ in zip(_NAMES, _TYPES, strict=True)
+]
+_SCHEMA = json.dumps(
+    {"type": "struct", "fields": _FIELDS, "optional": False, "name": "bench.Line"}, separators=(",", ":")
+).encode()
+
+
+def in_envelopes(line: bytes) -> bytes:
+    """Return a line as the payload of an envelope that tells its schema."""
+    return b'{"schema":%b,"payload":%b}' % (_SCHEMA, line)
 
 
 def write_lines(path: Path, count: int) -> None:
@@ -50,16 +65,24 @@ class Topics:
             f"{topic} has no leader",
         )
 
-    def fill(self, topic: str, path: Path) -> None:
-        """Produce every line of a file."""
+    def fill(self, topic: str, path: Path, change: Callable[[bytes], bytes] = bytes) -> None:
+        """Produce every line of a file, changed if that is wanted."""
         with path.open("rb") as lines:
             while batch := lines.readlines(16_000_000):
-                self._producer.produce_batch(topic, [{"value": line[:-1]} for line in batch])
+                values = map(change, (line[:-1] for line in batch))
+                self._producer.produce_batch(topic, [{"value": value} for value in values])
                 self._producer.flush()
 
     def end(self, topic: str) -> int:
         """Return how many records the topic holds."""
         return int(self._consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
+
+    def first(self, topic: str, count: int) -> list[bytes]:
+        """Return the first values of a topic."""
+        self._consumer.assign([TopicPartition(topic, 0, 0)])
+        messages = self._consumer.consume(count, 30)
+        self._consumer.unassign()
+        return [message.value() or b"" for message in messages]
 
     def delete(self, topic: str) -> None:
         """Delete a topic."""

@@ -19,18 +19,26 @@ from confluent_kafka import KafkaException
 from copycat_embedded.broker import EmbeddedKafka
 
 from tools.bench.in_process import InProcessExecutor
-from tools.bench.load import Topics, write_lines
+from tools.bench.load import Topics, in_envelopes, write_lines
+from tools.bench.record_paths import (
+    FILE_TO_TOPIC_JSON_2SMT,
+    JSON_PLAIN,
+    JSON_SCHEMAS,
+    STRING,
+    TOPIC_TO_FILE_JSON_4SMT,
+)
 
-STRING = "org.apache.kafka.connect.storage.StringConverter"
-JSON = "org.apache.kafka.connect.json.JsonConverter"
 FILE = "org.apache.kafka.connect.file.FileStream"
 PACE = 0.005
 
 CASES: Mapping[str, Mapping[str, str]] = {
     "source-default": {},
     "source-tuned": {"producer.override.linger.ms": "20", "producer.override.batch.size": "1000000"},
+    "source-json-2smt": FILE_TO_TOPIC_JSON_2SMT,
     "sink-raw": {},
-    "sink-json": {"value.converter": JSON, "value.converter.schemas.enable": "false"},
+    "sink-json": JSON_PLAIN,
+    "sink-json-4smt": TOPIC_TO_FILE_JSON_4SMT,
+    "sink-schemas": JSON_SCHEMAS,
 }
 
 
@@ -79,6 +87,7 @@ class Bench:
         self._source = source
         self._count = count
         self._filled = ""
+        self._made: set[str] = set()
         converters = {f"{name}.converter": STRING for name in ("key", "value", "header")}
         self._executor = InProcessExecutor({"bootstrap.servers": bootstrap, **converters})
 
@@ -87,17 +96,18 @@ class Bench:
         name = f"{case}-{time.time_ns()}"
         move = self._source_case if case.startswith("source") else self._sink_case
         if not case.startswith("source"):
-            self._fill()
+            self._fill(envelopes=config is JSON_SCHEMAS)
         cpu = time.process_time()
         rate = move(name, config)
         cpu = (time.process_time() - cpu) / self._count * 1e6
         return f"{case:18} {rate / 1000:7.0f} k records/s   {cpu:5.2f} us CPU a record"
 
-    def _fill(self) -> None:
-        if not self._filled:
-            self._filled = f"lines-{time.time_ns()}"
+    def _fill(self, *, envelopes: bool) -> None:
+        self._filled = "envelopes" if envelopes else "lines"
+        if self._filled not in self._made:
+            self._made.add(self._filled)
             self._topics.create(self._filled)
-            self._topics.fill(self._filled, self._source)
+            self._topics.fill(self._filled, self._source, in_envelopes if envelopes else bytes)
 
     def _source_case(self, name: str, config: Mapping[str, str]) -> float:
         self._topics.create(name)

@@ -7,16 +7,25 @@ import tempfile
 import time
 from pathlib import Path
 
-from tools.bench.load import LINE_BYTES, Topics
+from tools.bench.load import Topics
+from tools.bench.record_paths import STRING
 from tools.bench.rest import Rest, wait
+from tools.bench.samples import SAMPLE, Samples
 
-STRING = "org.apache.kafka.connect.storage.StringConverter"
 PACE = 0.01
 _runs = itertools.count()
 
 
-def file_to_topic(rest: Rest, topics: Topics, source: Path, count: int, overrides: dict[str, str]) -> float:
-    """Return the rate at which a file of `count` lines reaches a new topic."""
+def file_to_topic(
+    rest: Rest,
+    topics: Topics,
+    source: Path,
+    count: int,
+    overrides: dict[str, str],
+    *,
+    samples: Samples | None = None,
+) -> float:
+    """Return the rate at which a file of `count` lines reaches a new topic; `samples` are of its values."""
     name = f"bench-source-{next(_runs)}-{time.time_ns()}"
     topics.create(name)
     rest.create(
@@ -35,15 +44,21 @@ def file_to_topic(rest: Rest, topics: Topics, source: Path, count: int, override
     first = topics.end(name)
     ended = wait(lambda: topics.end(name) >= count, 300, "not all records arrived", PACE)
     rest.delete(name)
+    if samples is not None:
+        samples.compare(topics.first(name, SAMPLE))
     topics.delete(name)
     return (count - first) / (ended - started)
 
 
-def topic_to_file(rest: Rest, topic: str, count: int, overrides: dict[str, str]) -> float:
-    """Return the rate at which a topic of `count` lines reaches a new file."""
+def topic_to_file(
+    rest: Rest, topic: str, count: int, overrides: dict[str, str], *, samples: Samples | None = None
+) -> float:
+    """Return the rate at which a topic of `count` lines reaches a new file; `samples` are of its lines.
+
+    The lines of a topic become lines of one length, which the first of them tells: size counts them.
+    """
     name = f"bench-sink-{next(_runs)}-{time.time_ns()}"
     target = Path(tempfile.gettempdir()) / f"{name}.out"
-    size = count * (LINE_BYTES + 1)
 
     def written() -> int:
         return target.stat().st_size if target.exists() else 0
@@ -63,10 +78,19 @@ def topic_to_file(rest: Rest, topic: str, count: int, overrides: dict[str, str])
     # The last bytes wait in a writer's buffer until its next flush, so the rate is taken over the bulk.
     started = wait(lambda: written() > 0, 60, "nothing was written", PACE)
     first = written()
-    enough = size - 1_000_000
+    with target.open("rb") as lines:
+        length = len(lines.readline())
+    enough = count * length - 1_000_000
     ended = wait(lambda: written() >= enough, 300, "not all was written", PACE)
-    moved = (written() - first) / (LINE_BYTES + 1)
+    moved = (written() - first) / length
     wait(lambda: rest.running(name), 30, "the sink does not run")
     rest.delete(name)
+    with target.open("rb") as written_lines:
+        sample = list(itertools.islice(written_lines, SAMPLE))
+    if {len(line) for line in sample} != {length}:
+        message = f"{name} wrote lines of several lengths"
+        raise RuntimeError(message)
+    if samples is not None:
+        samples.compare([line.rstrip(b"\n") for line in sample])
     target.unlink()
     return moved / (ended - started)

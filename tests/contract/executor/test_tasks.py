@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import pytest
 from copycat.config.v1 import config_service_pb2 as config_pb
@@ -11,7 +12,10 @@ from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConfigError, StaleGenerationError, UnavailableError
 
-from tests.contract.executor.world import SINK, SOURCE, raw_host_stub, world
+from tests.contract.executor import world as worlds
+from tests.contract.executor.world import SINK, SOURCE, raw_host_stub
+
+world = partial(worlds.world, connectors=False)
 
 PAUSED, STARTED = types_pb2.TARGET_STATE_PAUSED, types_pb2.TARGET_STATE_STARTED
 FAILED = types_pb2.STATE_FAILED
@@ -305,7 +309,7 @@ async def test_a_process_without_the_token_is_no_host(host_id: str) -> None:
 
 
 async def test_a_worker_that_leaves_says_so_drains_and_tells_every_last_status() -> None:
-    async with world(spares=1) as it:
+    async with world(spares=1, connectors=True) as it:
         it.config.put("orders", SOURCE)
         it.scheduler.assign(it.worker, "orders")
         await it.until(lambda: len(it.config.published) == 1)

@@ -86,9 +86,10 @@ async def world(
     plugin_call: float = 10.0,
     drain: float = 2.0,
     attaches: bool = True,
+    connectors: bool = True,
     properties: dict[str, str] | None = None,
 ) -> AsyncIterator[World]:
-    """Run an executor with its peers."""
+    """Run an executor with its peers; without `connectors` it has no process for their code."""
     it = World()
     it.launcher.attaches = attaches
     path = os.environ.get("PYTHONPATH")
@@ -104,7 +105,8 @@ async def world(
         event=it.connector_says,
         ended=it.process_ended,
     )
-    it.jobs.spawn(it.process.run(), "process of the connectors")
+    if connectors:
+        it.jobs.spawn(it.process.run(), "process of the connectors")
     server = RpcServer("127.0.0.1:0")
     hosts = host_server.HostServer(lambda: it.executor.hosts, lambda: it.executor.events)
     server.add(host_service_pb2_grpc.add_HostServiceServicer_to_server, hosts, host_server.NAME)
@@ -132,7 +134,8 @@ async def world(
                 jobs=it.jobs,
             )
             it.executor.run()
-            await it.process.call("ping", "starting", 60.0)  # so that short deadlines mean author code only
+            if connectors:  # so that short deadlines mean author code only
+                await it.process.call("ping", "starting", 60.0)
             yield it
             crashed = asyncio.create_task(it.jobs.crashed())
             done, _ = await asyncio.wait((crashed,), timeout=0)

@@ -17,26 +17,38 @@ import pyspark
 from copycat_executor.spark.command import Java
 
 FOLDER = "spark.class.archive.dir"
+#: From this Java on an AOT cache, which needs no archive inside the Java image; before, class data sharing.
+AOT_SINCE = 25
+CDS, AOT = "jsa", "aot"
+USES = {CDS: "-XX:SharedArchiveFile", AOT: "-XX:AOTCache"}
+ERRORS_ONLY = ("-Xlog:disable", "-Xlog:all=error:stderr")
+MAKES = {CDS: "-XX:ArchiveClassesAtExit", AOT: "-XX:AOTCacheOutput"}
 
 
-def archive_file(java: Java, properties: Mapping[str, str]) -> Path:
+def archive_file(java: Java, properties: Mapping[str, str], kind: str) -> Path:
     """Return where the archive for this Java and PySpark is, or would be."""
     program = java.program.resolve()
     key = f"{program} {program.stat().st_mtime_ns} {pyspark.__version__} {Path(pyspark.__file__).parent}"
-    name = f"spark-{hashlib.sha256(key.encode()).hexdigest()[:16]}.archive"
-    return _folder(properties) / name
+    return _folder(properties) / f"spark-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{kind}"
 
 
-def use_options(file: Path) -> tuple[str, ...]:
+def use_options(java: Java, properties: Mapping[str, str]) -> tuple[str, ...]:
     """Return the JVM options that use an archive; none when there is none."""
-    if not file.is_file():
-        return ()
-    return (f"-XX:SharedArchiveFile={file}",)
+    for kind, option in USES.items():
+        file = archive_file(java, properties, kind)
+        if file.is_file():
+            return (f"{option}={file}", *ERRORS_ONLY)
+    return ()
 
 
-def make_options(file: Path) -> tuple[str, ...]:
+def kind_for(java: Java) -> str:
+    """Return which kind of archive this Java makes best; asks the program itself."""
+    return AOT if java.version() >= AOT_SINCE else CDS
+
+
+def make_options(kind: str, file: Path) -> tuple[str, ...]:
     """Return the JVM options that write an archive when the JVM ends."""
-    return (f"-XX:ArchiveClassesAtExit={file}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+    return (f"{MAKES[kind]}={file}", *ERRORS_ONLY)
 
 
 def _folder(properties: Mapping[str, str]) -> Path:
@@ -51,7 +63,8 @@ def main() -> int:
     """Make the archive unless it is there."""
     from copycat_executor.spark.session import make_archive  # noqa: PLC0415 - the session imports this module
 
-    sys.stdout.write(f"{make_archive({})}\n")
+    made = make_archive({})
+    sys.stdout.write(f"{made or 'this Java makes no archive; Spark starts without'}\n")
     return 0
 
 

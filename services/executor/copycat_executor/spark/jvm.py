@@ -22,8 +22,8 @@ POLL_SECONDS = 0.02
 class SparkJvm:
     """A running JVM with PySpark's gateway in it. It ends when this process ends, however that happens."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        """Start it and wait until its gateway listens.
+    def __init__(self, command: Sequence[str], *, quiet: bool = False) -> None:
+        """Start it and wait until its gateway listens; what it prints goes to our stderr unless `quiet`.
 
         Raises:
             SparkLostError: It ended, or did not come up in time.
@@ -40,7 +40,8 @@ class SparkJvm:
             self._process = subprocess.Popen(  # noqa: S603 - our own command line
                 command,
                 stdin=subprocess.PIPE,  # the gateway ends when this pipe closes
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL if quiet else 2,  # where a JVM says why it cannot start
+                stderr=subprocess.DEVNULL if quiet else None,
                 env=environment,
                 process_group=0,  # Ctrl-C is for us; we end it in its turn
             )

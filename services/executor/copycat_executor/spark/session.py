@@ -13,7 +13,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from copycat_executor.spark.archive import archive_file, make_options, use_options
+from copycat_executor.spark.archive import archive_file, kind_for, make_options, use_options
 from copycat_executor.spark.command import Java, command_line
 from copycat_executor.spark.conf import session_conf
 from copycat_executor.spark.jvm import STOP_SECONDS, SparkJvm
@@ -36,6 +36,8 @@ class Spark:
         except (PySparkException, Py4JError, OSError):
             pass  # the JVM is gone already
         finally:
+            # PySpark keeps the gateway for ever; the next session of this process has another JVM.
+            SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
             self.jvm.stop(seconds)
 
 
@@ -47,27 +49,31 @@ def start_spark(properties: Mapping[str, str]) -> Spark:
         SparkLostError: The JVM did not come up.
     """
     java = Java.find(properties)
-    return _start(java, session_conf(properties), use_options(archive_file(java, properties)))
+    return _start(java, session_conf(properties), use_options(java, properties))
 
 
-def make_archive(properties: Mapping[str, str]) -> Path:
-    """Make the class archive, unless it is there, by a run of what a host's start needs; returns its file."""
+def make_archive(properties: Mapping[str, str]) -> Path | None:
+    """Make the class archive, unless it is there, by a run of what a host's start needs; returns its file.
+
+    Returns None when this Java can make none.
+    """
     java = Java.find(properties)
-    file = archive_file(java, properties)
+    kind = kind_for(java)
+    file = archive_file(java, properties, kind)
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as folder:
             fresh = Path(folder) / file.name
-            spark = _start(java, session_conf(properties), make_options(fresh))
+            spark = _start(java, session_conf(properties), make_options(kind, fresh), quiet=True)
             spark.session.range(1, numPartitions=1).mapInArrow(idle, SCHEMA).collect()
             spark.stop(ARCHIVE_SECONDS)
             if fresh.is_file():
                 fresh.replace(file)  # at once: another executor may be starting
-    return file
+    return file if file.is_file() else None
 
 
-def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...]) -> Spark:
-    jvm = SparkJvm(command_line(java, conf, options))
+def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, quiet: bool = False) -> Spark:
+    jvm = SparkJvm(command_line(java, conf, options), quiet=quiet)
     # PySpark takes the gateway and its Python from the environment and nowhere else.
     os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
     gateway = {"PYSPARK_GATEWAY_PORT": str(jvm.port), "PYSPARK_GATEWAY_SECRET": jvm.secret}

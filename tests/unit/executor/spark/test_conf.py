@@ -48,12 +48,13 @@ def test_the_command_starts_sparks_gateway_with_the_heap_asked_for(tmp_path: Pat
     assert command[-1] == "pyspark-shell"
 
 
-def test_an_archive_is_used_only_when_it_is_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "option"), [("jsa", "-XX:SharedArchiveFile"), ("aot", "-XX:AOTCache")])
+def test_an_archive_is_used_only_when_it_is_there(tmp_path: Path, kind: str, option: str) -> None:
     program = tmp_path / "bin" / "java"
     program.parent.mkdir()
     program.touch()
-    file = archive_file(Java(program), {"spark.class.archive.dir": str(tmp_path)})
-    assert file.parent == tmp_path
-    assert use_options(file) == ()
+    properties = {"spark.class.archive.dir": str(tmp_path)}
+    file = archive_file(Java(program), properties, kind)
+    assert use_options(Java(program), properties) == ()
     file.touch()
-    assert use_options(file) == (f"-XX:SharedArchiveFile={file}",)
+    assert use_options(Java(program), properties)[0] == f"{option}={file}"

@@ -39,3 +39,7 @@ fi
 
 UV_PYTHON_DOWNLOADS=never "${uv[@]}" sync --quiet --frozen --all-packages --python "$python" "${groups[@]}"
 .venv/bin/python -m copycat_embedded
+
+# An archive of the classes Spark needs makes every later start twice as fast; it belongs to the Java that made it.
+JAVA_HOME=$(.venv/bin/python -c 'from copycat_embedded.spark_java import spark_java_home; print(spark_java_home())') \
+    .venv/bin/python -m copycat_executor.spark.archive

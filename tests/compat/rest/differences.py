@@ -1,0 +1,129 @@
+"""Where Copycat answers otherwise than Apache Kafka Connect 4.3.1, on purpose, and why.
+
+Each entry is proved still to differ: one that no longer does must go.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from tests.compat.rest.compare import Disagreement
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Fields of some steps that differ, and why they may."""
+
+    reason: str
+    steps: str
+    """A regular expression that the step's whole name matches."""
+    fields: str
+    """A regular expression that the field's whole path matches."""
+    theirs: str = ""
+    """A regular expression that Apache Kafka Connect's text begins with."""
+
+    def covers(self, step: str, found: Disagreement) -> bool:
+        """Return whether this is the difference that was found."""
+        return (
+            re.fullmatch(self.steps, step) is not None
+            and re.fullmatch(self.fields, found.field) is not None
+            and re.match(self.theirs, str(found.theirs)) is not None
+        )
+
+
+DIFFERENCES: Final = (
+    Difference(
+        "Kafka Connect's JSON error has no content type when path, method or media type is refused; a client"
+        " that looks for one could not read the body. RFC 9110 wants Allow with 405.",
+        ".*",
+        r"headers\.(content-type|allow)",
+        "<absent>$",
+    ),
+    Difference(
+        "The text of a body that cannot be read is the JSON library's, or that of a null pointer in Java;"
+        " Copycat says what is wrong in words of its own, with the same status.",
+        ".*",
+        r"body\.message",
+        r"Cannot (deserialize|construct|invoke)|Unrecognized (field|token)|Unexpected |Input mismatch",
+    ),
+    Difference(
+        "Copycat's plugins and settings are documented in words of its own.",
+        "config of .*|validate .*",
+        r"body\..*\.documentation",
+    ),
+    Difference(
+        "Kafka Connect prints the insides of its plugin descriptors and the class of its exception;"
+        " Copycat prints the names of the classes that are there.",
+        "class .*|name a number|validate class unknown",
+        r"body\.message",
+        r".*Failed to find any class that implements Connector and which name matches .* PluginDesc\{",
+    ),
+    Difference(
+        "The reason why a regular expression is refused is Python's.",
+        "validate (predicate with a bad pattern|sink by a bad regex)",
+        r".*\.errors\[0\]",
+        "Invalid value .* Invalid regex: ",
+    ),
+    Difference(
+        "Both create a connector with a slash or a percent sign in its name, but only Copycat finds it.",
+        r"GET /connectors/\$id%(2F|25)none",
+        "status|headers.content-type|body",
+        "400|text/html|(?s:<html>.*Ambiguous URI)",
+    ),
+    Difference(
+        "Kafka Connect's web server answers in HTML here; everything Copycat answers is JSON.",
+        "GET /connectors//status",
+        "headers.content-type|body",
+        "text/html|(?s:<html>.*Ambiguous URI empty segment)",
+    ),
+    Difference(
+        "tasks-config was removed in Kafka 4; Copycat still answers clients of older versions.",
+        "task configs( of the stopped| of an unknown connector)?",
+        r"status|body.*",
+    ),
+    Difference(
+        "Copycat shows a task's configuration and status at once under its own path.",
+        r"GET /connectors/\$id-none/tasks/0",
+        r"body\.message",
+        "HTTP 404 Not Found",
+    ),
+    Difference(
+        "Kafka Connect lets a patch write another name into a connector's configuration; Copycat refuses it,"
+        " as both do with PUT.",
+        "patch the name",
+        "status|body.*",
+    ),
+    Difference(
+        "A stopped connector has no tasks: Copycat says so. Kafka Connect looks for the worker that runs"
+        " the task, and answers as if a rebalance were under way for as long as one asks.",
+        "restart a task of the stopped",
+        "status|body.*",
+        "409|Cannot complete request momentarily",
+    ),
+    Difference(
+        "A source partition that is missing is the caller's mistake: 400. Kafka Connect stores an offset"
+        " under null or fails with 500.",
+        "source: (empty entry|partition null)",
+        "status|body.*",
+    ),
+    Difference(
+        "A negative offset is the caller's mistake and told as such; Kafka Connect fails without a reason.",
+        "sink: offset below zero",
+        "status|body.*",
+    ),
+    Difference(
+        "A Copycat worker logs warnings and errors unless it is told otherwise; Kafka Connect logs INFO.",
+        "root logger.*",
+        r"body\.level",
+        "INFO",
+    ),
+    Difference(
+        "Kafka Connect also makes an instance of a connector that is not to run, and so knows its version;"
+        " Copycat learns the version when it first starts the connector.",
+        "(status of |still |restart the ).*",
+        r"body\.connector\.version",
+        "<version>",
+    ),
+)

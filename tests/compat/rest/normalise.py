@@ -1,0 +1,37 @@
+"""What no two systems answer alike is replaced; what has no order is sorted."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+#: Fields whose value is a matter of the moment or of the machine; a missing or null one stays as it is.
+REPLACED: Final = frozenset({"worker_id", "trace", "last_modified", "version", "commit"})
+VERSION: Final = re.compile(r"\d+\.\d+\.\d+(\.dev\d+)?(\+\w+)?")
+SHOWN_MAP: Final = re.compile(r"\{([^{}]*=[^{}]*)\}")
+
+
+def normalised(value: Any, key: str = "") -> Any:
+    """Return a body that can be compared."""
+    match value:
+        case str() | float() | int() if key in REPLACED:
+            return f"<{key}>"
+        case str():
+            return "<version>" if VERSION.fullmatch(value) else SHOWN_MAP.sub(_sorted_map, value)
+        case dict():
+            return {name: normalised(item, name) for name, item in value.items()}
+        case list():
+            items = [normalised(item) for item in value]
+            return sorted(items, key=repr) if _has_no_order(items) else items
+        case _:
+            return value
+
+
+def _has_no_order(items: list[Any]) -> bool:
+    texts = all(isinstance(item, str) for item in items)
+    offsets = all(isinstance(item, dict) and item.keys() == {"partition", "offset"} for item in items)
+    return texts or offsets
+
+
+def _sorted_map(shown: re.Match[str]) -> str:
+    return "{" + ", ".join(sorted(shown[1].split(", "))) + "}"

@@ -1,0 +1,107 @@
+"""Plays the script against one system and keeps its answers."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from tests.compat.rest.normalise import normalised
+from tests.compat.rest.step import JSON, NOTHING, Answer, Step
+
+PATIENCE: Final = 60.0
+SETTLING: Final = 5.0
+#: What Apache Kafka Connect answers while it rebalances; the call is repeated, but not for ever.
+REBALANCING: Final = ("rebalance", "stale configuration")
+POLL_SECONDS: Final = 0.1
+LINES: Final = "".join(f"line {number}\n" for number in range(100))
+COMPARED_HEADERS: Final = ("content-type", "location", "allow", "www-authenticate")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One system under the script."""
+
+    url: str
+    id: str
+    """Begins its connectors' names and its topics' names."""
+    group: str
+    """Of its worker."""
+    folder: Path
+    """Where its connectors read and write."""
+
+    def filled(self, text: str) -> str:
+        """Return text with the placeholders replaced."""
+        for name, value in self._placeholders():
+            text = text.replace(name, value)
+        return text
+
+    def emptied(self, text: str) -> str:
+        """Return text with the placeholders back in."""
+        for name, value in self._placeholders():
+            text = text.replace(value, name)
+        return text
+
+    def _placeholders(self) -> tuple[tuple[str, str], ...]:
+        return ("$dir", str(self.folder)), ("$url", self.url), ("$id", self.id), ("$group", self.group)
+
+
+def play(system: System, steps: Iterable[Step]) -> dict[str, Answer]:
+    """Send every step in turn; returns the last answer to each, normalised, by its name."""
+    system.folder.mkdir(parents=True, exist_ok=True)
+    (system.folder / "lines.txt").write_text(LINES)
+    with httpx.Client(base_url=system.url, timeout=90) as rest:
+        return {step.name: _answer(system, step, rest) for step in steps}
+
+
+def _answer(system: System, step: Step, rest: httpx.Client) -> Answer:
+    began, held = time.monotonic(), 0
+    while True:
+        answer = _send(system, step, rest)
+        waited = time.monotonic() - began
+        settled = waited > SETTLING or not _rebalances(answer)
+        held = held + 1 if step.until is None or step.until(answer) else 0
+        reached = held >= step.steady
+        if settled and (reached or waited > PATIENCE):
+            return replace(answer, reached=reached)
+        time.sleep(POLL_SECONDS)
+
+
+def _rebalances(answer: Answer) -> bool:
+    return answer.status in (409, 500) and any(sign in str(answer.body) for sign in REBALANCING)
+
+
+def _send(system: System, step: Step, rest: httpx.Client) -> Answer:
+    content, headers = None, dict(step.headers)
+    if step.body is not NOTHING:
+        raw = step.body if isinstance(step.body, bytes) else json.dumps(step.body).encode()
+        content = system.filled(raw.decode()).encode()
+        headers = {"Content-Type": JSON, **headers}
+    reply = rest.request(
+        step.method,
+        system.filled(step.path),
+        content=content,
+        headers={name: value for name, value in headers.items() if value},
+    )
+    shown = {name: reply.headers[name] for name in COMPARED_HEADERS if name in reply.headers}
+    if "allow" in shown:
+        shown["allow"] = ", ".join(sorted(shown["allow"].replace(" ", "").split(",")))
+    if "content-type" in shown:
+        shown["content-type"] = shown["content-type"].partition(";")[0]  # a charset changes nothing for JSON
+    text = system.emptied(reply.text)
+    body = normalised(_parsed(text))
+    if step.select is not None and reply.is_success:
+        body = step.select(body)
+    return Answer(reply.status_code, {name: system.emptied(value) for name, value in shown.items()}, body)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text

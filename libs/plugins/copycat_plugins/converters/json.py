@@ -91,11 +91,11 @@ class JsonConverter(Converter, HeaderConverter):
         nodes = self._plain_nodes(schema, values)
         if nodes is None:
             return [self.from_connect(topic, None, schema, value) for value in values]
-        prefix, write = self._to_json.get(schema)
-        if schema is None:
-            payloads = encoding.write_plain_batch(nodes, write)
-        else:
+        prefix = self._to_json.get(schema)[0]
+        if schema is None or columns.holds_floats(schema):
             payloads = encoding.write_plain_batch(nodes, write_schemaless)
+        else:
+            payloads = encoding.write_simple_batch(nodes, write_schemaless)
         return [prefix + payload + b"}" for payload in payloads] if self._envelopes else [*payloads]
 
     def _plain_nodes(self, schema: Schema | None, values: list[ConnectValue]) -> list[Node] | None:

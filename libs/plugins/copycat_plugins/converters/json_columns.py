@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import repeat
 from operator import itemgetter
 
 from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct
@@ -43,6 +44,11 @@ def is_flat(schema: Schema | None) -> bool:
     )
 
 
+def holds_floats(schema: Schema) -> bool:
+    """Return whether a flat schema has a field for floats."""
+    return any(each.schema.type is SchemaType.FLOAT64 for each in schema.field_list)
+
+
 def read_structs(schema: Schema, nodes: Sequence[Node]) -> list[ConnectValue] | None:
     """Turn nodes into structs of a flat schema; None when one of them must be looked at more closely."""
     if not _MAPS.issuperset(map(type, nodes)):
@@ -67,7 +73,7 @@ def nodes_of(schema: Schema, values: Sequence[ConnectValue]) -> list[Node] | Non
     if not _columns_fit(schema, rows):
         return None
     names = [field.name for field in schema.field_list]
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return list(map(dict, map(zip, repeat(names), rows)))
 
 
 def _columns_fit(schema: Schema, rows: Sequence[Sequence[ConnectValue]]) -> bool:

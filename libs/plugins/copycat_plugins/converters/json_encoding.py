@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import orjson
 from copycat_connect.data.java import double_text
@@ -16,6 +17,7 @@ from copycat_connect.errors import DataError
 
 from copycat_plugins.converters.json_node import Node
 
+_MAPS = frozenset({dict})
 _NO_FLOATS = frozenset({str, int, bool, type(None)})
 _DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
 _NINETEEN_DIGITS = b"0" * 19
@@ -104,9 +106,8 @@ def write_plain_batch(values: Sequence[Node], prepare: Callable[[Node], Node]) -
     Raises:
         DataError: One cannot be written.
     """
-    dump = orjson.dumps
     try:
-        encoded = [dump(value, None, _DUMP_OPTIONS)[:-1] for value in values]
+        encoded = _dump_all(values)
     except TypeError:
         return [write(prepare(value)) for value in values]
     joined = b"".join(encoded)
@@ -115,17 +116,42 @@ def write_plain_batch(values: Sequence[Node], prepare: Callable[[Node], Node]) -
         # There may be an integer beyond 64 bits, which Connect has no type for.
         return [write(prepare(value)) for value in values]
     # A float shows a point or an exponent, and what JSON has no number for became null.
-    if b"." in joined or b"null" in joined or b"0e" in translated:
+    if not _are_flat_without_floats(values) and (b"." in joined or b"null" in joined or b"0e" in translated):
         for place, value in enumerate(values):
-            if not (_is_flat_without_floats(value) or floats_are_plain(value)):
+            if not floats_are_plain(value):
                 encoded[place] = write(prepare(value))
+    return _escape_all(encoded, joined)
+
+
+def write_simple_batch(nodes: Sequence[Node], prepare: Callable[[Node], Node]) -> list[bytes]:
+    """Write many nodes that hold no floats and no integers beyond 64 bits.
+
+    Args:
+        nodes: The nodes.
+        prepare: Turns one that holds half a surrogate pair into a node for `write`.
+    """
+    try:
+        encoded = _dump_all(nodes)
+    except TypeError:
+        return [write(prepare(node)) for node in nodes]
+    return _escape_all(encoded, b"".join(encoded))
+
+
+def _dump_all(nodes: Sequence[Node]) -> list[bytes]:
+    dump = orjson.dumps
+    return [dump(node, None, _DUMP_OPTIONS)[:-1] for node in nodes]
+
+
+def _escape_all(encoded: list[bytes], joined: bytes) -> list[bytes]:
     if b"\\u00" in joined or not joined.isascii():
         return [_escape_as_jackson(each) for each in encoded]
     return encoded
 
 
-def _is_flat_without_floats(value: Node) -> bool:
-    return type(value) is dict and _NO_FLOATS.issuperset(map(type, value.values()))
+def _are_flat_without_floats(values: Sequence[Node]) -> bool:
+    if not _MAPS.issuperset(map(type, values)):
+        return False
+    return _NO_FLOATS.issuperset(map(type, chain.from_iterable(map(dict.values, values))))
 
 
 def floats_are_plain(value: Node) -> bool:

@@ -67,6 +67,7 @@ class EventSourced(Generic[C, E, S]):
         self._ahead: Ahead[E, S] = Ahead(decider.evolve, decider.initial)
         self._history: History[E, S] = History(history)
         self._caught_up = False
+        self._settled_start = asyncio.Event()  # caught up, or never to be
         self._stopped = False
         self._flights: set[asyncio.Task[None]] = set()
         self._waiters: list[tuple[Revision, asyncio.Future[None]]] = []
@@ -91,9 +92,11 @@ class EventSourced(Generic[C, E, S]):
         await self._log.start(self._fold)
         self._history.begin(self._revision)
         self._caught_up = True
+        self._settled_start.set()
 
     def end_watches(self) -> None:
         """End every watch: a server that waits for its streams can then stop at once."""
+        self._settled_start.set()
         self._history.close()
 
     async def stop(self) -> None:
@@ -158,11 +161,16 @@ class EventSourced(Generic[C, E, S]):
     async def watch(self, after: Revision | None = None) -> AsyncIterator[Snapshot[S] | Change[E, S]]:
         """Yield a snapshot, then every change; or, when resumed after a revision, only the changes since.
 
-        Ends when the service stops.
+        Waits until the log was folded: half a fold looks like a state in which everything else was forgotten,
+        and its remaining changes are never told. Ends when the service stops.
 
         Raises:
             LogCompactedError: `after` is too old, or the watcher is too slow: watch again without it.
+            UnavailableError: The service stopped before the log was folded.
         """
+        await self._settled_start.wait()
+        if not self._caught_up:
+            raise _stopping()
         if after is None:
             cursor = self._history.now()
             yield Snapshot(self._state, self._revision)

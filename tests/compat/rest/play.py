@@ -55,7 +55,9 @@ def play(system: System, steps: Iterable[Step]) -> dict[str, Answer]:
     """Send every step in turn; returns the last answer to each, normalised, by its name."""
     system.folder.mkdir(parents=True, exist_ok=True)
     (system.folder / "lines.txt").write_text(LINES)
-    with httpx.Client(base_url=system.url, timeout=90) as rest:
+    # Jetty closes a connection on which it refused a body, now and then only after the next request came.
+    fresh = httpx.Limits(max_keepalive_connections=0)
+    with httpx.Client(base_url=system.url, timeout=90, limits=fresh) as rest:
         return {step.name: _answer(system, step, rest) for step in steps}
 
 

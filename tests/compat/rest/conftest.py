@@ -33,8 +33,6 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[System, 
     folder = tmp_path_factory.mktemp("rest")
     settings = {"group.id": OUR_GROUP, "offset.flush.interval.ms": "1000"}
     with EmbeddedKafka(folder / "kafka") as kafka:
-        # A gateway talks to no broker: the cluster's id is its operator's to set.
-        settings["kafka.cluster.id"] = kafka.cluster_id
         options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
         theirs = ConnectPeer(
             kafka.bootstrap,

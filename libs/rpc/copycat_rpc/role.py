@@ -9,10 +9,10 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
+from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_telemetry.logs import configure_logging
 from copycat_telemetry.tracing import configure_tracing
-from jproperties import ParseError, Properties
 
 Serve = Callable[[Mapping[str, str], asyncio.Event], Coroutine[Any, Any, None]]
 
@@ -23,14 +23,12 @@ def read_properties(path: Path) -> dict[str, str]:
     Raises:
         ConfigError: The file cannot be read or is not a properties file.
     """
-    properties = Properties()
     try:
-        properties.load(path.read_bytes(), "utf-8")
+        return parse_properties(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"Cannot read the properties file {path}: {error.strerror}") from error
-    except (ParseError, UnicodeDecodeError) as error:
+    except (ConfigError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not a properties file (key=value lines): {error}") from error
-    return {key: value.data for key, value in properties.items()}
 
 
 def main(role: str, serve: Serve) -> int:

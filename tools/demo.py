@@ -141,7 +141,7 @@ def copy(url: str, source: Path, target: Path, total: int) -> float:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("lines arrived", total=total)
 
         def arrived() -> str:

@@ -54,12 +54,14 @@ class Writer:
 
 
 def create(url: str, name: str, config: dict[str, str]) -> None:
-    with httpx.Client(base_url=url, timeout=90) as rest:
-        reply = rest.post(
-            "/connectors",
-            json={"name": name, "config": {**config, "key.converter": STRING, "value.converter": STRING}},
-        )
-        assert reply.status_code == 201, reply.text
+    body = {"name": name, "config": {**config, "key.converter": STRING, "value.converter": STRING}}
+
+    def created() -> bool:
+        reply = httpx.post(f"{url}/connectors", json=body, timeout=90)
+        assert reply.status_code in (201, 503), reply.text  # 503: the executor was killed a moment ago
+        return reply.status_code == 201
+
+    wait_until(created, 90, f"{name} created")
 
 
 def healthy(url: str) -> bool:

@@ -103,7 +103,7 @@ async def test_a_service_that_was_killed_need_not_wait_for_itself(kafka: str) ->
     started = time.monotonic()
     async with running(log):
         await led(log)
-        assert time.monotonic() - started < 3, "the session of the dead instance lasts six seconds"
+        assert time.monotonic() - started < 6, "the session of the dead instance lasts six seconds"
 
 
 async def test_instances_that_start_together_settle_on_one(kafka: str) -> None:

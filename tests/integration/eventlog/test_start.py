@@ -124,4 +124,4 @@ async def test_a_single_instance_leads_at_once(kafka: str) -> None:
     began = time.monotonic()
     async with running(log):
         await led(log)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 6, "it does not wait for a session to end"

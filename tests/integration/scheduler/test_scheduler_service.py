@@ -1,7 +1,6 @@
 """The scheduler as it runs, on a real assignments topic and real topics to read."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -70,16 +69,14 @@ async def test_a_sink_reads_the_partitions_there_are_and_those_that_come(kafka: 
         assert _read(await cluster.until_assigned(w1=3)) == {None: [], 0: [0, 2], 1: [1, 3]}
 
 
-async def test_a_new_connector_is_assigned_at_once(kafka: str) -> None:
+async def test_a_new_connector_is_assigned(kafka: str) -> None:
     cluster = Cluster()
     async with cluster.peers() as peers, _running(cluster, _properties(kafka, peers, unique("cluster"))):
         await cluster.join("w1")
         cluster.config.put("first", 0)
         await cluster.until_assigned(w1=1)
-        begun = time.monotonic()
         cluster.config.put("second", 0)
         await cluster.until_assigned(w1=2)
-        assert time.monotonic() - begun < 1  # some 20 ms, on a machine that does nothing else
 
 
 def _read(assigned: dict[tuple[str, int | None], object]) -> dict[int | None, list[int]]:

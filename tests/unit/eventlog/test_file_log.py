@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError
+from copycat_embedded.java import find_java
 from copycat_eventlog.file_log import FileLog
 from copycat_eventlog.java_map import JavaMapError, dump_map, load_map
 from copycat_eventlog.log import Record
@@ -25,19 +26,8 @@ FROM_JAVA = (
     b"uq\x00~\x00\x02\x00\x00\x00\x0f{\"position\":57}uq\x00~\x00\x02\x00\x00\x00\x11[\"src\",{\"f\":\"b\"}]p"
     b"uq\x00~\x00\x02\x00\x00\x00\x11[\"src\",{\"f\":\"c\"}]uq\x00~\x00\x02\x00\x00\x00\x00x"
 )  # fmt: skip
-DUMP = """
-import java.io.*; import java.nio.file.*; import java.util.*;
-public class Dump {
-  public static void main(String[] args) throws Exception {
-    try (ObjectInputStream in = new ObjectInputStream(Files.newInputStream(Paths.get(args[0])))) {
-      TreeMap<String, String> sorted = new TreeMap<>();
-      for (Map.Entry<byte[], byte[]> e : ((Map<byte[], byte[]>) in.readObject()).entrySet())
-        sorted.put(new String(e.getKey()), new String(e.getValue()));
-      System.out.print(sorted);
-    }
-  }
-}
-"""
+#: `Dump.java` prints a map of bytes; its class is beside it, since a Java runtime has no compiler.
+DUMP = Path(__file__).parent / "java"
 
 
 def test_a_file_of_java_is_read() -> None:
@@ -60,10 +50,9 @@ def test_a_torn_file_is_refused(length: int) -> None:
 
 
 def test_java_reads_what_is_written(tmp_path: Path) -> None:
-    (tmp_path / "Dump.java").write_text(DUMP)
     (tmp_path / "offsets").write_bytes(dump_map({b"b": b"2", b"a": b"1", b"c": b""}))
-    program, file = str(tmp_path / "Dump.java"), str(tmp_path / "offsets")
-    command = ["java", "-XX:TieredStopAtLevel=1", program, file]
+    java = find_java().executable
+    command = [str(java), "-XX:TieredStopAtLevel=1", "-cp", str(DUMP), "Dump", str(tmp_path / "offsets")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "{a=1, b=2, c=}"
 

@@ -57,6 +57,8 @@ _SINK = (
         width=Width.LONG,
         display_name="Topics regex",
     ),
+)
+_DEAD_LETTERS = (
     error_key(
         DLQ_TOPIC,
         Type.STRING,
@@ -145,7 +147,9 @@ _SOURCE = (
     ),
 )
 
-SINK_CONNECTOR = CONNECTOR.extended(*_SINK)
+SINK_CONNECTOR = CONNECTOR.extended(*_SINK, *_DEAD_LETTERS)
 """What every sink connector has."""
 SOURCE_CONNECTOR = CONNECTOR.extended(*_SOURCE)
 """What every source connector has."""
+SOURCE_WITH_DEAD_LETTERS = SOURCE_CONNECTOR.extended(*_DEAD_LETTERS)
+"""What a source connector has that names a dead letter queue, which Kafka Connect has for sinks only."""

@@ -1,13 +1,13 @@
 """Regular expressions as Java writes them, for Python's engine.
 
-What differs in writing is translated: named groups, quoting, POSIX classes and a few escapes. Class
-intersection (`[a-z&&[^b]]`) has no counterpart and is refused.
+What differs in writing is translated: named groups, quoting, character classes and a few escapes.
 """
 
 from __future__ import annotations
 
 import re
 
+from copycat_connect.config.java_class import translate_class
 from copycat_connect.config.key import Validator
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
@@ -33,9 +33,7 @@ _TOKEN = re.compile(
     r"|\\(?P<posix>[pP])\{(?:Is)?(?P<name>\w+)\}"
     r"|\\k<(?P<reference>\w+)>"
     r"|\\(?P<escape>.)"
-    r"|\(\?<(?P<group>[a-zA-Z]\w*)>"
-    r"|(?P<intersection>&&)"
-    r"|(?P<bracket>[\[\]])",
+    r"|\(\?<(?P<group>[a-zA-Z]\w*)>",
     re.DOTALL,
 )
 _ESCAPES = {"z": r"\Z", "Z": r"(?=\n?\Z)", "h": r"[ \t\xA0]", "R": r"(?:\r\n|[\n\x0B\f\r\x85\u2028\u2029])"}
@@ -47,23 +45,23 @@ def compile_java_regex(pattern: str) -> re.Pattern[str]:
     Raises:
         re.error: It is not one, or has no counterpart here.
     """
-    depth = 0
-
-    def translate(token: re.Match[str]) -> str:
-        nonlocal depth
-        bracket = token["bracket"]
-        if bracket:
-            depth = max(0, depth + (1 if bracket == "[" else -1))
-            return bracket
-        if token["intersection"]:
-            if depth:
-                message = "intersections of character classes are not supported"
-                raise re.error(message, pattern, token.start())
-            return "&&"
-        return _translate(token, inside=depth > 0)
-
+    parts, place = [], 0
+    while place < len(pattern):
+        if pattern[place] == "[":
+            part, place = translate_class(pattern, place, lambda at: _token(pattern, at, inside=True))
+        else:
+            part, place = _token(pattern, place, inside=False)
+        parts.append(part)
     # Java reads \d and \w as ASCII.
-    return re.compile(_TOKEN.sub(translate, pattern), re.ASCII)
+    return re.compile("".join(parts), re.ASCII)
+
+
+def _token(pattern: str, place: int, *, inside: bool) -> tuple[str, int]:
+    """Translate what stands at a place; also returns the place behind it."""
+    token = _TOKEN.match(pattern, place)
+    if token is None:
+        return pattern[place], place + 1
+    return _translate(token, inside=inside), token.end()
 
 
 def _translate(token: re.Match[str], *, inside: bool) -> str:
@@ -76,16 +74,16 @@ def _translate(token: re.Match[str], *, inside: bool) -> str:
     elif token["group"]:
         text = f"(?P<{token['group']}>"
     else:
-        text = token[0] if inside else _ESCAPES.get(token["escape"], token[0])
+        text = _ESCAPES.get(token["escape"], token[0]) if not inside or token["escape"] == "h" else token[0]
     return text
 
 
 def _posix(token: re.Match[str], *, inside: bool) -> str:
     contents = _POSIX.get(token["name"])
-    if contents is None or (inside and token["posix"] == "P"):
+    if contents is None:
         message = f"unknown character property {token['name']}"
         raise re.error(message, token.string, token.start())
-    if inside:
+    if inside and token["posix"] == "p":
         return contents
     return f"[^{contents}]" if token["posix"] == "P" else f"[{contents}]"
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from copycat_connect.config.parsing import parse_type
 from copycat_connect.config.providers import ConfigProvider, make_provider
+from copycat_connect.config.secrets import Secrets
 from copycat_connect.config.setting import Type
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
@@ -17,6 +19,16 @@ V = TypeVar("V", str, str | None)
 def has_placeholder(value: str | None) -> bool:
     """Return whether a value holds something that looks like a placeholder."""
     return value is not None and _PLACEHOLDER.search(value) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution(Generic[V]):
+    """A configuration without placeholders."""
+
+    values: dict[str, V]
+    """Every key with its value."""
+    secrets: Secrets
+    """What may not be told to anybody."""
 
 
 class Placeholders:
@@ -58,14 +70,30 @@ class Placeholders:
         Raises:
             ConfigError: A provider failed.
         """
+        return self.read(config).values
+
+    def read(self, config: Mapping[str, V]) -> Resolution[V]:
+        """Resolve a configuration and tell its secrets: what providers gave, and values made with it.
+
+        Raises:
+            ConfigError: A provider failed.
+        """
         found = self._look_up(config.values())
+        secrets: dict[str, str] = {}
 
         def replace(match: re.Match[str]) -> str:
-            return found.get((match[1], match[3] or "", match[4]), match[0])
+            value = found.get((match[1], match[3] or "", match[4]), match[0])
+            if value != match[0]:
+                # A file may end with a line end that nobody repeats.
+                secrets[value] = secrets[value.strip()] = match[0]
+            return value
 
-        return {
-            key: value if value is None else _PLACEHOLDER.sub(replace, value) for key, value in config.items()
-        }
+        values: dict[str, V] = {}
+        for key, written in config.items():
+            values[key] = written if written is None else _PLACEHOLDER.sub(replace, written)
+            if written is not None and values[key] not in (None, "", written):
+                secrets[str(values[key])] = written
+        return Resolution(values, Secrets.of(secrets))
 
     def _look_up(self, values: Iterable[str | None]) -> dict[tuple[str, str, str], str]:
         wanted: dict[tuple[str, str], dict[str, None]] = {}

@@ -1,9 +1,9 @@
-"""Java properties files, read without any library: this package has none."""
+"""Java properties files, read and written without any library: this package has none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from copycat_connect.errors import ConfigError
 
@@ -12,6 +12,8 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.)", re.DOTALL)
 _NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _KEY = re.compile(r"((?:\\.|[^\\:= \t\f])*)[ \t\f]*(?:[:=][ \t\f]*)?", re.DOTALL)
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+_ESCAPED_IN_KEYS = {**_ESCAPED, " ": "\\ ", ":": "\\:", "=": "\\="}
 
 
 def parse_properties(text: str) -> dict[str, str]:
@@ -26,6 +28,23 @@ def parse_properties(text: str) -> dict[str, str]:
         assert key is not None  # noqa: S101  # it matches the empty text too
         pairs[_unescape(key[1])] = _unescape(line[key.end() :])
     return pairs
+
+
+def format_properties(properties: Mapping[str, str], comment: str = "") -> str:
+    """Write a text that a Java program and `parse_properties` understand alike."""
+    lines = [f"# {line}" for line in comment.splitlines()]
+    lines += [f"{_escaped_key(key)}={_escaped_value(value)}" for key, value in properties.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _escaped_key(text: str) -> str:
+    escaped = "".join(_ESCAPED_IN_KEYS.get(character, character) for character in text)
+    return f"\\{escaped}" if escaped.startswith(("#", "!")) else escaped
+
+
+def _escaped_value(text: str) -> str:
+    escaped = "".join(_ESCAPED.get(character, character) for character in text)
+    return f"\\{escaped}" if escaped.startswith(" ") else escaped  # leading blanks would be skipped
 
 
 def _logical_lines(text: str) -> Iterator[str]:

@@ -11,8 +11,6 @@ from decimal import Decimal
 
 from copycat_connect.data.value import ConnectValue
 
-_INT64 = range(-(2**63), 2**63)
-
 # Java replaces an encoded surrogate as one malformed sequence, Python byte by byte.
 _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
@@ -46,7 +44,7 @@ def class_name(value: ConnectValue) -> str:
     if known is not None:
         return str(known)
     if isinstance(value, int):
-        return "java.lang.Long" if value in _INT64 else "java.math.BigInteger"
+        return "java.lang.Long" if -(2**63) <= value < 2**63 else "java.math.BigInteger"
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 

@@ -9,9 +9,11 @@ from copycat_connect.plugin.connectors import (
 from copycat_connect.plugin.contexts import (
     ConnectorContext,
     ErrantRecordReporter,
+    QueryEngine,
     SinkTaskContext,
     SourceTaskContext,
     TransactionContext,
+    TransformationContext,
 )
 from copycat_connect.plugin.converters import Converter, HeaderConverter
 from copycat_connect.plugin.page import render_page
@@ -32,6 +34,7 @@ __all__ = [
     "PluginSpec",
     "Plugins",
     "Predicate",
+    "QueryEngine",
     "SinkConnector",
     "SinkTask",
     "SinkTaskContext",
@@ -40,6 +43,7 @@ __all__ = [
     "SourceTaskContext",
     "TransactionContext",
     "Transformation",
+    "TransformationContext",
     "load_plugins",
     "render_page",
 ]

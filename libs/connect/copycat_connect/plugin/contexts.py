@@ -109,3 +109,47 @@ class SinkTaskContext(Protocol):
         Returns:
             True when the task is being stopped.
         """
+
+
+class QueryEngine(Protocol):
+    """Spark, for a transformation that is a DataFrame step; may be asked from any thread."""
+
+    def prepare(self, sql: str, columns: str) -> str:
+        """Check a query over a table named `records`, one row or none for each record.
+
+        Args:
+            sql: `SELECT ... FROM records [WHERE ...]`.
+            columns: The table's columns, in Spark's DDL.
+
+        Returns:
+            The columns of the result, in Spark's DDL.
+
+        Raises:
+            ConfigError: Spark does not understand it, or it is not such a query.
+            RetriableError: The engine is away.
+        """
+
+    def run(self, sql: str, columns: str, batch: bytes) -> bytes:
+        """Run the query on records.
+
+        Args:
+            sql: The query.
+            columns: The table's columns.
+            batch: The records, as an Arrow stream of these columns.
+
+        Returns:
+            The rows as an Arrow stream; its last column is the place, from 0, of the record a row came from.
+
+        Raises:
+            DataError: The query fails on one of the records.
+            RetriableError: The engine is away.
+            ConnectError: It took too long, or ended.
+        """
+
+
+class TransformationContext(Protocol):
+    """What the engine offers to transformations."""
+
+    @property
+    def queries(self) -> QueryEngine:
+        """Runs queries over batches of records."""

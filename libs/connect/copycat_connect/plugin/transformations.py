@@ -3,19 +3,49 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
+from copycat_connect.config.values import ConfigValue
 from copycat_connect.data.records import ConnectRecord
 from copycat_connect.data.schema import Schema
 from copycat_connect.data.value import ConnectValue
+from copycat_connect.plugin.contexts import TransformationContext
 
 R = TypeVar("R", bound=ConnectRecord)
 Values = tuple[Schema | None, list[ConnectValue]]
 
 
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What is left of many values when some were dropped."""
+
+    schema: Schema | None
+    """The schema of every value."""
+    values: list[ConnectValue]
+    """The values that remain, in their order."""
+    places: list[int]
+    """Which of the given values each of them came from, in rising order."""
+
+
 class Transformation(ABC):
     """Changes one record at a time: no I/O, no logging, no state but its configuration and bounded caches."""
+
+    def initialize(self, context: TransformationContext) -> None:  # noqa: B027  # an optional hook
+        """Take what the engine offers; called before `configure` and `validate`."""
+
+    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
+        """Check what single keys cannot say; called when each of them is fine.
+
+        Args:
+            config: The keys under `transforms.<alias>.`, without that prefix.
+
+        Returns:
+            Keys with the errors found; by default none.
+        """
+        del config
+        return []
 
     def configure(self, config: Mapping[str, str | None]) -> None:  # noqa: B027  # an optional hook
         """Take the configuration: the keys under `transforms.<alias>.`, without that prefix.
@@ -40,7 +70,7 @@ class Transformation(ABC):
         """
         return self.apply(record)
 
-    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | Remaining | None:
         """Do what `apply` does with the values of many records, when those and their schema are all it needs.
 
         Args:
@@ -48,10 +78,27 @@ class Transformation(ABC):
             values: The values; the list and the maps in it are this transformation's own from now on.
 
         Returns:
-            The schema and the values that follow, one for each; None when it must see whole records. By
-            default None. A failure means nothing yet: the engine then goes record by record.
+            The schema and the values that follow, one for each, or what remains of them; None when it must
+            see whole records. By default None. A failure means nothing yet: the engine then goes record by
+            record.
         """
         del schema, values
+        return None
+
+    def apply_to_records(self, records: Sequence[R]) -> list[R | None] | None:
+        """Do what `apply` does with many records at once.
+
+        Args:
+            records: The records; they and the maps that are their values stay unchanged.
+
+        Returns:
+            What follows each of them, None where one is dropped; None when they are to go one by one. By
+            default None.
+
+        Raises:
+            DataError: One of them is not what this transformation works on; the engine finds out which.
+        """
+        del records
         return None
 
     def close(self) -> None:  # noqa: B027  # an optional hook

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from copycat_connect.config.definition import RawConfig
+from copycat_connect.config.definition import ConfigDef, RawConfig
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
     HEADER_CONVERTER,
@@ -15,8 +15,11 @@ from copycat_connect.config.framework_names import (
     TOPIC_CREATION_PREFIX,
     VALUE_CONVERTER,
 )
+from copycat_connect.config.override_policy import OverridePolicy, override_policy
 from copycat_connect.config.values import ConfigValue
+from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
+from copycat_connect.plugin.contexts import TransformationContext
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
@@ -30,8 +33,9 @@ from copycat_connect.validation.connector_definition import (
 from copycat_connect.validation.converters import validate_converter
 from copycat_connect.validation.exactly_once import check_boundaries, check_exactly_once
 from copycat_connect.validation.infos import ConfigInfos, main_infos
-from copycat_connect.validation.overrides import OverridePolicy, override_policy, validate_overrides
+from copycat_connect.validation.overrides import validate_overrides
 from copycat_connect.validation.sinks import Found, check_group, check_topics, dead_letter_topic
+from copycat_connect.validation.transformations import check_transformations
 
 _DEFAULT_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _NULL_TEXT = "Null value can not be supplied as the configuration value."
@@ -62,18 +66,27 @@ class WorkerRules:
     """Which client settings may be overridden."""
     converters: Mapping[str, str | None]
     """The worker's converters, by the key that names them."""
+    refuses_topic_creation: bool = False
+    """New configurations may not ask for topics to be created (KIP-158, `kip.strict`)."""
 
     @classmethod
     def of(cls, worker: Mapping[str, str]) -> WorkerRules:
         """Read them from a worker's properties.
 
         Raises:
-            ConfigError: The override policy is unknown.
+            ConfigError: The override policy is unknown, or a switch is neither on nor off.
         """
         support = worker.get("exactly.once.source.support", "disabled").strip().lower()
         converters = {key: worker.get(key) for key in CONVERTER_KINDS}
         converters[HEADER_CONVERTER] = worker.get(HEADER_CONVERTER, _DEFAULT_HEADER_CONVERTER)
-        return cls(worker.get("group.id"), support == "enabled", override_policy(worker), converters)
+        switches = ConfigDef(KIP_STRICT, TOPIC_CREATION).parse(worker)
+        return cls(
+            worker.get("group.id"),
+            support == "enabled",
+            override_policy(worker),
+            converters,
+            refuses_topic_creation=switches[KIP_STRICT.name] and not switches[TOPIC_CREATION.name],
+        )
 
 
 def validate_connector(
@@ -84,6 +97,7 @@ def validate_connector(
     hooks: ConnectorHooks,
     *,
     report_stage: Callable[[str], None] = lambda stage: None,
+    context: TransformationContext | None = None,
 ) -> ConfigInfos:
     """Validate a connector's configuration as Kafka Connect 4.3 does, error texts, order and counts included.
 
@@ -94,6 +108,7 @@ def validate_connector(
         worker: The worker's rules.
         hooks: The connector instance, or what stands for it.
         report_stage: Told what is being done before it is, so that a deadline can name it.
+        context: What transformations may ask; without it they check single keys only.
 
     Returns:
         What was found about every key.
@@ -106,6 +121,9 @@ def validate_connector(
     found = {value.name: value for value in definition.validate(raw, class_lookup(plugins))}
     _cross_check(raw, spec, found, worker, hooks)
     _refuse_nulls(raw, found)
+    if context is not None:
+        report_stage("validating the transformations of the connector")
+        check_transformations(raw, found, plugins, context)
     converters = [
         validate_converter(raw, found, key, plugins, report_stage)
         for key in (HEADER_CONVERTER, KEY_CONVERTER, VALUE_CONVERTER)
@@ -146,11 +164,21 @@ def _cross_check(
         check_topics(raw, found)
         if worker.group is not None:
             check_group(raw, found, worker.group)
-    elif worker.group is not None:
+        return
+    if worker.refuses_topic_creation:
+        _refuse_topic_creation(raw, found)
+    if worker.group is not None:
         source: _SourceHooks = hooks  # type: ignore[assignment]  # a source connector has all of them
         given = {name: text for name, text in raw.items() if text is not None}
         check_exactly_once(given, found, source.exactly_once_support, worker_enabled=worker.exactly_once)
         check_boundaries(given, found, source.can_define_transaction_boundaries)
+
+
+def _refuse_topic_creation(raw: RawConfig, found: Found) -> None:
+    for name, text in raw.items():
+        if name.startswith(TOPIC_CREATION_PREFIX):
+            reason = f"{name} cannot be used, since the worker has {TOPIC_CREATION.name}=false: remove it"
+            found.setdefault(name, ConfigValue(name, text)).errors.append(reason)
 
 
 def _overrides(
@@ -176,6 +204,6 @@ def _clients(raw: RawConfig, kind: PluginKind, worker: WorkerRules) -> list[Clie
         used = {
             Client.PRODUCER: True,
             Client.CONSUMER: own_offsets,
-            Client.ADMIN: creates_topics or own_offsets,
+            Client.ADMIN: creates_topics or own_offsets or bool(dead_letter_topic(raw)),
         }
     return [client for client, is_used in used.items() if is_used]

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from copycat_connect.config.definition import ConfigDef, RawConfig
-from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR
+from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR, SOURCE_WITH_DEAD_LETTERS
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
     CONNECTOR_VERSION,
+    DLQ_TOPIC,
     HEADER_CONVERTER,
     KEY_CONVERTER,
     PLUGIN_VERSION_SUFFIX,
@@ -50,7 +51,11 @@ class DefinitionContext:
 
 def connector_definition(raw: RawConfig, context: DefinitionContext) -> ConfigDef:
     """Return the framework's keys for a connector's configuration."""
-    fixed = SINK_CONNECTOR if context.kind is PluginKind.SINK else SOURCE_CONNECTOR
+    if context.kind is PluginKind.SINK:
+        fixed = SINK_CONNECTOR
+    else:
+        # Without the key the answer is Kafka Connect's.
+        fixed = SOURCE_WITH_DEAD_LETTERS if DLQ_TOPIC in raw else SOURCE_CONNECTOR
     bound = (_bind(key, raw, context) for key in fixed.keys.values())
     return ConfigDef(*bound, *alias_keys(raw, context.plugins))
 

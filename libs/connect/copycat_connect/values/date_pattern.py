@@ -1,38 +1,32 @@
 """Date patterns: Java's SimpleDateFormat in UTC and English, lenient as it is.
 
-Known are the letters y M d E a H h K k m s S Z X z and quoted text. Parsing takes a prefix of the text; parts
-beyond their range carry over; two digits of a year mean 1946 to 2045.
+Known are all its letters and quoted text. Parsing takes a prefix of the text; parts beyond their range carry
+over; two digits of a year mean 1946 to 2045. The weeks w W F and the week's year Y are written but not read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from copycat_connect.errors import ConfigError
+from copycat_connect.values.date_fields import NUMBERS, year_of_week
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_TOKENS = re.compile(r"'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([a-zA-Z])\3*)|(?P<text>[^a-zA-Z']+)")
+_TOKENS = re.compile(
+    r"(?P<quote>'')|'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([a-zA-Z])\4*)|(?P<text>[^a-zA-Z']+)"
+)
 _CENTURY_START = 1946
 _ZONE = re.compile(r"(?:UTC|GMT|Z)?(?:(?P<sign>[+-])(?P<hours>\d{1,2}):?(?P<minutes>\d{2})?)?")
 Numbers = dict[str, int]
 
-_NUMBERS: dict[str, Callable[[datetime], int]] = {
-    "d": lambda moment: moment.day,
-    "H": lambda moment: moment.hour,
-    "k": lambda moment: moment.hour or 24,
-    "K": lambda moment: moment.hour % 12,
-    "h": lambda moment: moment.hour % 12 or 12,
-    "m": lambda moment: moment.minute,
-    "s": lambda moment: moment.second,
-    "S": lambda moment: moment.microsecond // 1000,
-}
+#: Letters that only format: what Java makes of weeks in a text depends on whatever else the text says.
+_FORMAT_ONLY = "wWFY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +58,8 @@ class DatePattern:
 
     def parse(self, text: str) -> datetime | None:
         """Return the point in time that a text begins with; None when it begins with none."""
+        if any(part.letter and part.letter in _FORMAT_ONLY for part in self._parts):
+            return None
         numbers: Numbers = {}
         place = 0
         for part in self._parts:
@@ -93,9 +89,9 @@ def _part(token: re.Match[str], after: re.Match[str] | None) -> _Part:
     letters = token["letters"]
     if not letters:
         quoted = token["quoted"]
-        literal = token["text"] if quoted is None else quoted.replace("''", "'") or "'"
+        literal = token["text"] or "'" if quoted is None else quoted.replace("''", "'")
         return _Part("", 0, literal, abuts_number=False)
-    if letters[0] not in "yMdEaHhKkmsSZXz":
+    if letters[0] not in "GyYMLwWDdFEuaHkKhmsSzZX":
         message = f"Illegal pattern character '{letters[0]}'"
         raise ConfigError(message)
     abuts = after is not None and bool(after["letters"]) and _is_number(after["letters"])
@@ -103,16 +99,19 @@ def _part(token: re.Match[str], after: re.Match[str] | None) -> _Part:
 
 
 def _is_number(letters: str) -> bool:
-    return letters[0] in "ydHhKkmsS" or (letters[0] == "M" and len(letters) < 3)
+    return letters[0] in {"y", "Y", *NUMBERS} or (letters[0] in "ML" and len(letters) < 3)
 
 
 def _format(part: _Part, moment: datetime) -> str:
     match part.letter:
         case "":
             text = part.text
-        case "y":
-            text = f"{moment.year % 100:02d}" if part.count == 2 else f"{moment.year:0{part.count}d}"
-        case "M":
+        case "G":
+            text = "AD"
+        case "y" | "Y":
+            year = moment.year if part.letter == "y" else year_of_week(moment)
+            text = f"{year % 100:02d}" if part.count == 2 else f"{year:0{part.count}d}"
+        case "M" | "L":
             number = f"{moment.month:0{part.count}d}"
             text = _name(_MONTHS[moment.month - 1], part) if part.count > 2 else number
         case "E":
@@ -120,9 +119,10 @@ def _format(part: _Part, moment: datetime) -> str:
         case "a":
             text = "AM" if moment.hour < 12 else "PM"
         case "Z" | "X" | "z":
-            text = {"Z": "+0000", "X": "Z", "z": "UTC"}[part.letter]
+            zone = "UTC" if part.count < 4 else "Coordinated Universal Time"
+            text = {"Z": "+0000", "X": "Z", "z": zone}[part.letter]
         case letter:
-            text = f"{_NUMBERS[letter](moment):0{part.count}d}"
+            text = f"{NUMBERS[letter](moment):0{part.count}d}"
     return text
 
 
@@ -141,7 +141,9 @@ def _parse(part: _Part, text: str, place: int, numbers: Numbers) -> int | None:
             end = _parse_name(text, place, ("AM", "PM"), numbers, "a")
         case "Z" | "X" | "z":
             end = _parse_zone(text, place, numbers)
-        case "M" if part.count > 2:
+        case "G":
+            end = _parse_name(text, place, ("AD",), numbers, "G")
+        case "M" | "L" if part.count > 2:
             end = _parse_name(text, place, _MONTHS, numbers, "M")
             numbers["M"] = numbers.get("M", 0) + 1
         case _:
@@ -157,7 +159,7 @@ def _parse_number(part: _Part, text: str, place: int, numbers: Numbers) -> int |
     number = int(found[1])
     if part.letter == "y" and part.count <= 2 and len(found[1]) == 2 and number >= 0:
         number += 1900 if 1900 + number >= _CENTURY_START else 2000
-    numbers[part.letter] = number
+    numbers["M" if part.letter == "L" else part.letter] = number
     return found.end()
 
 
@@ -183,12 +185,15 @@ def _parse_zone(text: str, place: int, numbers: Numbers) -> int | None:
 def _moment(numbers: Numbers) -> datetime:
     years, month = divmod(numbers.get("M", 1) - 1, 12)
     start = datetime(numbers.get("y", 1970) + years, month + 1, 1, tzinfo=UTC)
+    days = numbers.get("d", 1) - 1
+    if next((letter for letter in reversed(numbers) if letter in "dD"), "d") == "D":
+        start, days = start.replace(month=1), numbers["D"] - 1
     half_day = 12 * numbers.get("a", 0)
     hours = numbers.get("H", numbers.get("k", 0) % 24)
     if "h" in numbers or "K" in numbers:
         hours = numbers.get("h", numbers.get("K", 0)) % 12 + half_day
     return start + timedelta(
-        days=numbers.get("d", 1) - 1,
+        days=days,
         hours=hours,
         minutes=numbers.get("m", 0) - numbers.get("zone", 0),
         seconds=numbers.get("s", 0),

@@ -47,7 +47,7 @@ def parse_number(text: str) -> SchemaAndValue | None:
 
 def _integer(exact: Decimal) -> SchemaAndValue | None:
     # A huge exponent must not be expanded; 64 bits are at most 19 digits.
-    if exact.adjusted() <= 19 and exact == exact.to_integral_value():
+    if not exact or (exact.adjusted() <= 19 and exact == exact.to_integral_value()):
         number = int(exact)
         for bits, schema in INTEGERS:
             if -(1 << bits - 1) <= number < 1 << bits - 1:

@@ -1,21 +1,35 @@
-"""The pages of the built-in connectors: `python -m copycat_plugins.pages` writes each one into its room."""
+"""The pages of the built-in plugins that are documented here: `python -m copycat_plugins.pages` writes them.
+
+A connector's page is the README of its room; that of a transformation of our own lies beside its module.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
+from importlib import import_module
+from inspect import getfile
+from itertools import groupby
 from pathlib import Path
 
-from copycat_connect.plugin import load_plugins, render_page
+from copycat_connect.plugin import PluginSpec, load_plugins, render_page
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Yield the file and the text of each built-in connector's page."""
-    for spec in load_plugins().all():
-        module = getattr(spec.factory, "__module__", "")
-        if spec.kind.is_connector and module.startswith("copycat_plugins."):
-            room = files(module.rpartition(".")[0])
-            yield Path(str(room / "README.md")), render_page(spec)
+    """Yield the file and the text of each page; the plugins of one module share theirs."""
+    for file, specs in groupby(load_plugins().all(), _page):
+        if file is not None:
+            yield file, "\n".join(map(render_page, specs))
+
+
+def _page(spec: PluginSpec) -> Path | None:
+    """Return the file of a plugin's page; None for others' plugins, and for those Kafka Connect describes."""
+    module = getattr(spec.factory, "__module__", "")
+    if spec.kind.is_connector and module.startswith("copycat_plugins."):
+        return Path(getfile(import_module(module))).with_name("README.md")
+    own = spec.class_name.rpartition(".")[0]
+    return (
+        Path(getfile(import_module(own))).with_suffix(".md") if own.startswith("copycat_plugins.") else None
+    )
 
 
 def main() -> None:

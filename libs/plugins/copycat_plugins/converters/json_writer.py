@@ -17,7 +17,6 @@ from copycat_plugins.converters.json_node import Node
 
 Writer = Callable[[ConnectValue], Node]
 _NULL_REFUSED = "Conversion error: null value for field that is required and has no default value"
-_INT64 = range(-(1 << 63), 1 << 63)
 
 
 class JsonWriter:
@@ -150,7 +149,7 @@ def _schemaless_map(value: Mapping[ConnectValue, ConnectValue]) -> Node:
 
 
 def _schemaless_integer(value: int) -> Node:
-    if value not in _INT64:
+    if not -(1 << 63) <= value < 1 << 63:
         message = f"Java class {class_text(value)} does not have corresponding schema type."
         raise DataError(message)
     return int(value)

@@ -9,6 +9,7 @@ from typing import TypeVar
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, matches_java_regex
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.data import ConnectRecord
+from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
 
 from copycat_plugins.transforms.sides import plain_plugin
@@ -61,7 +62,7 @@ class RegexRouter(Transformation):
             if reference["escaped"]:
                 return reference["escaped"]
             if reference["name"]:
-                return found[reference["name"]] or ""
+                return self._named(found, reference["name"])
             # Java takes as many digits as there are groups for.
             digits = reference["number"]
             length = max(
@@ -72,9 +73,20 @@ class RegexRouter(Transformation):
                     if size < 2 or int(digits[:size]) <= found.re.groups
                 ),
             )
-            return (found[int(digits[:length])] or "") + digits[length:]
+            group = int(digits[:length])
+            if group > found.re.groups:
+                message = f"No group {group}"
+                raise DataError(message)
+            return (found[group] or "") + digits[length:]
 
         return _REFERENCE.sub(refer, self._replacement)
+
+    @staticmethod
+    def _named(found: re.Match[str], name: str) -> str:
+        if name not in found.re.groupindex:
+            message = f"No group with name {{{name}}}"
+            raise DataError(message)
+        return found[name] or ""
 
 
 PLUGIN = plain_plugin(

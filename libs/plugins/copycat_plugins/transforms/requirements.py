@@ -37,8 +37,8 @@ def require_struct(value: ConnectValue, purpose: str, schema: Schema | None = No
 
 
 def _class_by_schema(schema: Schema, value: ConnectValue) -> str:
-    narrow = _NARROW.get(schema.type)
-    return class_name(value if value is None or narrow is None else narrow())
+    narrow = _NARROW.get(schema.type) if isinstance(value, int | float) else None
+    return class_name(value if narrow is None else narrow())
 
 
 def require_schema(schema: Schema | None, purpose: str) -> Schema:

@@ -47,12 +47,13 @@ class SetSchemaMetadata(SidedTransformation):
         del record, owned
         if value is None and schema is None:
             return None, None
-        updated = self._schemas.get(require_schema(schema, _PURPOSE))
-        if value is None:
-            return updated, None
-        if not isinstance(value, Struct):
+        known = require_schema(schema, _PURPOSE)
+        if known.type is not SchemaType.STRUCT:
             # Kafka Connect 4.3 fails on anything but structs, in just these words.
             raise DataError("Cannot list fields on non-struct type")
+        updated = self._schemas.get(known)
+        if not isinstance(value, Struct):
+            return updated, value
         result = Struct(updated)
         for field in value.schema.fields:
             result.put(updated.fields[field.index], read_field(value, field, replace_null=self._replace_null))

@@ -79,6 +79,8 @@ class TimestampConverter(SidedTransformation):
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the side in its new form."""
         del record, owned
+        if self._field and schema is not None and value is not None:
+            require_struct(value, _PURPOSE, schema)
         updated = None if schema is None else self._schemas.get(schema)
         if not self._field:
             return updated, self._convert(schema, value)
@@ -127,7 +129,9 @@ def _pattern(text: str) -> DatePattern | None:
     try:
         return DatePattern(text)
     except ConfigError as error:
+        # Kafka Connect gives the texts in this order: its ConfigException takes a name first.
         message = (
+            f"Invalid value java.lang.IllegalArgumentException: {error.message} for configuration "
             f"TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: {text}"
         )
         raise ConfigError(message) from error

@@ -1,0 +1,15 @@
+"""AvroConverter: records of a registry's Avro schemas."""
+
+from __future__ import annotations
+
+from copycat_plugins.converters.avro.format import AvroFormat
+from copycat_plugins.converters.avro.options import CONFIG, AvroOptions
+from copycat_plugins.converters.registry.converter import RegistryConverter
+
+
+class AvroConverter(RegistryConverter):
+    """Writes and reads what Confluent's converter of this name does."""
+
+    def __init__(self) -> None:
+        """Nothing is connected yet."""
+        super().__init__(CONFIG, lambda parsed: AvroFormat(AvroOptions.of(parsed)))

@@ -1,0 +1,1 @@
+"""JsonSchemaConverter: Connect's data model in JSON, with its JSON Schemas in a registry."""

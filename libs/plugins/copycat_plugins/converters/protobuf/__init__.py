@@ -1,0 +1,1 @@
+"""ProtobufConverter: Connect's data model in Protobuf, with its schemas in a registry."""

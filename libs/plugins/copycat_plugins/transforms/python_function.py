@@ -1,0 +1,169 @@
+"""PythonFunction: a function of the user's takes each record, key or value and returns what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from copycat_connect.config import HIGH, MEDIUM, STRING, ConfigDef, ConfigKey
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
+from copycat_connect.plugin.transformations import Remaining, Values
+
+from copycat_plugins.transforms.python_source import Function, load_function, loadable_function
+from copycat_plugins.transforms.schema_ddl import parse_ddl, schema_ddl
+from copycat_plugins.transforms.sides import SIDES, Side, ValueSide
+from copycat_plugins.transforms.typed import SCHEMAS, Fit, fit_to, schema_of
+from copycat_plugins.version import VERSION
+
+R = TypeVar("R", bound=ConnectRecord)
+FUNCTION = "function"
+RESULT_SCHEMA = "result.schema"
+CLASS_NAME = f"{__name__}.PythonFunction"
+CONFIG = ConfigDef(
+    ConfigKey(
+        FUNCTION,
+        STRING,
+        HIGH,
+        validator=loadable_function,
+        doc="The function: module:function, or /path/to/file.py:function, a file in a folder of the worker's "
+        "Python path. It is called with one argument.",
+    ),
+    ConfigKey(
+        RESULT_SCHEMA,
+        STRING,
+        MEDIUM,
+        default=None,
+        validator=schema_ddl,
+        doc="Schema of the results in Spark's DDL, such as id BIGINT NOT NULL, tags ARRAY<STRING>. By "
+        "default a result has the schema of its Python type, and a dict or list is schemaless.",
+    ),
+)
+_GUARANTEES = (
+    "Called once for each record, in order; again for the records of a batch in which one failed. None drops "
+    "the record. What is raised fails the record at stage TRANSFORMATION; RetriableError is tried again."
+)
+
+
+class PythonFunction(Transformation):
+    """Calls the function with whole records."""
+
+    def configure(self, config: Mapping[str, str | None]) -> None:
+        """Load the function."""
+        # The function is loaded once: its key's validator would run a file a second time.
+        parsed = _PARSED.parse(config)
+        self._function: Function = load_function(FUNCTION, parsed[FUNCTION])
+        ddl: str | None = parsed[RESULT_SCHEMA]
+        self._schema: Schema | None = None if ddl is None else parse_ddl(ddl)
+        self._fit: Fit | None = None if self._schema is None else fit_to(self._schema)
+
+    def apply(self, record: R) -> R | None:
+        """Return the function's record."""
+        return self.apply_in_place(record.private())
+
+    def apply_in_place(self, record: R) -> R | None:
+        """Return the function's record, often the one it was given."""
+        result: R | None = self._function(record)
+        if result is None:
+            return None
+        if type(result) is not type(record):
+            found = type(result).__qualname__
+            message = (
+                f"The function returned {found}; it returns the record it was given, changed or copied by "
+                "record.replace(...), or None to drop it"
+            )
+            raise DataError(message)
+        if self._fit is not None:
+            result.value_schema, result.value = self._schema, self._fit(result.value)
+        return result
+
+
+class SidedPythonFunction(PythonFunction):
+    """Calls the function with keys or values."""
+
+    def __init__(self, side: Side) -> None:
+        self._side = side
+        # False once results of several types were seen.
+        self._columnar = isinstance(side, ValueSide)
+
+    def apply_in_place(self, record: R) -> R | None:
+        """Put the function's result into the record."""
+        result = self._function(self._side.value(record))
+        if result is None:
+            return None
+        if self._fit is None:
+            self._side.set(record, schema_of(result), result)
+        else:
+            self._side.set(record, self._schema, self._fit(result))
+        return record
+
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | Remaining | None:
+        """Call the function with every value."""
+        del schema
+        if not self._columnar:
+            return None
+        results = list(map(self._function, values))
+        places = [place for place, result in enumerate(results) if result is not None]
+        if len(places) < len(results):
+            results = [results[place] for place in places]
+            return Remaining(*self._typed(results), places)
+        return self._typed(results)
+
+    def _typed(self, results: list[ConnectValue]) -> Values:
+        if self._fit is not None:
+            return self._schema, list(map(self._fit, results))
+        kinds = set(map(type, results))
+        if len(kinds) == 1 and (kind := kinds.pop()) in SCHEMAS:
+            return SCHEMAS[kind], results
+        schemas = [schema_of(result) for result in results]
+        first = schemas[0] if schemas else None
+        if any(each is not first and each != first for each in schemas):
+            self._columnar = False
+            raise DataError("The results of a batch have several types: they go one by one from here on")
+        return first, results
+
+
+def _spec(
+    suffix: str,
+    summary: str,
+    factory: Callable[[], PythonFunction],
+    examples: Mapping[str, Mapping[str, str]],
+) -> PluginSpec:
+    return PluginSpec(
+        class_name=CLASS_NAME + suffix,
+        kind=PluginKind.TRANSFORMATION,
+        version=VERSION,
+        summary=summary,
+        config=CONFIG,
+        factory=factory,
+        guarantees=_GUARANTEES,
+        examples=examples,
+    )
+
+
+def _sided_spec(suffix: str, side: Side) -> PluginSpec:
+    part = suffix.lower()
+    return _spec(
+        f"${suffix}",
+        f"Calls a Python function with each {part}; its result takes its place, None drops the record.",
+        partial(SidedPythonFunction, side),
+        {
+            "Text as JSON": {FUNCTION: "json:loads"},
+            "With a schema": {FUNCTION: "json:loads", RESULT_SCHEMA: "id BIGINT NOT NULL, name STRING"},
+        },
+    )
+
+
+_PARSED = ConfigDef(replace(CONFIG.keys[FUNCTION], validator=None), CONFIG.keys[RESULT_SCHEMA])
+PLUGINS = (
+    _spec(
+        "",
+        "Calls a Python function with each record; it returns the record, or None to drop it.",
+        PythonFunction,
+        {"Any function that can be imported": {FUNCTION: "copy:copy"}},
+    ),
+    *(_sided_spec(suffix, side) for suffix, side in SIDES.items()),
+)

@@ -43,3 +43,5 @@ class LogSettings:
     """Client properties besides the bootstrap servers (security), named as in Kafka's Java clients."""
     reachable_within: float = 60.0
     """Seconds to wait for the brokers at start."""
+    session: float = 6.0
+    """Seconds that a dead owner keeps the log from others; brokers allow no less by default."""

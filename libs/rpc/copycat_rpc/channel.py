@@ -6,10 +6,11 @@ import asyncio
 import json
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 import grpc
-from copycat_connect.errors import CopycatError, NotWriterError
+from copycat_connect.errors import CopycatError, NotWriterError, UnavailableError
 from copycat_connect.retry import RetryPolicy
 from copycat_telemetry.tracing import outgoing
 
@@ -17,8 +18,10 @@ from copycat_rpc.errors import MAX_METADATA, RemoteError, from_rpc_error
 from copycat_rpc.server import MAX_MESSAGE
 
 DEADLINE = 10.0
-#: A standby answers `log.not_writer` without any effect, so another instance may be asked at once.
-TO_THE_WRITER = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0, give_up_after=DEADLINE, jitter=0.5)
+#: What begins the name of a call without any effect: whether it was carried out makes no difference.
+READS = ("Get", "List", "Read")
+#: Between the tries of a call that may be repeated, once every instance was asked: a standby takes over.
+AGAIN = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0, give_up_after=DEADLINE, jitter=0.5)
 OPTIONS = (
     ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
     ("grpc.initial_reconnect_backoff_ms", 100),
@@ -35,10 +38,11 @@ OPTIONS = (
 
 
 class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
-    """Gives a call its deadline, sends it on to the writer, decodes its error."""
+    """Gives a call its deadline, sends it on to an instance that can answer it, decodes its error."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, others: int) -> None:
         self._target = target
+        self._others = others
 
     async def intercept_unary_unary(
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
@@ -48,20 +52,34 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
             metadata=grpc.aio.Metadata(*outgoing(client_call_details.metadata)),
             wait_for_ready=True,
         )
-        waits = TO_THE_WRITER.waits(random.random())  # noqa: S311 - spreads retries, guards nothing
+        # Calls go to the instances in turn: the others are asked at once, later tries are spread.
+        spread = AGAIN.waits(random.random())  # noqa: S311 - guards nothing
+        waits = chain(repeat(0.0, self._others), spread)
         while True:
             try:
                 return await (await continuation(details, request))
             except grpc.aio.AioRpcError as failure:
                 error = from_rpc_error(failure, self._target)
-            wait = next(waits, None) if _elsewhere(error) else None
+                repeatable = _refused(error) or (_reads(details.method) and _lost(failure, error))
+            wait = next(waits, None) if repeatable else None
             if wait is None:
                 raise error
             await asyncio.sleep(wait)
 
 
-def _elsewhere(error: CopycatError) -> bool:
+def _refused(error: CopycatError) -> bool:
+    """Whether a standby answered, without any effect."""
     return isinstance(error, RemoteError) and error.remote_code.name == NotWriterError.code.name
+
+
+def _lost(failure: grpc.aio.AioRpcError, error: CopycatError) -> bool:
+    """Whether an instance went away before it answered."""
+    return isinstance(error, UnavailableError) and failure.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def _reads(method: str | bytes) -> bool:
+    path = method.decode() if isinstance(method, bytes) else method
+    return path.rpartition("/")[2].startswith(READS)
 
 
 class _Streams(grpc.aio.UnaryStreamClientInterceptor):
@@ -106,11 +124,12 @@ def open_channel(addresses: Sequence[str]) -> grpc.aio.Channel:
 
     A unary call waits for a connection within its deadline (10 s unless given), is repeated while instances
     answer that they are not the writer, and raises `RemoteError` (the service's own code) or
-    `UnavailableError`. Nothing else is repeated: its outcome is unknown.
+    `UnavailableError`. A read is repeated, too, when its instance went away. Nothing else is: its outcome is
+    unknown.
     """
     named = ",".join(addresses)
     target = f"ipv4:{named}" if all(_is_ipv4(address) for address in addresses) else f"dns:///{addresses[0]}"
-    interceptors: list[Any] = [_Unary(named), _Streams(named), _Duplex(named)]
+    interceptors: list[Any] = [_Unary(named, len(addresses) - 1), _Streams(named), _Duplex(named)]
     return grpc.aio.insecure_channel(target, options=OPTIONS, interceptors=interceptors)
 
 

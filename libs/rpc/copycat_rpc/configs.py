@@ -16,4 +16,5 @@ def config_to_proto(config: Mapping[str, str | None]) -> types_pb2.Config:
 
 def config_from_proto(message: types_pb2.Config) -> dict[str, str | None]:
     """Return the configuration map of a message, in the order it was given."""
-    return {entry.key: entry.value if entry.HasField("value") else None for entry in message.entries}
+    # Nearly every value is some text: only of an empty one it has to be asked whether it is there.
+    return {entry.key: entry.value or ("" if entry.HasField("value") else None) for entry in message.entries}

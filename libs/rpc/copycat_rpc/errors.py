@@ -7,7 +7,7 @@ text kept from the caller.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from copycat_connect.errors import CopycatError, ErrorCode, UnavailableError
@@ -17,6 +17,8 @@ FIELDS_KEY = "copycat-error-bin"
 #: gRPC refuses metadata beyond the peer's limit, so a long text is cut well below `MAX_METADATA`.
 MAX_TEXT = 16_000
 MAX_METADATA = 64 * 1024
+Status: TypeAlias = tuple[grpc.StatusCode, str, tuple[tuple[str, str | bytes], ...]]
+"""Code, text and trailing metadata of a call that failed."""
 
 
 class RemoteError(CopycatError):
@@ -33,8 +35,8 @@ def code_of(error: CopycatError) -> ErrorCode:
     return error.remote_code if isinstance(error, RemoteError) else error.code
 
 
-def to_status(error: CopycatError) -> tuple[grpc.StatusCode, str, tuple[tuple[str, str | bytes], ...]]:
-    """Return status, text and trailing metadata for an error."""
+def to_status(error: CopycatError) -> Status:
+    """Return what a call that raised an error ends with."""
     code = code_of(error)
     fields = {name: value[:1000] for name, value in error.fields.items()}
     detail = json.dumps({"http": code.http, "fields": fields}).encode()

@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeAlias, TypeVar, assert_never
 
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError, LogCompactedError
@@ -36,50 +37,88 @@ class WatchMessage(Protocol):
 M = TypeVar("M", bound=WatchMessage)
 
 
-async def follow(
-    open_watch: Callable[[types_pb2.Revision | None], AsyncIterable[M]],
-    *,
-    snapshot: Callable[[Sequence[M]], None],
-    change: Callable[[M], None],
-    lost: Callable[[], None] = lambda: None,
-) -> None:
-    """Follow a watch until cancelled.
+@dataclass(frozen=True, slots=True)
+class Snapshot(Generic[M]):
+    """All there was at a revision: it replaces what was known."""
 
-    `open_watch` starts the stream after a revision, or with a snapshot when there is none. `snapshot` gets
-    all messages of a complete snapshot and replaces what was known; `change` gets every later message; `lost`
-    is called when the stream ended: what is known may be old until the next call of the others.
+    messages: Sequence[M]
+    """The messages of the snapshot, complete."""
+    revision: types_pb2.Revision
+    """Where it was taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Generic[M]):
+    """One later change."""
+
+    message: M
+    """What changed."""
+    revision: types_pb2.Revision
+    """Position after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The stream ended and is opened again: what is known may be old until the next of the others."""
+
+
+Followed: TypeAlias = Snapshot[M] | Change[M] | Lost
+Open: TypeAlias = Callable[[types_pb2.Revision | None], AsyncIterable[M]]
+
+
+async def followed(
+    open_watch: Open[M], after: types_pb2.Revision | None = None
+) -> AsyncGenerator[Followed[M], None]:
+    """Yield what a watch says, for ever: a lost stream is opened again where it ended.
+
+    `open_watch` starts the stream after a revision, or with a snapshot when there is none; a snapshot also
+    comes when the revision to go on from is gone from the log.
     """
-    after: types_pb2.Revision | None = None
     waits, failures = AGAIN.waits(), 0
     while True:
         try:
-            async with aclosing(_read(open_watch(after), after is not None, snapshot, change)) as revisions:
-                async for reached in revisions:
-                    after, waits, failures = reached, AGAIN.waits(), 0
+            async with aclosing(_read(open_watch(after), resumed=after is not None)) as read:
+                async for event in read:
+                    after, waits, failures = event.revision, AGAIN.waits(), 0
+                    yield event
         except CopycatError as error:
             failures += 1
             if code_of(error).name == LogCompactedError.code.name:
                 after = None
             elif failures == SILENT_FAILURES:
                 log.warning("a watch cannot be resumed and is tried for ever: %s", error)
-        lost()
+        yield Lost()
         await asyncio.sleep(next(waits))
 
 
-async def _read(
-    stream: AsyncIterable[M],
-    resumed: bool,
+async def follow(
+    open_watch: Open[M],
+    *,
     snapshot: Callable[[Sequence[M]], None],
     change: Callable[[M], None],
-) -> AsyncGenerator[types_pb2.Revision, None]:
+    lost: Callable[[], None] = lambda: None,
+) -> None:
+    """Follow a watch until cancelled, telling of each event of `followed` by a call."""
+    async with aclosing(followed(open_watch)) as events:
+        async for event in events:
+            match event:
+                case Snapshot(messages=messages):
+                    snapshot(messages)
+                case Change(message=message):
+                    change(message)
+                case Lost():
+                    lost()
+                case _:
+                    assert_never(event)
+
+
+async def _read(stream: AsyncIterable[M], *, resumed: bool) -> AsyncGenerator[Snapshot[M] | Change[M], None]:
     pending: list[M] | None = None if resumed else []
     async for message in stream:
         if pending is None:
-            change(message)
+            yield Change(message, message.revision)
         elif message.snapshot_complete:
-            snapshot(pending)
+            yield Snapshot(pending, message.revision)
             pending = None
         else:
             pending.append(message)
-        if pending is None:
-            yield message.revision

@@ -13,7 +13,8 @@ from copycat_telemetry.tracing import incoming
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from copycat_rpc.errors import MAX_METADATA, to_status
+from copycat_rpc.errors import MAX_METADATA, Status, to_status
+from copycat_rpc.gate import Gate
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,9 @@ OPTIONS = (
 class _Errors(grpc.aio.ServerInterceptor):
     """Runs each call under the caller's trace and turns what it raises into a coded status."""
 
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
     async def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
@@ -44,44 +48,61 @@ class _Errors(grpc.aio.ServerInterceptor):
         kind, behaviour = next((kind, behaviour) for kind in KINDS if (behaviour := getattr(handler, kind)))
         wrap = _streaming if kind.endswith("_stream") else _answering
         return getattr(grpc, f"{kind}_rpc_method_handler")(
-            wrap(behaviour, handler_call_details),
+            wrap(behaviour, handler_call_details, self._gate),
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
 
 
-def _answering(behaviour: Callable[..., Any], details: grpc.HandlerCallDetails) -> Callable[..., Any]:
+def _answering(
+    behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate
+) -> Callable[..., Any]:
     async def answer(request: Any, context: Any) -> Any:
         try:
+            await gate.passed(details.method)
             with incoming(details.method, details.invocation_metadata):
                 return await behaviour(request, context)
         except Exception as error:  # the top of the call
-            await _abort(context, details.method, error)
+            status = _status(details.method, error)
+        del request  # see _status
+        return await context.abort(*status)
 
     return answer
 
 
-def _streaming(behaviour: Callable[..., Any], details: grpc.HandlerCallDetails) -> Callable[..., Any]:
+def _streaming(
+    behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate
+) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(behaviour):  # writes to its context, as gRPC's own health service does
-        return _answering(behaviour, details)
+        return _answering(behaviour, details, gate)
 
     async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
         try:
+            await gate.passed(details.method)
             async for response in behaviour(request, context):
                 yield response
         except Exception as error:  # the top of the call
-            await _abort(context, details.method, error)
+            status = _status(details.method, error)
+        else:
+            return
+        del request  # see _status
+        await context.abort(*status)
 
     return stream
 
 
-async def _abort(context: Any, method: str, error: Exception) -> None:
+def _status(method: str, error: Exception) -> Status:
+    """Return what a call that raised is aborted with, once the error is let go of and with it the request.
+
+    A call and its abort refer to each other in gRPC: what the abort's frames or the error in hand at that
+    moment refer to (megabytes, of a large request) would wait with them for the garbage collector.
+    """
     if isinstance(error, grpc.aio.AbortError):
         raise error
     if not isinstance(error, CopycatError):
         log.error("unexpected error in %s", method, exc_info=error)
         error = CopycatError(f"Internal error ({type(error).__name__}); the service's log has the trace")
-    await context.abort(*to_status(error))
+    return to_status(error)
 
 
 class RpcServer:
@@ -91,7 +112,8 @@ class RpcServer:
         """Prepare a server for `host:port`; port 0 picks a free one. `setting` is the key an error names."""
         self._listen = listen
         self._setting = setting
-        self._server = grpc.aio.server(interceptors=[_Errors()], options=OPTIONS)
+        self._gate = Gate()
+        self._server = grpc.aio.server(interceptors=[_Errors(self._gate)], options=OPTIONS)
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self._names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
@@ -121,12 +143,19 @@ class RpcServer:
         await self._server.start()
         return f"{host}:{port}"
 
+    def hold(self) -> None:
+        """Make calls wait until `set_serving(True)`; health and reflection answer all the same."""
+        self._gate.hold()
+
     async def set_serving(self, serving: bool) -> None:
-        """Tell health checks whether calls would be answered."""
+        """Tell health checks whether calls would be answered; calls held until now are."""
+        if serving:
+            self._gate.open()
         status = health_pb2.HealthCheckResponse
         await self._health.set("", status.SERVING if serving else status.NOT_SERVING)
 
     async def stop(self, grace: float) -> None:
         """Take no new calls and wait up to `grace` seconds for those under way."""
+        self._gate.end()
         await self._health.enter_graceful_shutdown()
         await self._server.stop(grace)

@@ -32,13 +32,14 @@ async def serve_events(
 ) -> None:
     """Fold the log, then serve until `stop`; `beside` runs while the service does (clients, loops).
 
-    The port is bound first, so that a caller waits for this service instead of failing; health says SERVING
-    once caught up.
+    The port is bound first, and calls are held until the log is folded: a caller waits instead of failing or
+    reading half a fold. Health says SERVING from then on.
 
     Raises:
         CopycatError: The address or the log cannot be had, or the log crashed: the process should end and
         be started again.
     """
+    server.hold()
     address = await server.start()
     try:
         if not await _started(events, stop):

@@ -1,12 +1,19 @@
-"""What the current work is about: added to every log line written while it runs."""
+"""What the current work is about, and what it may not tell: for every log line written while it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 log_context: ContextVar[Mapping[str, str]] = ContextVar("log_context", default={})  # noqa: B039 - read only
+
+log_scrubber: ContextVar[Callable[[str], str]] = ContextVar("log_scrubber", default=str)
+
+
+def keep_secret(scrub: Callable[[str], str]) -> None:
+    """Have `scrub` take the secrets out of what this thread or task logs from now on."""
+    log_scrubber.set(scrub)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-from copycat_telemetry.context import log_context
+from copycat_telemetry.context import log_context, log_scrubber
 
 #: Libraries that write a line per connection attempt while a broker is away (`spec/faust.md` section 6).
 NOISY = ("aiokafka", "faust", "mode", "kafka", "py4j", "uvicorn.error", "uvicorn.access")
@@ -22,16 +22,17 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; an exception's trace goes into `trace`."""
+        scrub = log_scrubber.get()
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "service": self._service,
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": scrub(record.getMessage()),
             **log_context.get(),
         }
         if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
+            line["trace"] = scrub(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False, default=str)
 
 

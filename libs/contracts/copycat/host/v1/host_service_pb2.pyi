@@ -66,6 +66,8 @@ class AttachRequest(_message.Message):
     OFFSETS_WANTED_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     METRICS_FIELD_NUMBER: _builtins.int
+    QUERY_WANTED_FIELD_NUMBER: _builtins.int
+    TAKEN_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
         """First of the stream."""
@@ -94,6 +96,14 @@ class AttachRequest(_message.Message):
     def metrics(self) -> Global___TaskMetrics:
         """Numbers of a task."""
 
+    @_builtins.property
+    def query_wanted(self) -> Global___QueryWanted:
+        """A transformation wants a query prepared or run."""
+
+    @_builtins.property
+    def taken(self) -> Global___TaskTaken:
+        """A task's order arrived."""
+
     def __init__(
         self,
         *,
@@ -104,12 +114,14 @@ class AttachRequest(_message.Message):
         offsets_wanted: Global___OffsetsWanted | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
         metrics: Global___TaskMetrics | None = ...,
+        query_wanted: Global___QueryWanted | None = ...,
+        taken: Global___TaskTaken | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "state_changed", b"state_changed", "topics_seen", b"topics_seen"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "state_changed", b"state_changed", "topics_seen", b"topics_seen"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "state_changed", "acknowledged", "topics_seen", "offsets_wanted", "heartbeat", "metrics"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "state_changed", "acknowledged", "topics_seen", "offsets_wanted", "heartbeat", "metrics", "query_wanted", "taken"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -144,6 +156,30 @@ class Hello(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Hello: _TypeAlias = Hello  # noqa: Y015
+
+@_typing.final
+class TaskTaken(_message.Message):
+    """A task's order arrived and its code is about to run: from now on the host's death may be its doing."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TASK_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def task(self) -> Global___TaskRef:
+        """The task."""
+
+    def __init__(
+        self,
+        *,
+        task: Global___TaskRef | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaskTaken: _TypeAlias = TaskTaken  # noqa: Y015
 
 @_typing.final
 class TaskStateChanged(_message.Message):
@@ -297,6 +333,42 @@ class OffsetsWanted(_message.Message):
 Global___OffsetsWanted: _TypeAlias = OffsetsWanted  # noqa: Y015
 
 @_typing.final
+class QueryWanted(_message.Message):
+    """A query for the executor's engine."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    SQL_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
+    BATCH_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """Numbers the query within the host."""
+    sql: _builtins.str
+    """SELECT ... FROM records."""
+    columns: _builtins.str
+    """Columns of the records, in DDL."""
+    batch: _builtins.bytes
+    """Records to run it on, an Arrow stream; missing when it is only to be prepared."""
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+        sql: _builtins.str = ...,
+        columns: _builtins.str = ...,
+        batch: _builtins.bytes | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_batch", b"_batch", "batch", b"batch"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_batch", b"_batch", "batch", b"batch", "columns", b"columns", "sequence", b"sequence", "sql", b"sql"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__batch: _TypeAlias = _typing.Literal["batch"]  # noqa: Y015
+    _WhichOneofArgType__batch: _TypeAlias = _typing.Literal["_batch", b"_batch"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__batch) -> _WhichOneofReturnType__batch | None: ...
+
+Global___QueryWanted: _TypeAlias = QueryWanted  # noqa: Y015
+
+@_typing.final
 class Heartbeat(_message.Message):
     """Says that the host is alive."""
 
@@ -366,6 +438,7 @@ class AttachResponse(_message.Message):
     COMMITTED_FIELD_NUMBER: _builtins.int
     SHUTDOWN_FIELD_NUMBER: _builtins.int
     SET_LEVEL_FIELD_NUMBER: _builtins.int
+    QUERY_ANSWERED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def start_task(self) -> Global___StartTask:
         """Run a task."""
@@ -394,6 +467,10 @@ class AttachResponse(_message.Message):
     def set_level(self) -> Global___SetLevel:
         """Set a log level."""
 
+    @_builtins.property
+    def query_answered(self) -> Global___QueryAnswered:
+        """What a query gave."""
+
     def __init__(
         self,
         *,
@@ -404,12 +481,13 @@ class AttachResponse(_message.Message):
         committed: Global___Committed | None = ...,
         shutdown: Global___Shutdown | None = ...,
         set_level: Global___SetLevel | None = ...,
+        query_answered: Global___QueryAnswered | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "offsets_found", b"offsets_found", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "offsets_found", b"offsets_found", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["start_task", "stop_task", "set_task_state", "offsets_found", "committed", "shutdown", "set_level"]  # noqa: Y015
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["start_task", "stop_task", "set_task_state", "offsets_found", "committed", "shutdown", "set_level", "query_answered"]  # noqa: Y015
     _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_command) -> _WhichOneofReturnType_command | None: ...
 
@@ -554,6 +632,44 @@ class OffsetsFound(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___OffsetsFound: _TypeAlias = OffsetsFound  # noqa: Y015
+
+@_typing.final
+class QueryAnswered(_message.Message):
+    """What a query gave."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    SCHEMA_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    ERROR_CODE_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """Number of the query."""
+    schema: _builtins.str
+    """Columns of its rows, in DDL, when it was prepared."""
+    rows: _builtins.bytes
+    """Its rows when it was run, an Arrow stream; the last column is the place of the record each came from."""
+    error: _builtins.str
+    """Why there is no answer; empty otherwise."""
+    error_code: _builtins.str
+    """Code of that error."""
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+        schema: _builtins.str = ...,
+        rows: _builtins.bytes = ...,
+        error: _builtins.str = ...,
+        error_code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "error_code", b"error_code", "rows", b"rows", "schema", b"schema", "sequence", b"sequence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QueryAnswered: _TypeAlias = QueryAnswered  # noqa: Y015
 
 @_typing.final
 class Committed(_message.Message):

@@ -1,4 +1,4 @@
-"""Rewrite the jar lock of `libs/embedded`: which jars the broker and the Connect peer need, and their sha256.
+"""Rewrite the jar lock of `libs/embedded`: which jars each program of its sets needs, and their sha256.
 
 Run `python tools/lock_jars.py` after a change of version here, review the difference, then run the
 broker's tests: what may be left out of the broker was found by trying, not by resolving.
@@ -11,10 +11,12 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from copycat_embedded.lock import Jar
 from jgo.maven import Dependency, MavenContext
 
 KAFKA = "4.3.1"
 LOG4J = "2.25.4"
+REGISTRY = "io.apicurio:apicurio-registry-app:tar.gz:all:3.0.9"  # an archive with all it needs
 OUT = Path(__file__).resolve().parent.parent / "libs/embedded/copycat_embedded/jars.lock.toml"
 LOGGING = (
     f"org.apache.logging.log4j:log4j-api:{LOG4J}",
@@ -65,9 +67,9 @@ def resolve(context: MavenContext, name: str) -> list[str]:
 
 
 def sha256(context: MavenContext, coordinate: str) -> str:
-    """Fetch one jar and hash it."""
-    group, artifact, version = coordinate.split(":")
-    path = context.project(group, artifact).at_version(version).artifact().resolve()
+    """Fetch one jar or archive and hash it."""
+    group, artifact, packaging, classifier, version = Jar(coordinate, "").parts
+    path = context.project(group, artifact).at_version(version).artifact(classifier, packaging).resolve()
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
@@ -75,7 +77,7 @@ def main() -> None:
     """Resolve every set, hash every jar, write the lock."""
     with tempfile.TemporaryDirectory() as folder:
         context = MavenContext(repo_cache=Path(folder), timeout=60)
-        sets = {name: resolve(context, name) for name in ROOTS}
+        sets = {name: resolve(context, name) for name in ROOTS} | {"registry": [REGISTRY]}
         coordinates = sorted({jar for jars in sets.values() for jar in jars})
         with ThreadPoolExecutor(8) as pool:
             hashes = dict(

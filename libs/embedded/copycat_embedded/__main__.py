@@ -1,4 +1,4 @@
-"""Fetch and verify jars before they are needed: `python -m copycat_embedded [broker] [connect]`."""
+"""Fetch and verify jars in advance: `python -m copycat_embedded [broker] [connect] [registry]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from copycat_embedded.errors import JarError
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.lock import JarSet
 
-SETS = ("broker", "connect")
+SETS = ("broker", "connect", "registry")
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -37,12 +38,19 @@ class EmbeddedKafka:
     unless one is given. The broker dies with this process, even by SIGKILL.
     """
 
-    def __init__(self, data_dir: Path, port: int = 0, log: Path | None = None) -> None:
-        """Nothing starts yet; `port` 0 picks a free one at each start."""
+    def __init__(
+        self,
+        data_dir: Path,
+        port: int = 0,
+        log: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """Nothing starts yet; `port` 0 picks a free one at each start, `settings` are added to its own."""
         self._data_dir = data_dir
         self._log_folder = data_dir / "log"
         self._log = log or data_dir / "broker.log"
         self._wanted_port = port
+        self._settings = settings
         self._port = 0
         self._program: JavaProgram | None = None
 
@@ -95,7 +103,7 @@ class EmbeddedKafka:
         self._port = self._wanted_port or picked[0]
         format_log_folder(self._log_folder)
         properties = self._data_dir / "server.properties"
-        write_broker_properties(properties, self._log_folder, self._port, picked[1])
+        write_broker_properties(properties, self._log_folder, self._port, picked[1], self._settings)
         self._program = JavaProgram(
             "kafka.Kafka",
             [str(properties)],

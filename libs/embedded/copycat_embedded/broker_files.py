@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import shutil
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from copycat_embedded.ports import LOOPBACK
@@ -41,8 +42,10 @@ def read_cluster_id(folder: Path) -> str:
     return next(line.partition("=")[2] for line in lines if line.startswith("cluster.id="))
 
 
-def write_broker_properties(file: Path, log_folder: Path, port: int, controller_port: int) -> None:
-    """Write the settings of a lean single node; ports may differ from those of the run before."""
+def write_broker_properties(
+    file: Path, log_folder: Path, port: int, controller_port: int, more: Mapping[str, str] | None = None
+) -> None:
+    """Write the settings of a lean single node, and `more`; ports may differ from those of the run before."""
     settings = {
         "process.roles": "broker,controller",
         "node.id": NODE_ID,
@@ -65,6 +68,7 @@ def write_broker_properties(file: Path, log_folder: Path, port: int, controller_
         "broker.heartbeat.interval.ms": 1000,
         "broker.session.timeout.ms": 5000,  # a broker killed hard waits this long for its own former session
         "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,
+        **(more or {}),
     }
     file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
 

@@ -58,13 +58,14 @@ def _fetch(jar: Jar, into: Path, check: Callable[[Jar, Path], None]) -> None:
 
 
 def _download(jar: Jar, folder: Path) -> Path:
-    group, artifact, version = jar.coordinate.split(":")
+    group, artifact, packaging, classifier, version = jar.parts
     waits = AGAIN.waits()
     while True:
         attempt = tempfile.mkdtemp(dir=folder)  # jgo would take half a file of a former attempt for the whole
         context = MavenContext(repo_cache=Path(attempt), timeout=TIMEOUT_SECONDS)
         try:
-            return Path(context.project(group, artifact).at_version(version).artifact().resolve())
+            component = context.project(group, artifact).at_version(version)
+            return Path(component.artifact(classifier, packaging).resolve())
         except (
             OSError,
             RuntimeError,

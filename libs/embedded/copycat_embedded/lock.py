@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-JarSet = Literal["broker", "connect"]
-"""`broker`: one Kafka node. `connect`: an Apache Kafka Connect worker with the file connectors."""
+JarSet = Literal["broker", "connect", "registry"]
+"""`broker`: one Kafka node. `connect`: an Apache Kafka Connect worker with the file connectors. `registry`:
+an Apicurio Registry, in one archive."""
 
 LOCK = Path(__file__).with_name("jars.lock.toml")
 
@@ -18,14 +19,21 @@ class Jar:
     """One jar of the lock."""
 
     coordinate: str
-    """`group:artifact:version`."""
+    """`group:artifact:version`, or `group:artifact:packaging:classifier:version` of what is no plain jar."""
     sha256: str
+
+    @property
+    def parts(self) -> tuple[str, str, str, str, str]:
+        """Group, artifact, packaging, classifier (empty for none) and version."""
+        group, artifact, *kind, version = self.coordinate.split(":")
+        packaging, classifier = kind or ("jar", "")
+        return group, artifact, packaging, classifier, version
 
     @property
     def file_name(self) -> str:
         """The name Maven gives the file."""
-        _, artifact, version = self.coordinate.split(":")
-        return f"{artifact}-{version}.jar"
+        _, artifact, packaging, classifier, version = self.parts
+        return f"{artifact}-{version}{'-' if classifier else ''}{classifier}.{packaging}"
 
 
 def locked(sets: tuple[JarSet, ...]) -> tuple[Jar, ...]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from copycat_connect.errors import CopycatError
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
 
+from copycat_testkit.java_server import wait_answering
+
 READY_SECONDS = 90.0
-POLL_SECONDS = 0.05
 #: What Kafka's own start script gives its JVM: a peer we slowed down would prove nothing.
 SHIPPED = (
     "-Xms256M",
@@ -92,20 +89,27 @@ class ConnectPeer:
         worker.write_text("".join(f"{k}={v}\n" for k, v in self._settings(plugin).items()), encoding="utf-8")
         logging = self._folder / "connect-log4j2.properties"
         logging.write_text(LOGGING, encoding="utf-8")
-        self._program = JavaProgram(
+        program = JavaProgram(
             "org.apache.kafka.connect.cli.ConnectDistributed",
             [str(worker)],
             class_path=[jar for jar in jars if jar != plugin],
             options=(*SHIPPED, f"-Dlog4j2.configurationFile={logging}"),
             log=self.log,
         )
-        self._wait_ready(self._program)
+        wait_answering(program, f"{self.url}/health", READY_SECONDS, "Apache Kafka Connect", self.log)
+        self._program = program
         return self.url
 
     def stop(self) -> None:
         """Stop cleanly; nothing happens when it does not run."""
         if self._program is not None:
             self._program.stop()
+            self._program = None
+
+    def kill(self) -> None:
+        """SIGKILL it; nothing happens when it does not run."""
+        if self._program is not None:
+            self._program.kill()
             self._program = None
 
     def __enter__(self) -> ConnectPeer:
@@ -135,23 +139,3 @@ class ConnectPeer:
             **topics,
             **self._properties,
         }
-
-    def _wait_ready(self, program: JavaProgram) -> None:
-        deadline = time.monotonic() + READY_SECONDS
-        while program.exit_code() is None and time.monotonic() < deadline:
-            if self._is_ready():
-                return
-            time.sleep(POLL_SECONDS)
-        ended = program.exit_code()
-        program.kill()
-        self._program = None
-        what = f"was not ready within {READY_SECONDS:.0f} s" if ended is None else f"ended with code {ended}"
-        message = f"Apache Kafka Connect {what}. Its log {self.log} ends with:\n{program.last_lines()}"
-        raise CopycatError(message)
-
-    def _is_ready(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health", timeout=5) as answer:  # noqa: S310 - loopback
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, OSError):
-            return False

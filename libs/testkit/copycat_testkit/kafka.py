@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_embedded.broker import EmbeddedKafka
@@ -84,25 +84,44 @@ def consume_all(bootstrap: str, topic: str, timeout: float = CLIENT_SECONDS) -> 
     )
     try:
         partitions = consumer.list_topics(topic, timeout=timeout).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
-        return _read_to_ends(consumer, set(partitions), time.monotonic() + timeout)
+        ends = {number: _end(consumer, TopicPartition(topic, number), timeout) for number in partitions}
+        consumer.assign([TopicPartition(topic, number, 0) for number, end in ends.items() if end])
+        return _read_to_ends(consumer, ends, time.monotonic() + timeout)
     finally:
         consumer.close()
 
 
-def _read_to_ends(consumer: Consumer, open_partitions: set[int], deadline: float) -> list[Message]:
+def _end(consumer: Consumer, partition: TopicPartition, timeout: float) -> int:
+    """Return where a partition ends; one that was just made may have no leader yet."""
+
+    def asked() -> tuple[int] | None:
+        try:
+            return (int(consumer.get_watermark_offsets(partition, timeout=timeout)[1]),)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.NOT_LEADER_FOR_PARTITION:
+                return None
+            raise
+
+    return wait_until(asked, timeout, f"a leader of {partition}")[0]
+
+
+def _read_to_ends(consumer: Consumer, ends: Mapping[int, int], deadline: float) -> list[Message]:
+    """Read up to these offsets: a topic that grows all the time has no end to be told of."""
     messages: list[Message] = []
-    while open_partitions:
+    left = {partition for partition, end in ends.items() if end}
+    while left:
         if time.monotonic() > deadline:
-            pytest.fail(f"partitions {sorted(open_partitions)} were not read to their ends in time")
+            pytest.fail(f"partitions {sorted(left)} were not read to their ends in time")
         message = consumer.poll(0.1)
-        if message is None:
+        if message is None or (partition := message.partition() or 0) not in left:
             continue
         error = message.error()
         if error is None:
             messages.append(message)
-        elif error.name() == "_PARTITION_EOF":
-            open_partitions.discard(message.partition() or 0)
+            if (message.offset() or 0) + 1 >= ends[partition]:
+                left.discard(partition)
+        elif error.name() == "_PARTITION_EOF":  # what is last may be no record: the end of a transaction
+            left.discard(partition)
         else:
             raise KafkaException(error)
     return messages

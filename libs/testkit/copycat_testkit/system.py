@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -18,18 +18,37 @@ READY = "Copycat is ready: "
 STOP_SECONDS = 60.0
 
 
+def names(group: str) -> dict[str, str]:
+    """Return the settings that keep a cluster apart from others on the same Kafka."""
+    topics = {"config": "configs", "offset": "offsets", "status": "status", "assignment": "assignments"}
+    return {
+        "group.id": group,
+        **{f"{name}.storage.topic": f"{group}-{topic}" for name, topic in topics.items()},
+    }
+
+
 class CopycatUp:
     """One `copycat up`, on a broker that is there or on an embedded one of its own."""
 
     def __init__(
-        self, folder: Path, bootstrap: str | None = None, *, port: int = 0, options: Sequence[str] = ()
+        self,
+        folder: Path,
+        bootstrap: str | None = None,
+        *,
+        port: int = 0,
+        options: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Nothing starts yet; `folder` is the data directory, port 0 picks a free one for REST."""
+        """Nothing starts yet; `folder` is the data directory, port 0 picks a free one for REST.
+
+        `environment` is added to ours: a PYTHONPATH there may bring plugins.
+        """
         self.folder = folder
         self.port = port or free_ports(1)[0]
         self.said: list[str] = []
         self._bootstrap = bootstrap
         self._options = tuple(options)
+        self._environment = {**os.environ, "TERM": "dumb", **(environment or {})}
         self._process: subprocess.Popen[str] | None = None
 
     @property
@@ -57,7 +76,7 @@ class CopycatUp:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "TERM": "dumb"},
+            env=self._environment,
         )
         for line in self._process.stdout or ():
             self.said.append(line)
@@ -71,6 +90,17 @@ class CopycatUp:
         return [
             process for process in psutil.Process(self.pid).children(recursive=True) if _is(process, role)
         ]
+
+    def executor(self, worker_id: str) -> psutil.Process:
+        """Return the process of a worker, which is named by where it listens.
+
+        Raises:
+            AssertionError: None listens there.
+        """
+        port = int(worker_id.rpartition(":")[2])
+        found = [process for process in self.processes("executor") if _listens(process, port)]
+        assert found, f"no executor listens on {worker_id}"
+        return found[0]
 
     def kill(self, role: str) -> None:
         """Kill -9 every process of a role.
@@ -125,3 +155,11 @@ def _is(process: psutil.Process, role: str) -> bool:
     if role == "host":
         return "pyspark" in command and "daemon" in command and "daemon" in parent
     return f"copycat_{role}" in command and "pyspark" not in command
+
+
+def _listens(process: psutil.Process, port: int) -> bool:
+    try:
+        connections = process.net_connections("tcp")
+    except psutil.NoSuchProcess:
+        return False
+    return any(each.laddr.port == port and each.status == psutil.CONN_LISTEN for each in connections)

@@ -1,0 +1,108 @@
+"""One instance of one role: started, killed, frozen and thawed as a test wants."""
+
+from __future__ import annotations
+
+import os
+import signal
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands
+from copycat_testkit.kafka import wait_until
+
+START_SECONDS = 120.0
+ASK_SECONDS = 2.0
+
+
+class Member:
+    """`copycat-worker worker.properties --role <role>`."""
+
+    def __init__(self, role: str, address: str, properties: Mapping[str, str], commands: Commands) -> None:
+        """Take where it listens and what it is told besides; nothing starts yet."""
+        self.role = role
+        self.address = address
+        self._commands = commands
+        self._command: Command | None = None
+        self._file = self._write({**properties, **self._listen()})
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._running.process.pid
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process lives."""
+        return self._command is not None and self._command.process.poll() is None
+
+    def start(self) -> None:
+        """Start it, for the first time or again."""
+        self._command = self._commands.start(self._file, "--role", self.role, program=COPYCAT_WORKER)
+
+    def serving(self) -> bool:
+        """Ask its health check."""
+        return self._gateway_serves() if self.role == "gateway" else self._service_serves()
+
+    def wait_serving(self, seconds: float = START_SECONDS) -> None:
+        """Wait until its health check says that it serves."""
+
+        def serves() -> bool:
+            assert self.runs, f"{self.role} ended:\n{self._running.said()[-4000:]}"
+            return self.serving()
+
+        wait_until(serves, seconds, f"a {self.role} that serves at {self.address}")
+
+    def kill(self) -> None:
+        """SIGKILL it and what it started."""
+        os.killpg(self.pid, signal.SIGKILL)
+        self._running.process.wait()
+
+    def freeze(self) -> None:
+        """SIGSTOP it."""
+        self._running.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """SIGCONT it."""
+        self._running.process.send_signal(signal.SIGCONT)
+
+    def end(self) -> int:
+        """SIGTERM it and return its exit code."""
+        return self._running.end()
+
+    @property
+    def _running(self) -> Command:
+        assert self._command is not None, f"{self.role} was not started"
+        return self._command
+
+    def _listen(self) -> dict[str, str]:
+        if self.role == "gateway":
+            return {"listeners": f"http://{self.address}"}
+        return {f"{self.role}.listen": self.address}
+
+    def _write(self, properties: Mapping[str, str]) -> Path:
+        file = self._commands.folder / f"{self.role}-{self.address.rpartition(':')[2]}.properties"
+        file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        return file
+
+    def _service_serves(self) -> bool:
+        with grpc.insecure_channel(self.address) as channel:
+            try:
+                answer = health_pb2_grpc.HealthStub(channel).Check(
+                    health_pb2.HealthCheckRequest(), timeout=ASK_SECONDS
+                )
+            except grpc.RpcError:
+                return False
+            return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+    def _gateway_serves(self) -> bool:
+        root = f"http://{self.address}"
+        try:
+            with urllib.request.urlopen(f"{root}/health", timeout=ASK_SECONDS) as answer:  # noqa: S310 - loopback
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False

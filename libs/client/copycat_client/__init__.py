@@ -1,0 +1,1 @@
+"""Typed asynchronous client of Copycat's gRPC services."""

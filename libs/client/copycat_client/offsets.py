@@ -1,0 +1,191 @@
+"""The offset service: progress of sources, and of sinks in their consumer groups."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from copycat.offset.v1 import offset_service_pb2 as pb
+from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import ConfigError
+
+from copycat_client.revisions import Revision, revision_of
+
+if TYPE_CHECKING:
+    import grpc
+    from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceAsyncStub
+
+#: A map of the connector's own, as JSON can write it; the order of its keys counts in a partition.
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOffset:
+    """How far a source is in one of its partitions."""
+
+    partition: Json
+    """The source partition."""
+    offset: Json | None
+    """How far; nothing where nothing is known, or where it is to be forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a group is in a partition of a topic."""
+
+    topic: str
+    """The topic."""
+    partition: int
+    """The partition's number."""
+    offset: int | None
+    """The next offset to read; nothing where it is to be forgotten."""
+
+
+def sink_group(connector: str) -> str:
+    """Return the consumer group of a sink that overrides none."""
+    return f"connect-{connector}"
+
+
+class Offsets:
+    """Every write returns once it is durable; a commit of an older generation is refused (I2)."""
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub: OffsetServiceAsyncStub = OffsetServiceStub(channel)
+
+    async def commit_source(
+        self,
+        connector: str,
+        task: int,
+        generation: int,
+        offsets: Iterable[SourceOffset],
+        *,
+        timeout: float | None = None,
+    ) -> Revision:
+        """Commit what a task delivered, all or nothing; the same again changes nothing.
+
+        Raises:
+            RemoteError: generation.stale (the task has a newer assignment).
+        """
+        request = pb.CommitSourceOffsetsRequest(
+            connector=connector, task=task, generation=generation, offsets=map(_offset_message, offsets)
+        )
+        return revision_of((await self._stub.CommitSourceOffsets(request, timeout=timeout)).revision)
+
+    async def commit_sink(
+        self,
+        connector: str,
+        task: int,
+        generation: int,
+        positions: Iterable[Position],
+        *,
+        group_id: str = "",
+        timeout: float | None = None,
+    ) -> None:
+        """Commit what a task flushed, in the connector's group unless another one is named.
+
+        Raises:
+            ConfigError: A position has no offset.
+            RemoteError: generation.stale, group.active (somebody consumes in that group), group.failed.
+        """
+        request = pb.CommitSinkOffsetsRequest(
+            connector=connector,
+            task=task,
+            generation=generation,
+            group_id=group_id or sink_group(connector),
+            offsets=map(_position_message, positions),
+        )
+        await self._stub.CommitSinkOffsets(request, timeout=timeout)
+
+    async def read_source(
+        self, connector: str, partitions: Sequence[Json], *, timeout: float | None = None
+    ) -> tuple[SourceOffset, ...]:
+        """Return the offset of each partition in the order asked, read to the end of the log."""
+        request = pb.ReadSourceOffsetsRequest(connector=connector, partitions=map(_json, partitions))
+        reply = await self._stub.ReadSourceOffsets(request, timeout=timeout)
+        return tuple(map(_source_offset, reply.offsets))
+
+    async def list_source(self, connector: str, *, timeout: float | None = None) -> tuple[SourceOffset, ...]:
+        """Return every partition of a connector that has an offset; none for an unknown connector."""
+        request = pb.ListSourceOffsetsRequest(connector=connector)
+        reply = await self._stub.ListSourceOffsets(request, timeout=timeout)
+        return tuple(map(_source_offset, reply.offsets))
+
+    async def list_sink(self, group_id: str, *, timeout: float | None = None) -> tuple[Position, ...]:
+        """Return the committed positions of a group; none for an unknown one.
+
+        Raises:
+            RemoteError: group.failed (the brokers refused).
+        """
+        reply = await self._stub.ListSinkOffsets(
+            pb.ListSinkOffsetsRequest(group_id=group_id), timeout=timeout
+        )
+        return tuple(Position(each.topic, each.partition, each.offset) for each in reply.offsets)
+
+    async def alter_source(
+        self, connector: str, offsets: Iterable[SourceOffset], *, timeout: float | None = None
+    ) -> Revision:
+        """Write or forget offsets outside of any task, all or nothing; the same again changes nothing.
+
+        The caller has stopped the connector; nobody checks that here, as the REST interface does.
+        """
+        request = pb.AlterSourceOffsetsRequest(connector=connector, offsets=map(_offset_message, offsets))
+        return revision_of((await self._stub.AlterSourceOffsets(request, timeout=timeout)).revision)
+
+    async def alter_sink(
+        self, group_id: str, positions: Iterable[Position], *, timeout: float | None = None
+    ) -> None:
+        """Set positions of a group, and forget those without an offset.
+
+        Raises:
+            RemoteError: group.active (it has members: stop the connector first), group.failed.
+        """
+        wanted = list(positions)
+        request = pb.AlterSinkOffsetsRequest(
+            group_id=group_id,
+            offsets=[_position_message(each) for each in wanted if each.offset is not None],
+            removed=[
+                types_pb2.TopicPartition(topic=each.topic, partition=each.partition)
+                for each in wanted
+                if each.offset is None
+            ],
+        )
+        await self._stub.AlterSinkOffsets(request, timeout=timeout)
+
+    async def delete_sink(self, group_id: str, *, timeout: float | None = None) -> None:
+        """Delete a group; one that is not there counts as deleted.
+
+        Raises:
+            RemoteError: group.active, group.failed.
+        """
+        await self._stub.DeleteSinkOffsets(pb.DeleteSinkOffsetsRequest(group_id=group_id), timeout=timeout)
+
+
+def offset_messages(offsets: Iterable[SourceOffset]) -> list[types_pb2.SourceOffset]:
+    """Return the messages of source offsets."""
+    return [_offset_message(offset) for offset in offsets]
+
+
+def _json(value: Json) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _offset_message(offset: SourceOffset) -> types_pb2.SourceOffset:
+    written = None if offset.offset is None else _json(offset.offset)
+    return types_pb2.SourceOffset(partition=_json(offset.partition), offset=written)
+
+
+def _source_offset(message: types_pb2.SourceOffset) -> SourceOffset:
+    offset = json.loads(message.offset) if message.HasField("offset") else None
+    return SourceOffset(json.loads(message.partition), offset)
+
+
+def _position_message(position: Position) -> types_pb2.TopicPartitionOffset:
+    if position.offset is None:
+        message = f"{position.topic}-{position.partition} has no offset; only alter_sink forgets positions"
+        raise ConfigError(message)
+    return types_pb2.TopicPartitionOffset(
+        topic=position.topic, partition=position.partition, offset=position.offset
+    )

@@ -19,6 +19,7 @@ from copycat_executor.adapters import executor_server, host_server
 from copycat_executor.adapters.connector_process import ConnectorProcess
 from copycat_executor.adapters.executor import Executor, Limits
 from copycat_executor.adapters.jobs import Jobs
+from copycat_executor.adapters.queries import Queries
 from copycat_executor.adapters.services import Addresses, connected
 from copycat_executor.adapters.tasks import Budgets
 from copycat_executor.domain.errors import SparkLostError
@@ -90,6 +91,7 @@ class _Wiring:
             event=self._connector_says,
             ended=self._process_ended,
         )
+        self.queries = Queries(properties, jobs)
 
     def server(self) -> RpcServer:
         """Return the server, which answers hosts and the gateway."""
@@ -121,7 +123,10 @@ class _Wiring:
         )
 
     def _connector_says(self, event: Mapping[str, Any]) -> None:
-        self.executor.connectors.heard(event)
+        if event["event"] == "query":
+            self.jobs.spawn(self.queries.tell(event, self.process), "query of a validation")
+        else:
+            self.executor.connectors.heard(event)
 
     def _process_ended(self) -> None:
         with suppress(AttributeError):  # it may end before the executor is there
@@ -160,6 +165,7 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
                 services=services,
                 launcher=launcher,
                 process=wiring.process,
+                queries=wiring.queries,
                 jobs=jobs,
             )
             wiring.executor.run()

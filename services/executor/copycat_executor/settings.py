@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat_connect.config import (
-    BOOLEAN,
     INT,
     LIST,
     LOW,
@@ -17,6 +16,7 @@ from copycat_connect.config import (
     non_empty,
     non_empty_list,
 )
+from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION, TOPIC_TRACKING
 
 
 def _millis(name: str, default: int, doc: str, *, least: int = 1) -> ConfigKey:
@@ -67,7 +67,9 @@ KEYS = ConfigDef(
         validator=at_least(0),
         doc="Hosts kept ready while slots are free, so that a task starts at once.",
     ),
-    ConfigKey("topic.tracking.enable", BOOLEAN, LOW, default=True, doc="Whether active topics are recorded."),
+    KIP_STRICT,
+    TOPIC_CREATION,
+    TOPIC_TRACKING,
     ConfigKey(
         "log.level", STRING, LOW, default="WARNING", validator=non_empty, doc="Level of the root logger."
     ),
@@ -128,6 +130,6 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         lifetime=found["host.max.lifetime.ms"] / 1000,
         linger=found["host.linger.ms"] / 1000,
         spares=found["host.spares"],
-        topic_tracking=found["topic.tracking.enable"],
+        topic_tracking=found[TOPIC_TRACKING.name],
         log_level=found["log.level"],
     )

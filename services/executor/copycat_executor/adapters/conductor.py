@@ -1,8 +1,9 @@
-"""Keeps what runs as it is wanted: one pure decision after every change, carried out at once."""
+"""Keeps what runs as it is wanted: one pure decision after changes, carried out at once."""
 
 from __future__ import annotations
 
-from typing import assert_never
+import asyncio
+from typing import Final, assert_never
 
 from copycat_executor.adapters.board import Board
 from copycat_executor.adapters.connectors import Connectors
@@ -20,6 +21,9 @@ from copycat_executor.domain.actions import (
 )
 from copycat_executor.domain.reconcile import reconcile
 
+#: Seconds in which changes count as one: a decision looks at everything, and a change seldom comes alone.
+TOGETHER: Final = 0.02
+
 
 class Conductor:
     """Reconciles until cancelled."""
@@ -31,10 +35,12 @@ class Conductor:
         self._tasks = tasks
 
     async def run(self) -> None:
-        """Act on every change of what is wanted or what runs."""
+        """Act on every change of what is wanted or what runs, a moment later."""
         rings = -1
         while True:
-            rings = await self._board.bell.heard(rings)
+            await self._board.bell.heard(rings)
+            await asyncio.sleep(TOGETHER)
+            rings = self._board.bell.rings
             desired = self._feed.desired()
             if desired is not None:
                 for action in reconcile(desired, self._board.running()):

@@ -53,6 +53,16 @@ class ConnectorCalls:
                 life.version = started["version"]
                 return
 
+    async def know_version(self, life: ConnectorLife) -> None:
+        """Learn the version of the plugin of a connector that is not to run.
+
+        Raises:
+            CopycatError: There is no such plugin, or its process is gone.
+        """
+        life.version = await self._process.call(
+            "version", "finding the connector's plugin", self._deadline, config=dict(life.config)
+        )
+
     async def task_configs(self, life: ConnectorLife, max_tasks: int) -> list[Config]:
         """Ask for task configurations.
 

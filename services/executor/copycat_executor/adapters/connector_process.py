@@ -21,7 +21,7 @@ from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneEr
 
 log = logging.getLogger(__name__)
 
-COMMAND = (sys.executable, "-m", "copycat_executor.connectorhost")
+MODULE = "copycat_executor.connectorhost"
 LINE_BYTES = 64 * 1024 * 1024
 #: A call that takes longer than this makes us ask whether the process answers at all, seconds.
 PATIENCE = 2.0
@@ -44,8 +44,24 @@ class _Call:
 class ConnectorProcess:
     """Runs one process at a time; whoever waits for a process that dies hears it."""
 
-    def __init__(self, worker: Mapping[str, str], *, event: Event, ended: Callable[[], None]) -> None:
-        """Take the worker's properties; `event` hears of connectors, `ended` of the process's death."""
+    def __init__(
+        self,
+        worker: Mapping[str, str],
+        *,
+        event: Event,
+        ended: Callable[[], None],
+        module: str = MODULE,
+        what: str = "connectors",
+        grace: float = 0.0,
+    ) -> None:
+        """Take the worker's properties; `event` hears of connectors, `ended` of the process's death.
+
+        `module` is what the process runs, `what` its name in logs, `grace` how many seconds it may take to
+        end by itself when it is no longer wanted.
+        """
+        self._command = (sys.executable, "-m", module)
+        self._what = what
+        self._grace = grace
         self._worker = dict(worker)
         self._event = event
         self._ended = ended
@@ -62,7 +78,7 @@ class ConnectorProcess:
             ending = await self._one_life()
             if loop.time() - began > STEADY:
                 waits = AGAIN.waits()
-            log.warning("the process of the connectors ended (%s) and is started again", ending)
+            log.warning("the process of the %s ended (%s) and is started again", self._what, ending)
             self._ended()
             await asyncio.sleep(next(waits))
 
@@ -92,6 +108,12 @@ class ConnectorProcess:
         if self._ready.is_set():
             self._write({"call": name, **arguments})
 
+    def kill(self) -> None:
+        """End the process, whatever it does; another takes its place."""
+        if self._process is not None and self._process.returncode is None:
+            self._ready.clear()
+            self._process.kill()
+
     async def _patiently(self, answer: asyncio.Future[Any]) -> Any:
         while True:
             done, _ = await asyncio.wait((answer,), timeout=PATIENCE)
@@ -108,9 +130,9 @@ class ConnectorProcess:
             self._write({"id": number, "call": "ping"})
             await asyncio.wait_for(pong.answer, PING)
         except TimeoutError:
-            log.warning("the process of the connectors does not answer and is replaced")
-            if process is not None and process.returncode is None:
-                process.kill()
+            log.warning("the process of the %s does not answer and is replaced", self._what)
+            if process is self._process:
+                self.kill()
         except PluginProcessGoneError:
             pass  # its callers hear the same
         finally:
@@ -118,7 +140,7 @@ class ConnectorProcess:
 
     async def _one_life(self) -> str:
         process = await asyncio.create_subprocess_exec(
-            *COMMAND, stdin=PIPE, stdout=PIPE, limit=LINE_BYTES, process_group=0
+            *self._command, stdin=PIPE, stdout=PIPE, limit=LINE_BYTES, process_group=0
         )
         self._process = process
         try:
@@ -130,10 +152,15 @@ class ConnectorProcess:
             self._process = None
             if process.stdin is not None:
                 process.stdin.close()
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
+            await self._end(process)
             self._fail_calls(f"exit code {process.returncode}")
+
+    async def _end(self, process: Process) -> None:
+        if self._grace and process.returncode is None:
+            await asyncio.wait((asyncio.ensure_future(process.wait()),), timeout=self._grace)
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
 
     async def _read(self, process: Process) -> None:
         assert process.stdout is not None  # noqa: S101 - a pipe

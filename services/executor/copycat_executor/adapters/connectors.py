@@ -113,10 +113,19 @@ class Connectors:
         try:
             if target is Target.STARTED:
                 await self._calls.start(life)
+            else:
+                await self._know_version(life)
         except CopycatError as error:
             self._failed(life, _trace(error))
             return
         self._settled(life, target)
+
+    async def _know_version(self, life: ConnectorLife) -> None:
+        """Status shows it of a connector at rest, too; one that is not to run may well lack its plugin."""
+        try:
+            await self._calls.know_version(life)
+        except CopycatError as error:
+            log.warning("connector %s has no plugin here: %s", life.name, error)
 
     async def _change(self, life: ConnectorLife, target: Target) -> None:
         life.cancel_jobs()

@@ -24,6 +24,7 @@ from copycat_executor.adapters.lives import TaskLives
 from copycat_executor.adapters.membership import Membership
 from copycat_executor.adapters.offsets import Offsets
 from copycat_executor.adapters.publishing import Publishing
+from copycat_executor.adapters.queries import Queries
 from copycat_executor.adapters.restarting import Restarting
 from copycat_executor.adapters.services import Services
 from copycat_executor.adapters.statuses import Statuses
@@ -67,6 +68,7 @@ class Executor:
         services: Services,
         launcher: Launcher,
         process: ConnectorProcess,
+        queries: Queries,
         jobs: Jobs,
     ) -> None:
         """Wire everything; nothing runs yet."""
@@ -81,7 +83,7 @@ class Executor:
             removed=self._removed,
         )
         self._statuses = Statuses(worker_id, services, self._feed.is_configured)
-        self._topics = ActiveTopics(services, tracking=limits.topic_tracking)
+        self._topics = ActiveTopics(services, self._feed.is_configured, tracking=limits.topic_tracking)
         commits, offsets = Commits(services, jobs, self._feed.generation_for), Offsets(services)
         suspects = Suspects()
         self.hosts = Hosts(launcher, limits.residency, address=worker_id, log_level=limits.log_level)
@@ -93,6 +95,7 @@ class Executor:
             commits=commits,
             offsets=offsets,
             topics=self._topics,
+            queries=queries,
             jobs=jobs,
         )
         self.hosts.residents = self.events

@@ -16,6 +16,8 @@ from copycat_executor.adapters.restarting import Restarting
 from copycat_executor.domain.instances import Instance
 
 NAME = "copycat.executor.v1.ExecutorService"
+#: Of the time the caller gives, author code gets this share: the rest is for the answer that says what hangs.
+SHARE = 0.9
 WAITING = "waiting for a new thread to become available for connector validation"
 
 
@@ -32,7 +34,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
 
     async def ListPlugins(self, request: pb.ListPluginsRequest, context: Any) -> pb.ListPluginsResponse:
         """List the plugins this executor can load."""
-        found = await self._process.call("plugins", "loading the plugins", self._deadline)
+        found = await self._process.call("plugins", "loading the plugins", self._patience(context))
         return plugin_messages.plugins(found)
 
     async def GetPluginConfig(
@@ -40,7 +42,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     ) -> pb.GetPluginConfigResponse:
         """Return the config keys of one plugin."""
         stage = f"retrieving the configuration definition of plugin {request.plugin}"
-        found = await self._process.call("plugin_keys", stage, self._deadline, plugin=request.plugin)
+        found = await self._process.call("plugin_keys", stage, self._patience(context), plugin=request.plugin)
         return plugin_messages.keys(found)
 
     async def ValidateConnector(
@@ -48,7 +50,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     ) -> pb.ValidateConnectorResponse:
         """Validate a connector's configuration."""
         config = config_from_proto(request.config)
-        found = await self._process.call("validate", WAITING, self._deadline, config=config)
+        found = await self._process.call("validate", WAITING, self._patience(context), config=config)
         return plugin_messages.validation(found)
 
     async def RestartConnector(
@@ -69,12 +71,17 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         handled = await self._process.call(
             "alter_offsets",
             f"modifying offsets for connector {config.get('name')}",
-            self._deadline,
+            self._patience(context),
             config=config,
             source=[_source(each) for each in request.source_offsets],
             sink=[_sink(each) for each in request.sink_offsets],
         )
         return pb.AlterOffsetsResponse(handled=handled)
+
+    def _patience(self, context: Any) -> float:
+        """Return how long author code may take to answer this caller, seconds."""
+        remaining: float | None = context.time_remaining()
+        return self._deadline if remaining is None else min(self._deadline, SHARE * remaining)
 
 
 def _source(offset: types_pb2.SourceOffset) -> list[str | None]:

@@ -23,6 +23,9 @@ class HostEvents(Protocol):
     def state_changed(self, event: pb.TaskStateChanged) -> None:
         """A task changed its state."""
 
+    def taken(self, event: pb.TaskTaken) -> None:
+        """A task's order arrived."""
+
     def acknowledged(self, event: pb.Acknowledged, host: Host) -> None:
         """A task has progress to commit."""
 
@@ -31,6 +34,9 @@ class HostEvents(Protocol):
 
     def offsets_wanted(self, event: pb.OffsetsWanted, host: Host) -> None:
         """A task asks for source offsets."""
+
+    def query_wanted(self, event: pb.QueryWanted, host: Host) -> None:
+        """A transformation wants a query prepared or run."""
 
 
 class HostServer(host_service_pb2_grpc.HostServiceServicer):
@@ -76,11 +82,15 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         match request.WhichOneof("event"):
             case "state_changed":
                 events.state_changed(request.state_changed)
+            case "taken":
+                events.taken(request.taken)
             case "acknowledged":
                 events.acknowledged(request.acknowledged, host)
             case "topics_seen":
                 events.topics_seen(request.topics_seen)
             case "offsets_wanted":
                 events.offsets_wanted(request.offsets_wanted, host)
+            case "query_wanted":
+                events.query_wanted(request.query_wanted, host)
             case _:
                 pass  # a beat has been heard already; counters are for metrics

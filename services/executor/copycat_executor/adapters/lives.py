@@ -31,6 +31,8 @@ class TaskLife:
     """Its way into a host."""
     host: Host | None = None
     """Where it was sent."""
+    taken: bool = False
+    """Its host has its order: the code of the task may have run."""
     failed: bool = False
     """It failed, if only in its drain."""
     hung: bool = False

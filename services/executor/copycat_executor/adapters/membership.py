@@ -18,6 +18,9 @@ from copycat_executor.domain.instances import Instance
 log = logging.getLogger(__name__)
 
 BEAT = 1.0
+#: Every beat is answered at once. A scheduler that is silent for so long after one hangs: nothing on the
+#: connection tells in time, and its standby gives workers one lease to join.
+SILENCE = 2 * BEAT
 AGAIN = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
 SILENT_FAILURES = 15
 
@@ -39,13 +42,15 @@ class Membership:
 
     async def run(self) -> None:
         """Beat until cancelled, joining again whenever the stream is lost."""
-        waits, failures = AGAIN.waits(), 0
+        loop, waits, failures = asyncio.get_running_loop(), AGAIN.waits(), 0
         while True:
             try:
-                async for _ in self._services.scheduler.Join(self._beats()):
-                    waits, failures = AGAIN.waits(), 0
-                    self.joined.set()
-            except CopycatError as error:
+                async with asyncio.timeout(SILENCE) as silence:
+                    async for _ in self._services.scheduler.Join(self._beats()):
+                        silence.reschedule(loop.time() + BEAT + SILENCE)
+                        waits, failures = AGAIN.waits(), 0
+                        self.joined.set()
+            except (CopycatError, TimeoutError) as error:
                 failures += 1
                 if failures == SILENT_FAILURES:
                     log.warning("the scheduler cannot be reached and is tried for ever: %s", error)

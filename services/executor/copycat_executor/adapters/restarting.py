@@ -17,8 +17,8 @@ from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.restarts import chosen
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 
-#: A caller waits no longer than this, seconds.
-LONGEST = 85.0
+#: A caller without a deadline of its own waits no longer than this, seconds.
+LONGEST = 600.0
 
 
 class Restarting:

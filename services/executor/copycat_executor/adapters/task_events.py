@@ -15,6 +15,7 @@ from copycat_executor.adapters.host import Host
 from copycat_executor.adapters.jobs import Jobs
 from copycat_executor.adapters.lives import TaskLife, TaskLives
 from copycat_executor.adapters.offsets import Offsets, group_of
+from copycat_executor.adapters.queries import Queries
 from copycat_executor.adapters.suspects import Suspects
 from copycat_executor.adapters.topics import ActiveTopics
 from copycat_executor.domain.instances import Instance
@@ -37,6 +38,7 @@ class TaskEvents:
         commits: Commits,
         offsets: Offsets,
         topics: ActiveTopics,
+        queries: Queries,
         jobs: Jobs,
     ) -> None:
         self._board = board
@@ -45,6 +47,7 @@ class TaskEvents:
         self._commits = commits
         self._offsets = offsets
         self._topics = topics
+        self._queries = queries
         self._jobs = jobs
 
     def state_changed(self, event: pb.TaskStateChanged) -> None:
@@ -60,6 +63,12 @@ class TaskEvents:
                 self._failed(life, event, version)
             case types_pb2.STATE_UNASSIGNED:
                 self._ended(life)
+
+    def taken(self, event: pb.TaskTaken) -> None:
+        """A host has a task's order."""
+        life = self._lives.of(event.task)
+        if life is not None:
+            life.taken = True
 
     def acknowledged(self, event: pb.Acknowledged, host: Host) -> None:
         """A task has progress to commit."""
@@ -82,6 +91,14 @@ class TaskEvents:
 
         self._jobs.spawn(answer(), "offsets for a task")
 
+    def query_wanted(self, event: pb.QueryWanted, host: Host) -> None:
+        """A transformation wants a query prepared or run."""
+
+        async def answer() -> None:
+            host.send(pb.AttachResponse(query_answered=await self._queries.answer(event)))
+
+        self._jobs.spawn(answer(), "query for a task")
+
     def host_lost(self, tasks: Sequence[Instance], reason: str) -> None:
         """The host of these tasks died: they start again elsewhere, a few times."""
         for instance in tasks:
@@ -90,7 +107,7 @@ class TaskEvents:
                 continue
             if self._stopping(life):
                 life.ended.set()
-            elif self._suspects.died(instance).hopeless:
+            elif self._suspects.died(instance, taken=life.taken).hopeless:
                 message = f"The host of task {instance} died again and again, the last time so: {reason}"
                 self._suspects.forget(instance)
                 self._lives.fail(life, trace_text(ConnectError(message)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.errors import CopycatError
@@ -24,8 +24,15 @@ AGAIN = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
 class ActiveTopics:
     """Reports the topics tasks met; tried for ever, forgotten with the connector."""
 
-    def __init__(self, services: Services, *, tracking: bool) -> None:
-        """With `tracking` false (`topic.tracking.enable`) nothing is reported."""
+    def __init__(
+        self, services: Services, is_configured: Callable[[Instance], bool], *, tracking: bool
+    ) -> None:
+        """With `tracking` false (`topic.tracking.enable`) nothing is reported.
+
+        Nor is anything of a connector that `is_configured` denies: its topics were forgotten with it, and
+        what its tasks still say while they drain would bring them back for ever.
+        """
+        self._is_configured = is_configured
         self._services = services
         self._tracking = tracking
         self._waiting: dict[Instance, tuple[set[str], int]] = {}
@@ -33,7 +40,7 @@ class ActiveTopics:
 
     def seen(self, task: Instance, topics: Iterable[str]) -> None:
         """Report topics a task met."""
-        if not self._tracking:
+        if not self._tracking or not self._is_configured(Instance(task.connector)):
             return
         known, since = self._waiting.get(task, (set(), int(time.time() * 1000)))
         self._waiting[task] = (known | set(topics), since)

@@ -14,7 +14,9 @@ from copycat_connect.plugin.registry import Plugins
 from copycat_executor.connectorhost.failures import failure
 from copycat_executor.connectorhost.instance import ConnectorInstance
 from copycat_executor.connectorhost.lines import LineWriter
-from copycat_executor.connectorhost.questions import Question, Surroundings
+from copycat_executor.connectorhost.queries import LineQueries
+from copycat_executor.connectorhost.questions import Question
+from copycat_executor.connectorhost.surroundings import Surroundings
 
 Request = Mapping[str, Any]
 Call = Callable[[], Any]
@@ -32,9 +34,9 @@ class Dispatcher:
         Raises:
             ConfigError: A config provider is unknown or wrongly set up.
         """
-        self._placeholders = Placeholders.from_worker(worker, environment)
-        self._plugins = plugins
-        self._surroundings = Surroundings(plugins, self._placeholders, worker)
+        self._surroundings = Surroundings(
+            plugins, Placeholders.from_worker(worker, environment), LineQueries(out.write), worker
+        )
         self._instances: dict[int, ConnectorInstance] = {}
         self._out = out
 
@@ -45,6 +47,8 @@ class Dispatcher:
                 self._out.write({"id": request["id"], "result": None})
             case "level":
                 logging.getLogger(request["logger"]).setLevel(request["level"])
+            case "answered":
+                self._surroundings.queries.answer(request)
             case "abandon":
                 self._abandon(request["incarnation"])
             case "start" | "task_configs" | "stop":
@@ -78,7 +82,7 @@ class Dispatcher:
         incarnation = request["incarnation"]
         if request["call"] == "start":
             self._instances[incarnation] = ConnectorInstance(
-                incarnation, request["config"], self._plugins, self._placeholders, self._out.write
+                incarnation, request["config"], self._surroundings, self._out.write
             )
         elif request["call"] == "stop":
             return self._instances.pop(incarnation, None)

@@ -8,15 +8,16 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.plugin.connectors import SinkConnector, SourceConnector
-from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginSpec
 from copycat_connect.validation import connector_plugin
+from copycat_telemetry.context import keep_secret
 
+from copycat_executor.connectorhost.creation_keys import check_creation_keys
 from copycat_executor.connectorhost.failures import failure
 from copycat_executor.connectorhost.plugin_answers import version
 from copycat_executor.connectorhost.secrets import Config, Resolved
+from copycat_executor.connectorhost.surroundings import Surroundings
 from copycat_executor.connectorhost.task_configs import publishable
 
 log = logging.getLogger(__name__)
@@ -27,13 +28,10 @@ Tell = Callable[[Mapping[str, Any]], None]
 class ConnectorInstance:
     """A connector from its start to its stop; after `abandon` it is silent."""
 
-    def __init__(
-        self, incarnation: int, config: Config, plugins: Plugins, placeholders: Placeholders, tell: Tell
-    ) -> None:
+    def __init__(self, incarnation: int, config: Config, surroundings: Surroundings, tell: Tell) -> None:
         """Prepare; `tell` sends an event to the executor."""
         self._incarnation = incarnation
-        self._plugins = plugins
-        self._placeholders = placeholders
+        self._around = surroundings
         self._config = Resolved(config, config)
         self._tell = tell
         self._spec: PluginSpec | None = None
@@ -52,8 +50,9 @@ class ConnectorInstance:
 
     def start(self) -> dict[str, Any]:
         """Resolve the configuration, make the connector and start it; reading secrets may block, too."""
-        self._config = Resolved.of(self._config.raw, self._placeholders)
-        spec = connector_plugin(self._config.values, self._plugins)
+        self._config = Resolved.of(self._config.raw, self._around.placeholders)
+        spec = connector_plugin(self._config.values, self._around.plugins)
+        check_creation_keys(spec.kind, self._config.values, self._around.worker)
         connector = spec.factory()
         connector.initialize(self)
         connector.start(self._config.given())
@@ -98,5 +97,6 @@ class ConnectorInstance:
             log.warning("an abandoned connector failed to stop: %s", self.scrub(str(error)))
 
     def _work(self) -> None:
+        keep_secret(self.scrub)
         while (job := self._jobs.get()) is not None:
             job()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Mapping
 from typing import Any, BinaryIO
@@ -19,6 +20,16 @@ def from_line(line: bytes) -> dict[str, Any]:
     """Read an object from its line."""
     message = json.loads(line)
     return dict(message)
+
+
+def take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Take our pipes away from author code: what it prints goes to stderr, what it reads is empty."""
+    lines, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return lines, answers
 
 
 class LineWriter:

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.data.topic_partition import TopicPartition
-from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
+from copycat_telemetry.context import keep_secret
 
 from copycat_executor.connectorhost.lines import LineWriter
-from copycat_executor.connectorhost.plugin_answers import key_definition, listing, validation
+from copycat_executor.connectorhost.plugin_answers import key_definition, listing, validation, version
 from copycat_executor.connectorhost.secrets import Resolved
+from copycat_executor.connectorhost.surroundings import Surroundings
 
 # Kafka Connect's stage texts: they say what a request that ran out of time was waiting for.
 RESOLVING = "resolving transformed configuration properties for the connector"
 DEFINING = "retrieving the configuration definition from the connector"
 ALTERING = "modifying offsets for connector"
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What every question may need."""
-
-    plugins: Plugins
-    placeholders: Placeholders
-    worker: Mapping[str, str]
 
 
 class Question:
@@ -48,6 +38,7 @@ class Question:
 
     def answer(self) -> Any:  # noqa: ANN401 - JSON
         """Return the answer as JSON; author code may raise anything."""
+        keep_secret(self.scrub)
         match self._request["call"]:
             case "plugins":
                 return listing(self._around.plugins)
@@ -56,6 +47,8 @@ class Question:
                 return [key_definition(key, key.name) for key in plugin_keys(spec)]
             case "validate":
                 return self._validate()
+            case "version":
+                return version(connector_plugin(self._resolve().values, self._around.plugins))
             case "alter_offsets":
                 return self._alter_offsets()
             case unknown:
@@ -73,6 +66,7 @@ class Question:
             WorkerRules.of(self._around.worker),
             spec.factory(),
             report_stage=self._stage,
+            context=self._around.queries,
         )
         return validation(found, spec, config)
 

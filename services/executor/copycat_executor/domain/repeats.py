@@ -1,14 +1,17 @@
 """Quick repeats: how often a task whose host died is started again before it is called failed.
 
 A dead host is infrastructure (killed, out of memory), not author code raising; but a task that kills its host
-each time must not do so for ever.
+each time must not do so for ever. Hosts that are killed together are noticed one after another, so a task may
+be sent into several that are dead already: these deaths are not its doing, and only bounded.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-QUICK_REPEATS = 3
+QUICK_REPEATS = 5
+#: Hosts in a row that may die before they took the task: more than an executor keeps at once.
+LOST_ORDERS = 50
 #: A task that ran this long before its host died is counted anew, seconds.
 CALM = 60.0
 
@@ -18,17 +21,22 @@ class Deaths:
     """Hosts that died under a task in a row."""
 
     count: int
+    """Those that had taken the task."""
+    lost_orders: int
+    """Those that had not."""
     last: float
     """When the last one died, seconds on the caller's clock."""
 
     @property
     def hopeless(self) -> bool:
         """True when the task is not to be started again."""
-        return self.count > QUICK_REPEATS
+        return self.count > QUICK_REPEATS or self.lost_orders > LOST_ORDERS
 
 
-def after_death(before: Deaths | None, now: float) -> Deaths:
-    """Count one more death."""
+def after_death(before: Deaths | None, now: float, *, taken: bool) -> Deaths:
+    """Count one more death; `taken` when the host had taken the task."""
     if before is None or now - before.last >= CALM:
-        return Deaths(1, now)
-    return Deaths(before.count + 1, now)
+        before = Deaths(0, 0, now)
+    if taken:
+        return Deaths(before.count + 1, 0, now)
+    return replace(before, lost_orders=before.lost_orders + 1, last=now)

@@ -8,13 +8,19 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic as ClientTopic
+from copycat_connect.config.framework_names import DLQ_REPLICATION_FACTOR, TOPIC_CREATION_PREFIX
+from copycat_connect.config.topic_creation import CreationGroups, NewTopic
 from copycat_connect.errors import ConnectError
 
+from copycat_executor.host.brokers import check_brokers
 from copycat_executor.pipeline.client_config import ClientConfig
-from copycat_executor.pipeline.creation import CreationGroup, NewTopic, new_topic
 
 _log = logging.getLogger(__name__)
 _ANSWER: Final = 30.0
+_FORBIDDEN: Final = frozenset({
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+})  # fmt: skip
 
 
 class KafkaTopics:
@@ -54,6 +60,7 @@ class KafkaTopics:
     def _admin(self) -> AdminClient:
         # Kept: a client that is dropped before its answer never gives one.
         if self._client is None:
+            check_brokers(self._config)
             self._client = AdminClient(dict(self._config.properties), logger=_log)
         return self._client
 
@@ -61,21 +68,36 @@ class KafkaTopics:
 class GroupTopicCreator:
     """Creates missing topics of a source by its groups (`TopicCreator`)."""
 
-    def __init__(self, topics: KafkaTopics, groups: tuple[CreationGroup, ...]) -> None:
+    def __init__(self, topics: KafkaTopics, groups: CreationGroups) -> None:
         self._topics = topics
         self._groups = groups
 
     def ensure(self, topic: str) -> None:
         """Create the topic when it is missing."""
+        wanted = self._groups.new_topic(topic)
         try:
             if not self._topics.exists(topic):
-                self._topics.create(new_topic(self._groups, topic))
-        except KafkaException as error:
-            message = (
-                f"Task failed to create new topic {topic}. Ensure that the task is authorized to create "
-                "topics or that the topic exists and restart the task"
-            )
-            raise ConnectError(message) from error
+                self._topics.create(wanted)
+        except (KafkaException, TimeoutError) as error:
+            raise ConnectError(_not_created(wanted, error)) from error
+
+
+def _not_created(wanted: NewTopic, error: Exception) -> str:
+    """Say what was asked for and by which keys; begins and ends as Kafka Connect's text does."""
+    asked = (
+        f"partitions={wanted.partitions}, replication factor={wanted.replication_factor}, "
+        f"configs={dict(wanted.configs)}, by {TOPIC_CREATION_PREFIX}{wanted.group}.*{_login_of(error)}"
+    )
+    return (
+        f"Task failed to create new topic {wanted.name} ({asked}). Ensure that the task is authorized to "
+        "create topics or that the topic exists and restart the task"
+    )
+
+
+def _login_of(error: Exception) -> str:
+    if isinstance(error, KafkaException) and error.args[0].code() in _FORBIDDEN:
+        return ", as the principal of the worker or of admin.override.sasl.jaas.config, which may not"
+    return ""
 
 
 def ensure_dead_letter_topic(topics: KafkaTopics, topic: str, replication_factor: int) -> None:
@@ -87,6 +109,10 @@ def ensure_dead_letter_topic(topics: KafkaTopics, topic: str, replication_factor
     try:
         if not topics.exists(topic):
             topics.create(NewTopic(topic, 1, replication_factor))
-    except KafkaException as error:
-        message = f"Could not initialize dead letter queue with topic={topic}"
+    except (KafkaException, TimeoutError) as error:
+        message = (
+            f"Could not initialize dead letter queue with topic={topic}. Ensure that the task is authorized "
+            f"to create topics and that there are brokers for {DLQ_REPLICATION_FACTOR}={replication_factor}, "
+            "or create the topic, and restart the task"
+        )
         raise ConnectError(message) from error

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from copycat_connect.config import framework_names as names
-from copycat_connect.config.framework import SOURCE_CONNECTOR
+from copycat_connect.config.framework import SOURCE_WITH_DEAD_LETTERS
+from copycat_connect.config.topic_creation import creation_groups
+from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION, TOPIC_TRACKING
 from copycat_connect.errors import ConnectError
-from copycat_connect.plugin import PluginSpec, SourceTask
+from copycat_connect.plugin import Converter, PluginKind, PluginSpec, SourceTask
 
 from copycat_executor.host.admin import GroupTopicCreator, KafkaTopics
 from copycat_executor.host.clients import warn_unknown
 from copycat_executor.host.compose import build_chain, build_converters
+from copycat_executor.host.dead_letters import dead_letter_queue
 from copycat_executor.host.order import TaskOrder
 from copycat_executor.host.producer import KafkaSender
 from copycat_executor.host.surroundings import Surroundings
 from copycat_executor.pipeline.client_config import admin_config, producer_config
 from copycat_executor.pipeline.control import TaskControl
-from copycat_executor.pipeline.creation import creation_groups
+from copycat_executor.pipeline.dead_letter import DeadLetterQueue
+from copycat_executor.pipeline.letters import SourceLetters
 from copycat_executor.pipeline.link import TaskLink
 from copycat_executor.pipeline.progress import SourceProgress
 from copycat_executor.pipeline.send_failures import SendFailures
@@ -26,6 +32,9 @@ from copycat_executor.pipeline.timing import Timing
 from copycat_executor.pipeline.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
 from copycat_executor.pipeline.topics import TopicLedger
 
+#: Letters of records that have no bytes yet: with their schemas, whatever converter failed.
+_LETTERS: Final = "org.apache.kafka.connect.json.JsonConverter"
+
 
 def source_runner(
     order: TaskOrder, spec: PluginSpec, surroundings: Surroundings, control: TaskControl, link: TaskLink
@@ -35,13 +44,17 @@ def source_runner(
     Raises:
         CopycatError: The configuration does not work.
     """
-    settings = SOURCE_CONNECTOR.parse(order.connector_config)
+    settings = SOURCE_WITH_DEAD_LETTERS.parse(order.connector_config)
     task = _new_task(spec)
-    tolerance = _tolerance(order, ErrorPolicy.parse(settings), surroundings, control)
+    letters, close_letters = dead_letter_queue(
+        order, settings, control, lambda: _letters(surroundings), surroundings.clock
+    )
+    tolerance = _tolerance(order, ErrorPolicy.parse(settings), letters, surroundings, control)
     failures = SendFailures(tolerance)
     converters = build_converters(order.worker_config, order.connector_config, surroundings.plugins)
-    chain = build_chain(order.connector_config, settings[names.TRANSFORMS], surroundings.plugins, tolerance)
-    topics = TopicLedger(_creator(order), tracked=order.worker_says("topic.tracking.enable"))
+    aliases = settings[names.TRANSFORMS]
+    chain = build_chain(order.connector_config, aliases, surroundings.plugins, tolerance, surroundings)
+    topics = TopicLedger(_creator(order), tracked=order.worker_says(TOPIC_TRACKING))
     progress = SourceProgress()
     tells = type(task).commit_record is not SourceTask.commit_record
     sender = _sender(order, failures, control, report_each=tells)
@@ -65,7 +78,8 @@ def source_runner(
         topics=topics,
         link=link,
         control=control,
-        closers=(chain.close, converters.close, sender.close),
+        dead_letters=letters,
+        closers=(chain.close, converters.close, sender.close, close_letters),
     )
     timing = Timing.parse(order.worker_config)
     return SourceRunner(parts, timing, surroundings.clock, surroundings.garbage.collect)
@@ -92,22 +106,39 @@ def _sender(
 
 
 def _creator(order: TaskOrder) -> GroupTopicCreator | None:
-    groups = creation_groups(order.connector_config) if order.worker_says("topic.creation.enable") else ()
-    if not groups:
+    if not order.worker_says(TOPIC_CREATION):
         return None
-    client_id = f"connector-adminclient-{order.task_id}"
-    return GroupTopicCreator(
-        KafkaTopics(admin_config(order.worker_config, order.connector_config, client_id)), groups
+    strict = order.worker_says(KIP_STRICT)
+    groups = creation_groups(order.connector_config, strict=strict)
+    if groups is None:
+        return None
+    config = admin_config(
+        order.worker_config,
+        order.connector_config,
+        f"connector-adminclient-{order.task_id}",
+        as_producer=strict,
     )
+    return GroupTopicCreator(KafkaTopics(config), groups)
+
+
+def _letters(surroundings: Surroundings) -> SourceLetters:
+    spec = surroundings.plugins.find(_LETTERS, (PluginKind.CONVERTER,))
+    converter: Converter = spec.factory()
+    converter.configure({"schemas.enable": "true", "converter.type": "value"}, is_key=False)
+    return SourceLetters(lambda topic, schema, value: converter.from_connect(topic, None, schema, value))
 
 
 def _tolerance(
-    order: TaskOrder, policy: ErrorPolicy, surroundings: Surroundings, control: TaskControl
+    order: TaskOrder,
+    policy: ErrorPolicy,
+    letters: DeadLetterQueue | None,
+    surroundings: Surroundings,
+    control: TaskControl,
 ) -> Tolerance:
-    reporters: tuple[Reporter, ...] = ()
+    reporters: tuple[Reporter, ...] = () if letters is None else (letters,)
     if policy.log:
         describe = (lambda record: f", where source record is = {record!r}") if policy.log_records else None
-        reporters = (LogReporter(order.task_id, describe),)
+        reporters = (*reporters, LogReporter(order.task_id, describe))
     return Tolerance(
         policy, reporters, wait=control.wait, clock=surroundings.clock, random=surroundings.random
     )

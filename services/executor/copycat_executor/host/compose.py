@@ -8,9 +8,18 @@ from typing import Final
 from copycat_connect.config import framework_names as names
 from copycat_connect.config.definition import missing_text
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, Plugins, Predicate, Transformation
+from copycat_connect.plugin import (
+    Converter,
+    HeaderConverter,
+    PluginKind,
+    Plugins,
+    Predicate,
+    Transformation,
+    TransformationContext,
+)
 
-from copycat_executor.pipeline.chain import Chain, ChainStep
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.chain_step import ChainStep
 from copycat_executor.pipeline.converters import Converters
 from copycat_executor.pipeline.tolerate import Tolerance
 
@@ -62,19 +71,26 @@ def _choose(
     return class_name and class_name.strip(), {**settings, "converter.type": role}
 
 
-def build_chain(connector: Config, aliases: list[str], plugins: Plugins, tolerance: Tolerance) -> Chain:
+def build_chain(
+    connector: Config,
+    aliases: list[str],
+    plugins: Plugins,
+    tolerance: Tolerance,
+    context: TransformationContext,
+) -> Chain:
     """Make and configure the transformations of a task, in order.
 
     Raises:
         ConfigError: One is not named, not installed, or refuses its configuration.
     """
-    return Chain([_step(alias, connector, plugins) for alias in aliases], tolerance)
+    return Chain([_step(alias, connector, plugins, context) for alias in aliases], tolerance)
 
 
-def _step(alias: str, connector: Config, plugins: Plugins) -> ChainStep:
+def _step(alias: str, connector: Config, plugins: Plugins, context: TransformationContext) -> ChainStep:
     prefix = f"{names.TRANSFORMS}.{alias}."
     spec = plugins.find(_required(connector, f"{prefix}type"), (PluginKind.TRANSFORMATION,))
     transformation: Transformation = spec.factory()
+    transformation.initialize(context)
     transformation.configure(_own(connector, prefix))
     predicate = (connector.get(f"{prefix}predicate") or "").strip()
     return ChainStep(

@@ -11,6 +11,9 @@ from confluent_kafka import TopicPartition as ClientPartition
 from copycat_connect.data.topic_partition import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 
+from copycat_executor.host.brokers import KEY, check_brokers
+from copycat_executor.host.logins import LoginWatch
+from copycat_executor.host.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
 from copycat_executor.pipeline.client_config import ClientConfig
 from copycat_executor.pipeline.receiver import KafkaMessage
 
@@ -42,14 +45,25 @@ _AWAY: Final = frozenset({
 })  # fmt: skip
 
 
+#: The client does not know a topic or a partition: it is not there, or may not be described.
+_UNKNOWN: Final = frozenset({UNKNOWN_TOPIC, UNKNOWN_PARTITION})
+
+
 class KafkaReceiver:
     """Reads assigned partitions through librdkafka (`RecordReceiver`)."""
 
     def __init__(self, config: ClientConfig) -> None:
-        """Connect in the background."""
+        """Connect in the background.
+
+        Raises:
+            ConfigError: The brokers' addresses are none.
+        """
+        check_brokers(config)
         self._config = config
-        self._consumer = Consumer(dict(config.properties), logger=_log)
+        self._login = LoginWatch("consumer", config.properties[KEY])
+        self._consumer = Consumer({**config.properties, "error_cb": self._login.note}, logger=_log)
         self._assigned: list[ClientPartition] = []
+        self._failure: ConnectError | None = None
 
     def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
         """Begin to read."""
@@ -68,16 +82,33 @@ class KafkaReceiver:
             low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=_ANSWER)
         except KafkaException as error:
             message = f"Cannot find where to begin in {partition.topic}-{partition.partition}"
-            kind = RetriableError if error.args[0].code() in _AWAY else ConnectError
-            raise kind(message) from error
+            if error.args[0].code() in _AWAY:
+                self._consumer.poll(0)  # hears why
+                self._login.check()
+                raise RetriableError(message) from error
+            remedy = remedy_for_reading(self._reason(partition.topic, error.args[0]))
+            raise ConnectError(f"{message}: {remedy}") from error
         if reset == "error":
             name = f"{partition.topic}-{partition.partition}"
             message = f"Undefined offset with no reset policy for partition: {name}"
             raise ConnectError(message)
         return int(high if reset in {"latest", "end", "largest"} else low)
 
+    def _reason(self, topic: str, error: KafkaError) -> KafkaError:
+        """Have the brokers say why the client does not know a topic."""
+        if error.code() not in _UNKNOWN:
+            return error
+        try:
+            return self._consumer.list_topics(topic, timeout=_ANSWER).topics[topic].error or error
+        except KafkaException:
+            return error
+
     def read(self, most: int, seconds: float) -> list[KafkaMessage]:
-        """Return the next records."""
+        """Return the next records.
+
+        A failure is raised after what came with it was returned: positions count that as read (I1).
+        """
+        self._check()
         messages = self._consumer.consume(most, 0)
         if not messages:
             # consume() waits until the batch is full: wait for the first record, then take what came with it.
@@ -85,7 +116,9 @@ class KafkaReceiver:
             if messages and most > 1:
                 messages += self._consumer.consume(most - 1, _GATHER)
         if any(map(Message.error, messages)):
-            messages = _without_errors(messages)
+            messages = self._without_errors(messages)
+        if not messages:
+            self._check()
         return cast("list[KafkaMessage]", messages)
 
     def positions(self) -> dict[TopicPartition, int]:
@@ -113,16 +146,29 @@ class KafkaReceiver:
         """Let go of the connections."""
         self._consumer.close()
 
+    def _check(self) -> None:
+        self._login.check()
+        if self._failure is not None:
+            raise self._failure
 
-def _without_errors(messages: list[Message]) -> list[Message]:
-    kept = []
-    for message in messages:
-        error = message.error()
-        if error is None:
-            kept.append(message)
-        elif not error.fatal() and error.code() not in _FINAL:
-            _log.warning("Reading %s is held up: %s", message.topic(), error)
-        else:
-            text = f"Cannot read {message.topic()}-{message.partition()}"
-            raise ConnectError(text) from KafkaException(error)
-    return kept
+    def _without_errors(self, messages: list[Message]) -> list[Message]:
+        """Return the records among messages; remembers a failure."""
+        kept = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                kept.append(message)
+            elif not error.fatal() and error.code() not in _FINAL:
+                _log.warning("Reading %s is held up: %s", message.topic(), error)
+            else:
+                text = f"Cannot read {self._place(message)}: {remedy_for_reading(error)}"
+                self._failure = ConnectError(text)
+                self._failure.__cause__ = KafkaException(error)
+        return kept
+
+    def _place(self, message: Message) -> str:
+        if message.topic():
+            return f"{message.topic()}-{message.partition()}"
+        # What concerns the group comes without a topic.
+        topics = ", ".join(sorted({str(each.topic) for each in self._assigned}))
+        return f"{topics} as consumer group {self._config.properties['group.id']}"

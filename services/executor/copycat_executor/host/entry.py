@@ -14,6 +14,7 @@ from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.host.garbage import Garbage
 from copycat_executor.host.host import Host, HostSummary
+from copycat_executor.host.queries import HostQueries
 from copycat_executor.host.spec import HostSpec
 from copycat_executor.host.stream import ControlStream
 from copycat_executor.host.surroundings import Surroundings
@@ -29,14 +30,15 @@ def run_host(spec: HostSpec) -> str:
     """
     configure_logging("host", spec.log_level)
     garbage = Garbage(time.monotonic)
+    stream = ControlStream(spec, time.monotonic)
     surroundings = Surroundings(
         plugins=load_plugins(),
         environment=dict(os.environ),
         clock=time.monotonic,
         random=random.SystemRandom().random,
+        queries=HostQueries(stream.send),
         garbage=garbage,
     )
-    stream = ControlStream(spec, time.monotonic)
     host = Host(surroundings, stream.send, stream.finish)
     garbage.tame()
     try:

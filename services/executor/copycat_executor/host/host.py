@@ -81,8 +81,8 @@ class Host:
                 self._stop(command.stop_task)
             case "set_task_state":
                 self._set_state(command.set_task_state)
-            case "offsets_found":
-                self._questions.answer(command.offsets_found)
+            case "offsets_found" | "query_answered":
+                self._answer(command)
             case "committed":
                 self._settle(command.committed)
             case "shutdown":
@@ -95,6 +95,7 @@ class Host:
     def lose_executor(self) -> None:
         """End all tasks without a commit: nobody is there to take it, they will be repeated elsewhere."""
         self._questions.abandon()
+        self._surroundings.queries.abandon()
         tasks = self._all()
         for task in tasks:
             task.stop(Ending.DROP)
@@ -102,12 +103,19 @@ class Host:
         hanging = [task for task in tasks if not task.join(until - self._surroundings.clock())]
         self._abandon(hanging, _LOST)
 
+    def _answer(self, command: pb.AttachResponse) -> None:
+        if command.HasField("offsets_found"):
+            self._questions.answer(command.offsets_found)
+        else:
+            self._surroundings.queries.answer(command.query_answered)
+
     def _start(self, command: pb.StartTask) -> None:
         link = StreamLink(command.task, self._send, self._questions)
         task = TaskThread(command, self._surroundings, link, self._forget)
         with self._lock:
             self._tasks[_key(command.task)] = task
             self.started += 1
+        self._send(pb.AttachRequest(taken=pb.TaskTaken(task=command.task)))
         task.start()
 
     def _stop(self, command: pb.StopTask) -> None:

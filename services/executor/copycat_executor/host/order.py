@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.config import ConfigDef, ConfigKey
 from copycat_connect.config.placeholders import Placeholders
+from copycat_connect.config.secrets import Secrets
 from copycat_connect.data.topic_partition import TopicPartition
 from copycat_rpc.configs import config_from_proto
 
@@ -30,10 +32,16 @@ class TaskOrder:
     """The task's configuration."""
     partitions: Mapping[TopicPartition, int | None]
     """What a sink reads, with the committed positions."""
+    secrets: Secrets
+    """What placeholders stood for: nothing that leaves the host may say it."""
 
-    def worker_says(self, key: str) -> bool:
-        """Tell whether a setting of the worker that is true by default is not switched off."""
-        return (self.worker_config.get(key) or "true").strip().lower() == "true"
+    def worker_says(self, switch: ConfigKey) -> bool:
+        """Tell whether a switch of the worker is on.
+
+        Raises:
+            ConfigError: It is neither on nor off.
+        """
+        return bool(ConfigDef(switch).parse(self.worker_config)[switch.name])
 
     @property
     def task_id(self) -> str:
@@ -50,17 +58,22 @@ class TaskOrder:
         raw = config_from_proto(command.worker_config)
         given = {key: value for key, value in raw.items() if value is not None}
         placeholders = Placeholders.from_worker(given, environment)
-        task = placeholders.resolve(config_from_proto(command.task_config))
+        worker = placeholders.read(raw)
+        connector = placeholders.read(config_from_proto(command.connector_config))
+        task = placeholders.read(config_from_proto(command.task_config))
         return cls(
             connector=command.task.connector,
             task=command.task.task,
-            worker_config=placeholders.resolve(raw),
-            connector_config=placeholders.resolve(config_from_proto(command.connector_config)),
-            task_config={key: value for key, value in task.items() if value is not None},
+            worker_config=worker.values,
+            connector_config=connector.values,
+            task_config={key: value for key, value in task.values.items() if value is not None},
             partitions={
                 TopicPartition(each.topic, each.partition): each.offset if each.offset >= 0 else None
                 for each in command.partitions
             },
+            secrets=Secrets.of(
+                dict(pair for each in (worker, connector, task) for pair in each.secrets.placeholders.items())
+            ),
         )
 
 

@@ -9,6 +9,10 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from copycat_connect.data.topic_partition import RecordMetadata
 
+from copycat_executor.host.brokers import KEY, check_brokers
+from copycat_executor.host.logins import LoginWatch
+from copycat_executor.host.refused_batches import RefusedBatches
+from copycat_executor.host.remedies import not_written
 from copycat_executor.pipeline.client_config import ClientConfig
 from copycat_executor.pipeline.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.stages import DrainedError
@@ -18,12 +22,15 @@ OnFailure = Callable[[Exception, object], None]
 _log = logging.getLogger(__name__)
 _ROOM: Final = 0.05
 _ANY_PARTITION: Final = -1
+#: The client's own batch size, bytes.
+_BATCH: Final = 1_000_000
 
 
 class KafkaSender:
     """Writes records through librdkafka (`RecordSender`).
 
     Without `report_each` successes cost nothing: only failures come back, `flush` tells that all is durable.
+    Batches larger than their topic takes are sent again in smaller ones, as Java's producer does.
     """
 
     def __init__(
@@ -34,13 +41,30 @@ class KafkaSender:
         draining: Callable[[], bool],
         report_each: bool = False,
     ) -> None:
-        """Connect in the background; `draining` ends waits for room in the queue."""
+        """Connect in the background; `draining` ends waits for room in the queue.
+
+        Raises:
+            ConfigError: The brokers' addresses are none.
+        """
+        check_brokers(config)
+        self._config = config
         self._on_failure = on_failure
         self._draining = draining
         self._closed = False
-        reports = {"on_delivery": self._delivered, "delivery.report.only.error": not report_each}
-        properties: dict[str, object] = {**config.properties, **reports}
-        self._producer = Producer(properties, logger=_log)
+        self._login = LoginWatch("producer", config.properties[KEY])
+        self._report_each = report_each
+        self._refused = RefusedBatches(int(config.properties.get("batch.size", _BATCH)))
+        self._producer = self._connect()
+
+    def _connect(self) -> Producer:
+        properties: dict[str, object] = {
+            **self._config.properties,
+            "batch.size": str(self._refused.batch_size),
+            "on_delivery": self._delivered,
+            "delivery.report.only.error": not self._report_each,
+            "error_cb": self._login.note,
+        }
+        return Producer(properties, logger=_log)
 
     def send_values(
         self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
@@ -53,12 +77,14 @@ class KafkaSender:
                     produce(topic, value)
                 except (BufferError, KafkaException) as error:
                     self._again(error, OutgoingRecord(topic, value))
+                    produce = self._producer.produce
         else:
             for value, key in zip(values, keys, strict=True):
                 try:
                     produce(topic, value, key)
                 except (BufferError, KafkaException) as error:
                     self._again(error, OutgoingRecord(topic, value, key))
+                    produce = self._producer.produce
         self._poll(0)
 
     def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
@@ -75,7 +101,7 @@ class KafkaSender:
             record.value,
             record.key,
             partition=_ANY_PARTITION if record.partition is None else record.partition,
-            on_delivery=None if done is None else self._telling(done),
+            on_delivery=self._telling(record, done),
             timestamp=record.timestamp or 0,
             headers=list(record.headers) or None,
         )
@@ -92,20 +118,30 @@ class KafkaSender:
                 error = failure
             else:
                 return
-        self._gave_up(error, record, done)
+        refusal = not_written(record.topic, error.args[0]) if isinstance(error, KafkaException) else error
+        self._gave_up(refusal, record, done)
 
-    def _telling(self, done: Done) -> Callable[[KafkaError | None, Message], None]:
+    def _telling(
+        self, record: OutgoingRecord, done: Done | None
+    ) -> Callable[[KafkaError | None, Message], None]:
         def delivered(error: KafkaError | None, message: Message) -> None:
             if error is not None:
-                self._gave_up(KafkaException(error), message, done)
-            else:
+                self._failed(error, message, record, done)
+            elif done is not None:
                 done(_metadata(message), None)
 
         return delivered
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        """Hear of a plain record."""
         if error is not None:
-            self._gave_up(KafkaException(error), message, None)
+            topic, partition = message.topic() or "", message.partition()
+            record = OutgoingRecord(topic, message.value(), message.key(), partition=partition)
+            self._failed(error, message, record, None)
+
+    def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
+        if not self._refused.keep(error, record, done):
+            self._gave_up(not_written(record.topic, error), message, done)
 
     def _gave_up(self, error: Exception, record: object, done: Done | None) -> None:
         if self._closed:
@@ -116,10 +152,38 @@ class KafkaSender:
 
     def flush(self, seconds: float) -> bool:
         """Wait until everything is durable or failed."""
-        return self._producer.flush(seconds) == 0
+        done = self._producer.flush(seconds) == 0
+        self._login.check()
+        if self._refused:
+            self._resend()
+            return False
+        return done
 
     def _poll(self, seconds: float) -> None:
         self._producer.poll(seconds)
+        self._login.check()
+        if self._refused:
+            self._resend()
+
+    def _resend(self) -> None:
+        """Write refused batches again, in smaller ones and before what was queued behind them."""
+        self._producer.purge(in_flight=False)
+        while self._producer.flush(_ROOM):
+            if self._draining() or self._closed:
+                return  # `flush` comes back to it
+        again = self._refused.take()
+        _log.warning(
+            "Topic %s takes no batches as large as batch.size; from now on they have %d bytes at most",
+            again[0][0].topic,
+            self._refused.batch_size,
+        )
+        self._producer.close()
+        self._producer = self._connect()
+        for record, done in again:  # no more than the queue holds
+            try:
+                self._produce(record, done)
+            except KafkaException as error:
+                self._again(error, record, done)
 
     def drop(self) -> None:
         """Drop what is still queued; may be called by any thread."""

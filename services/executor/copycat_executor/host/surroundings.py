@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from copycat_connect.plugin import Plugins
 
 from copycat_executor.host.garbage import Garbage
+from copycat_executor.host.queries import HostQueries
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,5 +23,7 @@ class Surroundings:
     """Seconds that never run backwards."""
     random: Callable[[], float]
     """Numbers from 0 to 1."""
+    queries: HostQueries
+    """Has queries run by Spark; makes this what transformations are initialized with."""
     garbage: Garbage
     """Collects for all tasks."""

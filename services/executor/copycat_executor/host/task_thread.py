@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable
 
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_telemetry.context import about
+from copycat_connect.config.secrets import Secrets
+from copycat_telemetry.context import about, keep_secret
 
 from copycat_executor.host.assemble import Runner, assemble
 from copycat_executor.host.link import StreamLink
@@ -39,6 +40,7 @@ class TaskThread:
         self._ended = ended
         self._control = TaskControl(paused=starts_paused(command))
         self._runner: Runner | None = None
+        self._secrets = Secrets()
         name = f"task-{command.task.connector}-{command.task.task}"
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
 
@@ -93,6 +95,8 @@ class TaskThread:
 
     def _run(self) -> None:
         order = TaskOrder.of(self._command, self._surroundings.environment)
+        self._secrets = order.secrets
+        keep_secret(order.secrets.scrub)
         assembled = assemble(order, self._surroundings, self._control, self._link)
         self._link.version = assembled.version
         self._runner = assembled.runner
@@ -100,4 +104,4 @@ class TaskThread:
 
     def _report(self, stage: Stage, error: BaseException) -> None:
         _log.error("The task failed at %s", stage.status_name, exc_info=error)
-        self._link.failed(stage.status_name, trace_text(error))
+        self._link.failed(stage.status_name, self._secrets.scrub(trace_text(error)))

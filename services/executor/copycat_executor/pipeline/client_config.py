@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from copycat_connect.config.override_policy import POLICY, override_policy
 from copycat_connect.errors import ConfigError
 
 from copycat_executor.pipeline import client_keys, client_security
@@ -36,6 +37,8 @@ _CONSUMER: Final = {
 #: librdkafka settings without a Java name. The partitioner is Java's placement of keys.
 _PRODUCER_NATIVE: Final = {
     "partitioner": "murmur2_random",
+    # How long a missing topic may still be on its way to this broker; KRaft needs a fraction of a second.
+    "topic.metadata.propagation.max.ms": "10000",
     "queue.buffering.max.messages": "200000",
 }
 #: A fetch back-off of its default second halves throughput; the queue is bounded per task.
@@ -47,6 +50,10 @@ _CONSUMER_NATIVE: Final = {
     "queued.min.messages": "100000",
     "queued.max.messages.kbytes": "32768",
 }
+
+
+_LOGIN: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
+_PLAIN_ADMIN: Final = frozenset(client_keys.ADMIN) | client_security.KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +71,32 @@ class ClientConfig:
 def producer_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
     """Settings of the producer that writes a source task's records, or a dead letter queue."""
     java = _first(_PRODUCER, worker, client_id) | _under(worker, "producer.")
-    java |= _under(connector, "producer.override.")
+    java |= _overrides(worker, connector, "producer.override.")
     return _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
 
 
 def consumer_config(worker: Config, connector: Config, client_id: str, group: str) -> ClientConfig:
     """Settings of a sink task's consumer."""
     java = _first(_CONSUMER | {"group.id": group}, worker, client_id) | _under(worker, "consumer.")
-    java |= _under(connector, "consumer.override.")
+    java |= _overrides(worker, connector, "consumer.override.")
     config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
     _fit_fetch_sizes(config.properties)
     return config
 
 
-def admin_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
-    """Settings of the admin client that creates topics."""
-    java = _first({}, worker, client_id) | _under(worker, "admin.") | _under(connector, "admin.override.")
+def admin_config(
+    worker: Config, connector: Config, client_id: str, *, as_producer: bool = False
+) -> ClientConfig:
+    """Settings of the admin client that creates topics; those of the worker itself are its own, too.
+
+    With `as_producer` it logs in as the connector's producer does, unless it has a login of its own.
+    """
+    plain = {key: value.strip() for key, value in worker.items() if key in _PLAIN_ADMIN and value is not None}
+    java = plain | _first({}, worker, client_id) | _under(worker, "admin.")
+    if as_producer:
+        overrides = _overrides(worker, connector, "producer.override.")
+        java |= {key: value for key, value in overrides.items() if key in _LOGIN}
+    java |= _overrides(worker, connector, "admin.override.")
     return _translate(java, client_keys.ADMIN, {})
 
 
@@ -94,6 +111,23 @@ def _under(config: Config, prefix: str) -> dict[str, str]:
         for key, value in config.items()
         if key.startswith(prefix) and value is not None
     }
+
+
+def _overrides(worker: Config, connector: Config, prefix: str) -> dict[str, str]:
+    """Return what a connector overrides: one written under another policy is checked here, too.
+
+    Raises:
+        ConfigError: The worker's policy does not allow it.
+    """
+    overrides = _under(connector, prefix)
+    policy = override_policy(worker)
+    for setting in overrides:
+        refusal = policy(setting)
+        if refusal is not None:
+            key = prefix + setting
+            message = f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}"
+            raise ConfigError(message, key=key)
+    return overrides
 
 
 def _translate(java: dict[str, str], names: Mapping[str, Rename], native: Mapping[str, str]) -> ClientConfig:

@@ -1,4 +1,4 @@
-"""The dead letter queue of a sink: failed records as they were, with where and why they failed."""
+"""The dead letter queue of a task: failed records as they were, with where and why they failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from copycat_connect.data.topic_partition import RecordMetadata
 from copycat_connect.errors import ConnectError
 
-from copycat_executor.pipeline.receiver import KafkaMessage
+from copycat_executor.pipeline.letters import Letter, LetterOf
 from copycat_executor.pipeline.sender import OutgoingRecord, RecordSender
 from copycat_executor.pipeline.tolerate import FailedRecord
 from copycat_executor.pipeline.trace import class_name, trace_text
@@ -22,35 +22,39 @@ _FLUSH_SLICE: Final = 0.15
 
 
 class DeadLetterQueue:
-    """Writes failed messages to a topic; nothing about them is committed before they are durable there."""
+    """Writes failed records to a topic; nothing about them is committed before they are durable there."""
 
     def __init__(
-        self, sender: RecordSender, topic: str, connector: str, task: int, *, context_headers: bool
+        self,
+        sender: RecordSender,
+        topic: str,
+        connector: str,
+        task: int,
+        *,
+        letter_of: LetterOf,
+        context_headers: bool,
+        scrub: Callable[[str], str] = str,
     ) -> None:
+        """`letter_of` says what to keep of a record; `scrub` takes secrets out of the context headers."""
+        self._letter_of = letter_of
         self._sender = sender
         self._topic = topic
         self._connector = connector
         self._task = task
         self._context_headers = context_headers
+        self._scrub = scrub
 
     def report(self, failed: FailedRecord) -> None:
-        """Queue a failed message; a failure to write it is logged."""
+        """Queue a failed record; a failure to write it is logged."""
         self.send(failed)
 
     def send(self, failed: FailedRecord) -> Future[None]:
-        """Queue a failed message; the future tells when it is durable."""
-        message: KafkaMessage = failed.original  # type: ignore[assignment]  # sinks report messages only
-        kind, stamp = message.timestamp()
-        headers = list(message.headers() or ())
+        """Queue a failed record; the future tells when it is durable."""
+        letter = self._letter_of(failed.original)
+        headers = list(letter.headers)
         if self._context_headers:
-            headers += self._context(failed, message)
-        record = OutgoingRecord(
-            self._topic,
-            message.value(),
-            message.key(),
-            headers,
-            timestamp=stamp if kind and stamp >= 0 else None,
-        )
+            headers += self._context(failed, letter)
+        record = OutgoingRecord(self._topic, letter.value, letter.key, headers, timestamp=letter.timestamp)
         written: Future[None] = Future()
 
         def done(_: RecordMetadata | None, error: Exception | None) -> None:
@@ -73,18 +77,16 @@ class DeadLetterQueue:
                 return False
         return True
 
-    def _context(self, failed: FailedRecord, message: KafkaMessage) -> list[tuple[str, bytes | None]]:
-        text = str(failed.error)
+    def _context(self, failed: FailedRecord, letter: Letter) -> list[tuple[str, bytes | None]]:
+        text = self._scrub(str(failed.error))
         values: tuple[tuple[str, str | None], ...] = (
-            ("topic", message.topic()),
-            ("partition", str(message.partition())),
-            ("offset", str(message.offset())),
+            *letter.origin,
             ("connector.name", self._connector),
             ("task.id", str(self._task)),
             ("stage", failed.stage.value),
             ("class.name", failed.plugin),
             ("exception.class.name", class_name(failed.error)),
             ("exception.message", text or None),
-            ("exception.stacktrace", trace_text(failed.error)),
+            ("exception.stacktrace", self._scrub(trace_text(failed.error))),
         )
         return [(_PREFIX + name, None if value is None else value.encode()) for name, value in values]

@@ -76,11 +76,15 @@ class Decoder:
         if self._chain and columns.has_one_schema:
             schemas, values = columns.values
             try:
-                schema, values, done = self._chain.apply_to_values(schemas[0], values)
+                changed = self._chain.apply_to_values(schemas[0], values)
             except Exception:
                 # Which record it was shows when they go one by one, from the start: values may have changed.
                 return SinkBatch.of(self._one_by_one(columns.messages))
-            columns = columns.with_values(schema, values)
+            done = changed.done
+            if changed.places is not None:
+                self.filtered += len(columns.messages) - len(changed.places)
+                columns = columns.at(changed.places)
+            columns = columns.with_values(changed.schema, changed.values)
         if done == len(self._chain):
             return SinkBatch(
                 columns.values[1], columns.record_at, keys=columns.keys[1], topics=columns.topics
@@ -90,6 +94,8 @@ class Decoder:
     def _transformed(
         self, records: Iterable[SinkRecord], messages: Sequence[KafkaMessage], done: int = 0
     ) -> list[SinkRecord]:
+        if self._chain.takes_records:
+            return self._transformed_at_once(records, messages, done)
         kept: list[SinkRecord] = []
         for record, message in zip(records, messages, strict=True):
             try:
@@ -102,15 +108,30 @@ class Decoder:
                 kept.append(result)
         return kept
 
+    def _transformed_at_once(
+        self, records: Iterable[SinkRecord], messages: Sequence[KafkaMessage], done: int
+    ) -> list[SinkRecord]:
+        outcomes = self._chain.apply_to_records(records, messages, done)
+        if outcomes.failure is not None:
+            raise outcomes.failure
+        self.filtered += len(messages) - len(outcomes.records) - len(outcomes.skipped)
+        return [record for _, record in outcomes.records]
+
     def _one_by_one(self, messages: Sequence[KafkaMessage]) -> list[SinkRecord]:
         kept: list[SinkRecord] = []
+        waiting: list[tuple[SinkRecord, KafkaMessage]] = []
         for message in messages:
             try:
                 record = self._record(message)
             except RecordSkippedError:
                 continue
             self._topics.meet(message.topic())
-            kept += self._transformed((record,), (message,)) if self._chain else (record,)
+            if self._chain.takes_records:
+                waiting.append((record, message))
+            else:
+                kept += self._transformed((record,), (message,)) if self._chain else (record,)
+        if waiting:
+            kept = self._transformed((record for record, _ in waiting), [each for _, each in waiting])
         return kept
 
     def _record(self, message: KafkaMessage) -> SinkRecord:

@@ -51,6 +51,17 @@ class DecodedColumns:
         """Return columns with other values."""
         return replace(self, values=([schema] * len(values), values))
 
+    def at(self, places: Sequence[int]) -> DecodedColumns:
+        """Return the columns of some of the messages, their values apart, which are as many already."""
+        schemas, keys = self.keys
+        return replace(
+            self,
+            messages=[self.messages[place] for place in places],
+            topics=[self.topics[place] for place in places],
+            keys=([schemas[place] for place in places], [keys[place] for place in places]),
+            headers=None if self.headers is None else [self.headers[place] for place in places],
+        )
+
     def record_at(self, place: int) -> SinkRecord:
         """Make one record."""
         make = traced_record if self.traced else plain_record

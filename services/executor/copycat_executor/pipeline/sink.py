@@ -241,10 +241,9 @@ class SinkRunner:
         self._tidy()
 
     def _failures_are_safe(self) -> bool:
-        parts = self._parts
-        if parts.dead_letters is not None and not parts.dead_letters.settle(
-            self._timing.flush_timeout, self._clock
-        ):
+        parts, timing = self._parts, self._timing
+        patience = timing.last_commit if parts.control.stopping else timing.flush_timeout
+        if parts.dead_letters is not None and not parts.dead_letters.settle(patience, self._clock):
             _log.warning("The dead letter queue does not answer, offsets wait")
             return False
         if parts.errant is not None:
@@ -259,13 +258,13 @@ class SinkRunner:
             self._positions.settle(settlement.sequence, settlement.error)
 
     def _commit_last(self) -> None:
-        """Acknowledge for the last time and wait for the answer, no longer than a flush may take."""
+        """Acknowledge for the last time and wait for the answer, while a drain leaves time for it."""
         control = self._parts.control
         if control.dropped:
             return
+        until = self._clock() + self._timing.last_commit
         try:
             self._commit(closing=True)
-            until = self._clock() + self._timing.flush_timeout
             while self._positions.unsettled and not control.dropped and self._clock() < until:
                 control.wait_for_news(_REST)
                 self._settle()

@@ -11,6 +11,7 @@ from copycat_connect.errors import RetriableError
 from copycat_connect.plugin.tasks import SourceTask
 
 from copycat_executor.pipeline.control import TaskControl
+from copycat_executor.pipeline.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.link import Counts, TaskLink, TaskState
 from copycat_executor.pipeline.schedule import CommitSchedule
 from copycat_executor.pipeline.send_failures import SendFailures
@@ -56,6 +57,8 @@ class SourceParts:
     """Where it reports to."""
     control: TaskControl
     """Where it is told what to do."""
+    dead_letters: DeadLetterQueue | None = None
+    """Where failed records go."""
     closers: Sequence[Callable[[], None]] = ()
     """What to let go of at the end, after the task's `stop`."""
 
@@ -199,11 +202,13 @@ class SourceRunner:
 
     def _flush(self) -> bool:
         control, was_stopping = self._parts.control, self._parts.control.stopping
-        until = self._clock() + self._timing.flush_timeout
+        timing = self._timing
+        until = self._clock() + (timing.last_commit if was_stopping else timing.flush_timeout)
         while not self._parts.sender.flush(_FLUSH_SLICE):
             if self._clock() >= until or control.dropped or control.stopping is not was_stopping:
                 return False
-        return True
+        letters = self._parts.dead_letters
+        return letters is None or letters.settle(self._timing.flush_timeout, self._clock)
 
     def _settle(self) -> None:
         committed = [self._parts.commits.settle(each) for each in self._parts.control.take_settlements()]
@@ -211,14 +216,14 @@ class SourceRunner:
             self._tell_committed()
 
     def _commit_last(self) -> None:
-        """Acknowledge for the last time and wait for the answer, no longer than a flush may take."""
+        """Acknowledge for the last time and wait for the answer, while a drain leaves time for it."""
         parts = self._parts
         if parts.control.dropped:
             return
+        until = self._clock() + self._timing.last_commit
         try:
             self._acknowledge()
             parts.path.tell_written()
-            until = self._clock() + self._timing.flush_timeout
             while parts.commits.unsettled and not parts.control.dropped and self._clock() < until:
                 parts.control.wait_for_news(_REST)
                 self._settle()

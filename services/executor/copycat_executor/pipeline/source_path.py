@@ -16,7 +16,7 @@ from copycat_connect.data.schema import Schema
 from copycat_connect.data.topic_partition import RecordMetadata
 from copycat_connect.data.value import ConnectValue
 
-from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.chain import Chain, ChangedValues
 from copycat_executor.pipeline.converters import Converters
 from copycat_executor.pipeline.encode import Encoder
 from copycat_executor.pipeline.progress import SourceProgress
@@ -69,22 +69,36 @@ class SourcePath:
             self._deliver_records(batch, track=True)
 
     def _deliver_batch(self, batch: SourceBatch) -> None:
-        schema, values, done = self._apply_to_values(batch)
+        changed = self._apply_to_values(batch)
+        done, places = changed.done, changed.places
         plain = done == len(self._chain) and self._commit_record is None and batch.timestamp is None
+        plain = plain and places != []  # nothing left: no topic is met, no progress made
         utf8 = batch.utf8 and not done
-        keys = (batch.key_schema, batch.keys)
-        if plain and self._send_columns(batch.topic, keys, (schema, values), utf8=utf8):
+        if plain and self._send_columns(
+            batch.topic, _keys(batch, places), (changed.schema, changed.values), utf8=utf8
+        ):
+            self.filtered += len(batch) - len(changed.values)
             self._progress.advance(batch.source_partition, batch.source_offset)
             return
-        originals = list(batch)
-        begun = _with_values(originals, schema, values) if done else None
+        originals = self._remaining(list(batch), places)
+        begun = _with_values(originals, changed.schema, changed.values) if done else None
         tracked = batch.offsets is not None
         if self._deliver_records(originals, track=tracked, begun=begun, done=done) and not tracked:
             self._progress.advance(batch.source_partition, batch.source_offset)
 
-    def _apply_to_values(self, batch: SourceBatch) -> tuple[Schema | None, list[ConnectValue], int]:
-        """Apply as many steps as need no records; returns how many those are."""
-        untouched = (batch.value_schema, batch.values, 0)
+    def _remaining(self, originals: list[SourceRecord], places: list[int] | None) -> list[SourceRecord]:
+        """Drop the records that steps have dropped already."""
+        if places is None:
+            return originals
+        kept = set(places)
+        for place, original in enumerate(originals):
+            if place not in kept:
+                self._drop(original)
+        return [originals[place] for place in places]
+
+    def _apply_to_values(self, batch: SourceBatch) -> ChangedValues:
+        """Apply as many steps as need no records."""
+        untouched = ChangedValues(batch.value_schema, batch.values, 0)
         if not self._chain:
             return untouched
         try:
@@ -92,7 +106,7 @@ class SourcePath:
         except Exception:
             # Which record it was shows when they go one by one.
             return untouched
-        return changed if changed[-1] else untouched
+        return changed if changed.done else untouched
 
     def _deliver_records(
         self,
@@ -122,6 +136,8 @@ class SourcePath:
     ) -> tuple[list[Pair], ToleranceExceededError | None]:
         if not self._chain:
             return [(record, record) for record in records], None
+        if self._chain.takes_records:
+            return self._transform_at_once(records, begun, done)
         pairs: list[Pair] = []
         for original, private in zip(records, begun, strict=True):
             try:
@@ -135,6 +151,16 @@ class SourcePath:
             else:
                 pairs.append((original, record))
         return pairs, None
+
+    def _transform_at_once(
+        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], done: int
+    ) -> tuple[list[Pair], ToleranceExceededError | None]:
+        outcomes = self._chain.apply_to_records(begun, records, done)
+        left = dict(outcomes.records)
+        for place, original in enumerate(records[: outcomes.end]):
+            if place not in left:
+                self._drop(original)
+        return [(records[place], record) for place, record in outcomes.records], outcomes.failure
 
     def _run_end(self, pairs: Sequence[Pair], start: int) -> int:
         """Find the end of the run of records that can travel as columns together; at least one record."""
@@ -212,6 +238,12 @@ class SourcePath:
                 self._commit_record(record, metadata)
             except Exception:
                 _log.exception("The task failed to take note of a record")
+
+
+def _keys(batch: SourceBatch, places: list[int] | None) -> tuple[Schema | None, list[ConnectValue] | None]:
+    if batch.keys is None or places is None:
+        return batch.key_schema, batch.keys
+    return batch.key_schema, [batch.keys[place] for place in places]
 
 
 def _private_values(batch: SourceBatch) -> list[ConnectValue]:

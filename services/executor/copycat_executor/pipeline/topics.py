@@ -1,8 +1,19 @@
-"""The topics a task met: created before the first record, reported once (KIP-158, KIP-558)."""
+"""The topics a task met: created before the first record, reported with every commit (KIP-158, KIP-558)."""
 
 from __future__ import annotations
 
-from copycat_executor.pipeline.creation import TopicCreator
+from typing import Protocol
+
+
+class TopicCreator(Protocol):
+    """Makes sure that a topic is there before its first record."""
+
+    def ensure(self, topic: str) -> None:
+        """Create the topic when it is missing; blocks. Called once per topic.
+
+        Raises:
+            ConnectError: It is missing and cannot be created.
+        """
 
 
 class TopicLedger:
@@ -13,23 +24,22 @@ class TopicLedger:
         self._creator = creator
         self._tracked = tracked
         self._known: set[str] = set()
-        self._unreported: list[str] = []
+        self._unreported: dict[str, None] = {}
 
     def meet(self, topic: str) -> None:
-        """Note a topic; the first time it may be created.
+        """Note a topic that a record goes to or comes from; the first time it may be created.
 
         Raises:
             ConnectError: It is missing and cannot be created.
         """
-        if topic in self._known:
-            return
-        if self._creator is not None:
-            self._creator.ensure(topic)
-        self._known.add(topic)
+        if topic not in self._known:
+            if self._creator is not None:
+                self._creator.ensure(topic)
+            self._known.add(topic)
         if self._tracked:
-            self._unreported.append(topic)
+            self._unreported[topic] = None
 
     def take_unreported(self) -> list[str]:
-        """Return what was met since the last call."""
-        taken, self._unreported = self._unreported, []
+        """Return what was met since the last call, known topics too: a user may have reset what is active."""
+        taken, self._unreported = list(self._unreported), {}
         return taken

@@ -29,7 +29,7 @@ def archive_file(java: Java, properties: Mapping[str, str], kind: str) -> Path:
     """Return where the archive for this Java and PySpark is, or would be."""
     program = java.program.resolve()
     key = f"{program} {program.stat().st_mtime_ns} {pyspark.__version__} {Path(pyspark.__file__).parent}"
-    return _folder(properties) / f"spark-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{kind}"
+    return _folder(properties) / f"hosts-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{kind}"
 
 
 def use_options(java: Java, properties: Mapping[str, str]) -> tuple[str, ...]:

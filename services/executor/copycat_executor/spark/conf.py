@@ -23,7 +23,7 @@ DEFAULTS = {
     "spark.sql.ui.retainedExecutions": KEPT,
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # A host's plan is one row: compiling it costs more than running it.
+    # Only the query engine has plans, for a batch at a time: they are interpreted, not compiled.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.python.daemon.module": "copycat_executor.spark.daemon",

@@ -12,9 +12,7 @@ import sys
 
 #: Nothing here may start a thread when imported: a fork keeps only the thread that forks.
 PRELOADED = (
-    "pyarrow",
     "pyspark.worker",
-    "pyspark.sql.pandas.serializers",
     "copycat_executor.host.entry",
     "copycat_executor.spark.worker",
 )

@@ -9,18 +9,17 @@ from contextlib import suppress
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
 from pyspark.errors import PySparkException
-from pyspark.sql.functions import lit
 
 from copycat_executor.host.spec import HostSpec
 from copycat_executor.spark.session import Spark
-from copycat_executor.spark.worker import SCHEMA, SPEC, run
+from copycat_executor.spark.worker import run
 
 Ended = Callable[[str, str | None], None]
 REASON_CHARACTERS = 500
 
 
 class SparkLauncher:
-    """Runs hosts on a Spark session."""
+    """Runs hosts on Spark."""
 
     def __init__(self, spark: Spark) -> None:
         self._spark = spark
@@ -44,17 +43,16 @@ class SparkLauncher:
 
     def _cancel(self, host_id: str) -> None:
         with suppress(Py4JError):  # without its JVM the host is gone already
-            self._spark.session.sparkContext.cancelJobsWithTag(_tag(host_id))
+            self._spark.context.cancelJobsWithTag(_tag(host_id))
 
     def _run(self, spec: HostSpec, ended: Ended) -> None:
         reason: str | None = None
         try:
-            session = self._spark.session
-            session.sparkContext.addJobTag(_tag(spec.host_id))
-            row = session.range(1, numPartitions=1).select(lit(spec.to_json()).alias(SPEC))
-            row.mapInArrow(run, SCHEMA).collect()
+            context = self._spark.context
+            context.addJobTag(_tag(spec.host_id))
+            context.parallelize([spec.to_json()], 1).mapPartitions(run).collect()
         except (PySparkException, Py4JError, OSError, AttributeError) as error:
-            # AttributeError: a session that stops under the job leaves None in its place (PySpark 4.3).
+            # AttributeError: a context that stops under the job leaves None in its place (PySpark 4.3).
             reason = _short(error)
         finally:
             ended(spec.host_id, reason)

@@ -1,4 +1,4 @@
-"""The Spark session: one per executor, up before any gRPC server or channel of the process."""
+"""Spark: one context per process, up before any gRPC server or channel, and a session where SQL is wanted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
@@ -17,22 +18,27 @@ from copycat_executor.spark.archive import archive_file, kind_for, make_options,
 from copycat_executor.spark.command import Java, command_line
 from copycat_executor.spark.conf import session_conf
 from copycat_executor.spark.jvm import STOP_SECONDS, SparkJvm
-from copycat_executor.spark.worker import SCHEMA, idle
+from copycat_executor.spark.worker import idle
 
 ARCHIVE_SECONDS = 120.0
 
 
 class Spark:
-    """A session and the JVM under it."""
+    """A context and the JVM under it."""
 
-    def __init__(self, jvm: SparkJvm, session: SparkSession) -> None:
+    def __init__(self, jvm: SparkJvm, context: SparkContext) -> None:
         self.jvm = jvm
-        self.session = session
+        self.context = context
+
+    @cached_property
+    def session(self) -> SparkSession:
+        """The session for DataFrames, made when it is first asked for: hosts need none."""
+        return SparkSession(self.context)
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """End the session, its hosts and the JVM; the latter by force when it takes longer than `seconds`."""
+        """End all jobs, hosts among them, and the JVM; it by force when it takes longer than `seconds`."""
         try:
-            self.session.stop()
+            self.context.stop()
         except (PySparkException, Py4JError, OSError):
             pass  # the JVM is gone already
         finally:
@@ -42,7 +48,7 @@ class Spark:
 
 
 def start_spark(properties: Mapping[str, str]) -> Spark:
-    """Start the JVM and the session; blocks for some seconds.
+    """Start the JVM and the context; blocks for some seconds.
 
     Raises:
         ConfigError: There is no Java.
@@ -65,7 +71,7 @@ def make_archive(properties: Mapping[str, str]) -> Path | None:
         with tempfile.TemporaryDirectory(dir=file.parent) as folder:
             fresh = Path(folder) / file.name
             spark = _start(java, session_conf(properties), make_options(kind, fresh), quiet=True)
-            spark.session.range(1, numPartitions=1).mapInArrow(idle, SCHEMA).collect()
+            spark.context.parallelize([""], 1).mapPartitions(idle).collect()
             spark.stop(ARCHIVE_SECONDS)
             if fresh.is_file():
                 fresh.replace(file)  # at once: another executor may be starting
@@ -83,4 +89,4 @@ def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, qui
     finally:
         for name in gateway:
             del os.environ[name]
-    return Spark(jvm, SparkSession(context))
+    return Spark(jvm, context)

@@ -1,0 +1,57 @@
+"""What a user can do about records that Kafka did not take or give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException
+from copycat_connect.config.topic_creation import DEFAULT_GROUP, PARTITIONS, REPLICATION_FACTOR, creation_key
+from copycat_connect.errors import ConnectError
+
+#: The client's own words, without public names: it never saw the topic, or saw it or its partition go.
+UNKNOWN_TOPIC: Final = -188
+UNKNOWN_PARTITION: Final = -190
+
+_CREATE: Final = (
+    f"Create it, or set {creation_key(DEFAULT_GROUP, PARTITIONS)} "
+    f"and {creation_key(DEFAULT_GROUP, REPLICATION_FACTOR)}"
+)
+_MISSING: Final = f"it does not exist and nobody creates it. {_CREATE}"
+_REMEDIES: Final[Mapping[int, str]] = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART: _MISSING,
+    UNKNOWN_TOPIC: _MISSING,
+    UNKNOWN_PARTITION: f"it was deleted, or has no such partition. {_CREATE}",
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: (
+        "the producer may not write to it. Allow its principal to, or give another one in "
+        "producer.override.sasl.jaas.config"
+    ),
+    KafkaError.TOPIC_EXCEPTION: "its name is none Kafka allows. Change where the connector writes to",
+    KafkaError.MSG_SIZE_TOO_LARGE: (
+        "a record is too large. Raise producer.override.max.request.size, and max.message.bytes of the topic"
+    ),
+}
+_READING: Final[Mapping[int, str]] = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART: "it does not exist. Create it, or take it out of topics",
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: (
+        "the consumer may not read it. Allow its principal to, or give another one in "
+        "consumer.override.sasl.jaas.config"
+    ),
+    KafkaError.GROUP_AUTHORIZATION_FAILED: (
+        "the consumer may not use its group. Allow its principal to, or give another one in "
+        "consumer.override.sasl.jaas.config, or another group in consumer.override.group.id"
+    ),
+}
+
+
+def not_written(topic: str | None, error: KafkaError) -> ConnectError:
+    """Say which topic did not take a record, and what to do; the client's error is the cause."""
+    remedy = _REMEDIES.get(error.code(), "the cause says why")
+    failure = ConnectError(f"A record could not be written to topic {topic}: {remedy}, and restart the task")
+    failure.__cause__ = KafkaException(error)
+    return failure
+
+
+def remedy_for_reading(error: KafkaError) -> str:
+    """Say why a partition cannot be read and what to do."""
+    return f"{_READING.get(error.code(), 'the cause says why')}, and restart the task"

@@ -1,0 +1,124 @@
+"""Queries over batches of records, run by Spark: a SELECT as a DataFrame step."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from copycat_connect.errors import ConfigError, DataError
+from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped] # py4j has no types
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from copycat_executor.spark.query_plans import PLACE, RECORDS, check_analysed, parse
+
+#: What an engine of queries needs: little memory, no look into files, one time zone.
+CONF: Mapping[str, str] = {
+    "spark.master": "local[1]",
+    "spark.driver.memory": "256m",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
+}
+MOST_PREPARED = 100
+MOST_BYTES = 32 * 1024 * 1024
+_TEXT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A query that was checked."""
+
+    session: SparkSession
+    """Has a view of its own named `records`."""
+    plan: Any
+    """The parsed plan."""
+    columns: StructType
+    """What the view has."""
+    result: str
+    """Schema of the rows, in DDL."""
+
+
+class SparkQueries:
+    """Prepares and runs queries, one at a time."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self._prepared: OrderedDict[tuple[str, str], _Prepared] = OrderedDict()
+
+    def prepare(self, sql: str, columns: str) -> str:
+        """Check a query over records of these columns (DDL); returns the schema of its rows in DDL.
+
+        Raises:
+            ConfigError: Spark or we refuse it.
+        """
+        return self._prepare(sql, columns).result
+
+    def run(self, sql: str, columns: str, batch: bytes) -> bytes:
+        """Run a query on records, an Arrow stream; returns rows, with the place of each one's record last.
+
+        Raises:
+            ConfigError: Spark or we refuse the query.
+            DataError: It failed on these records, or gives too much.
+        """
+        prepared = self._prepare(sql, columns)
+        table = pa.ipc.open_stream(batch).read_all()
+        places = pa.array(range(table.num_rows), pa.int32())
+        try:
+            records = prepared.session.createDataFrame(table.append_column(PLACE, places), prepared.columns)
+            records.createOrReplaceTempView(RECORDS)
+            rows = self._frame(prepared.session, prepared.plan).toArrow()
+        except (PySparkException, Py4JError) as error:
+            raise DataError(_text(error)) from error
+        if rows.nbytes > MOST_BYTES:
+            message = f"The rows of a batch take {rows.nbytes} bytes, more than {MOST_BYTES}"
+            raise DataError(message)
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as writer:
+            writer.write_table(rows)
+        return bytes(sink.getvalue())
+
+    def _prepare(self, sql: str, columns: str) -> _Prepared:
+        key = (sql, columns)
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            try:
+                prepared = self._check(sql, columns)
+            except (PySparkException, Py4JError) as error:
+                raise ConfigError(_text(error)) from error
+            if len(self._prepared) >= MOST_PREPARED:
+                self._prepared.popitem(last=False)
+            self._prepared[key] = prepared
+        return prepared
+
+    def _check(self, sql: str, columns: str) -> _Prepared:
+        session = self._session.newSession()
+        plan = parse(session, sql)
+        records = session.createDataFrame([], f"{columns}, {PLACE} INT")
+        records.createOrReplaceTempView(RECORDS)
+        frame = self._frame(session, plan)
+        check_analysed(frame._jdf.queryExecution().analyzed())  # noqa: SLF001  # a DataFrame does not show its plan
+        names = [field.name for field in frame.schema.fields]
+        if len(set(names)) < len(names):
+            message = f"Give each column a name of its own with AS: {', '.join(names[:-1])}"
+            raise ConfigError(message)
+        frame.toArrow()  # constants that cannot be computed are found now
+        return _Prepared(session, plan, records.schema, frame._jdf.drop(PLACE).schema().toDDL())  # noqa: SLF001  # likewise
+
+    def _frame(self, session: SparkSession, plan: Any) -> DataFrame:  # noqa: ANN401  # a plan of Spark's
+        jvm: Any = session._jvm  # noqa: SLF001  # plans are the JVM's
+        rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)  # noqa: SLF001  # likewise
+        return DataFrame(rows, session)
+
+
+def _text(error: PySparkException | Py4JError) -> str:
+    """Return what Spark says, without the plan or the query that follow."""
+    if isinstance(error, PySparkException) and error.getCondition() == "MISSING_GROUP_BY":
+        return "Aggregates work across records, and a batch of them is no unit"
+    text = str(error.java_exception.getMessage()) if isinstance(error, Py4JJavaError) else str(error)
+    return text.strip().split("\n", 1)[0].replace(f", `{PLACE}`", "").replace(f"`{PLACE}`, ", "")[:_TEXT]

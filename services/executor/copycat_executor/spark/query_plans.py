@@ -1,0 +1,131 @@
+"""What a query over records may be, told from Spark's plans of it, and the column of each row's place.
+
+The plans are Spark's own (Catalyst): what is refused here is what its parser and analyser found, not a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from copycat_connect.errors import ConfigError
+from pyspark.sql import SparkSession
+
+RECORDS = "records"
+PLACE = "__place"
+_PACKAGE = "org.apache.spark.sql.catalyst."
+#: What maps each record to one row or none, before and after analysis.
+_PARSED = frozenset({"Project", "Filter", "SubqueryAlias", "UnresolvedRelation"})
+_ANALYSED = frozenset({"Project", "Filter", "SubqueryAlias", "View", "LocalRelation", "LogicalRDD"})
+#: They run code by its name, or read files.
+_DANGEROUS = frozenset(
+    {"reflect", "java_method", "try_reflect", "from_avro", "to_avro", "from_protobuf", "to_protobuf"}
+)
+#: Spark calls them deterministic, since they are within one query; a batch that is repeated is another.
+_CLOCKS = frozenset({"CurrentTimestamp", "Now", "LocalTimestamp", "CurrentDate", "CurrentTime"})
+_FIX = "write SELECT expressions FROM records [WHERE condition]"
+
+
+def parse(session: SparkSession, sql: str) -> Any:  # noqa: ANN401  # a plan of Spark's, in the JVM
+    """Parse a query and check what can be told before Spark looks anything up; runs nothing.
+
+    Raises:
+        ParseException: It is no SQL.
+        ConfigError: It is more than one SELECT over `records`.
+    """
+    if PLACE in sql.lower():
+        message = f"{PLACE} is the engine's own column"
+        raise ConfigError(message)
+    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # noqa: SLF001  # the classic session has no other way
+    for node in _nodes(plan):
+        _check_parsed(node)
+    return _with_place(session, plan)
+
+
+def check_analysed(plan: Any) -> None:  # noqa: ANN401  # likewise
+    """Check the plan Spark made of a query: one row or none for each record, and the same each time.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    for node in _nodes(plan):
+        name = _name(node)
+        if name == "Generate":
+            raise ConfigError("A query gives one row for a record, or none; explode and its like give more")
+        if name not in _ANALYSED:
+            message = f"{name} works across records, and a batch of them is no unit; {_FIX}"
+            raise ConfigError(message)
+        for expression in _expressions(node):
+            if not expression.deterministic() or _name(expression) in _CLOCKS:
+                message = (
+                    f"{expression.sql()} gives something else each time; a repeated record must give the same"
+                )
+                raise ConfigError(message)
+
+
+def _check_parsed(node: Any) -> None:  # noqa: ANN401  # likewise
+    name = _name(node)
+    if name not in _PARSED:
+        message = f"{name} is not allowed: a query is one SELECT over records; {_FIX}"
+        raise ConfigError(message)
+    if name == "UnresolvedRelation" and node.tableName().lower() != RECORDS:
+        message = f"There is no table {node.tableName()}; {_FIX}"
+        raise ConfigError(message)
+    for expression in _expressions(node):
+        _check_expression(expression)
+
+
+def _check_expression(expression: Any) -> None:  # noqa: ANN401  # likewise
+    name = _name(expression)
+    if name == "UnresolvedFunction":
+        function = expression.nameParts().last().lower()
+        if function in _DANGEROUS:
+            message = f"{function} is not allowed: it runs code or reads files by name"
+            raise ConfigError(message)
+    elif name == "UnresolvedStar" and expression.target().isEmpty():
+        raise ConfigError("Name the columns: value.* stands for the fields of the value, * for too much")
+    elif "UnresolvedIdentifier" in name or _is_subquery(expression):
+        message = f"{name} is not allowed in an expression; {_FIX}"
+        raise ConfigError(message)
+
+
+def _with_place(session: SparkSession, plan: Any) -> Any:  # noqa: ANN401  # likewise
+    """Let every SELECT pass the place column on."""
+    jvm: Any = session._jvm  # noqa: SLF001  # likewise
+    to_seq = jvm.PythonUtils.toSeq
+    children = [_with_place(session, child) for child in _items(plan.children())]
+    if _name(plan) != "Project":
+        return plan.withNewChildren(to_seq(children)) if children else plan
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    place = catalyst.analysis.UnresolvedAttribute.quoted(PLACE)
+    return catalyst.plans.logical.Project(to_seq([*_items(plan.projectList()), place]), children[0])
+
+
+def _nodes(plan: Any) -> Iterator[Any]:  # noqa: ANN401  # likewise
+    yield plan
+    for child in _items(plan.children()):
+        yield from _nodes(child)
+
+
+def _expressions(node: Any) -> Iterator[Any]:  # noqa: ANN401  # likewise
+    for expression in _items(node.expressions()):
+        yield from _nodes(expression)
+
+
+def _is_subquery(expression: Any) -> bool:  # noqa: ANN401  # likewise
+    parents = (f"{_PACKAGE}expressions.PlanExpression", f"{_PACKAGE}expressions.SubqueryExpression")
+    found = expression.getClass()
+    while found is not None:
+        if found.getName() in parents:
+            return True
+        found = found.getSuperclass()
+    return False
+
+
+def _items(sequence: Any) -> list[Any]:  # noqa: ANN401  # likewise
+    return [sequence.apply(place) for place in range(sequence.size())]
+
+
+def _name(node: Any) -> str:  # noqa: ANN401  # likewise
+    name: str = node.getClass().getSimpleName()
+    return name

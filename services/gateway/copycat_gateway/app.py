@@ -15,7 +15,7 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
 from copycat_gateway.edge.headers import ResponseHeaders
 from copycat_gateway.edge.intake import check_media_types
-from copycat_gateway.edge.openapi import complete_document, openapi_config
+from copycat_gateway.edge.openapi.document import complete_document, openapi_config
 from copycat_gateway.edge.options import options_handlers
 from copycat_gateway.edge.paths import RawPaths
 from copycat_gateway.edge.progress import deadline

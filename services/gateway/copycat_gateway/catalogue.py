@@ -22,13 +22,16 @@ FRESH: Final = 5.0
 class Catalogue:
     """The types of the connector classes workers can load.
 
-    While no worker answers, the last known types stand: reads must not wait for one.
+    The last known types stand until a worker has told new ones: reads must not wait for one that hangs.
     """
 
-    def __init__(self, workers: Workers) -> None:
+    def __init__(self, workers: Workers, fresh: float = FRESH) -> None:
+        """`fresh`: seconds before a worker is asked again."""
         self._workers = workers
+        self._fresh = fresh
         self._types: Mapping[str, str] = {}
         self._asked_at = float("-inf")
+        self._asking: asyncio.Task[None] | None = None
 
     async def type_of(self, connector: config_pb2.Connector) -> str:
         """Return source, sink or unknown."""
@@ -41,20 +44,12 @@ class Catalogue:
         return {connector.name: types.get(connector_class(connector), UNKNOWN) for connector in connectors}
 
     async def types(self) -> Mapping[str, str]:
-        """Return the type of each connector class and alias."""
-        now = asyncio.get_running_loop().time()
-        if now - self._asked_at > FRESH:
-            try:
-                plugins = await self.plugins(patience=0.0)
-            except UnavailableError:
-                return self._types
-            self._asked_at = now
-            self._types = {
-                name: plugin.type
-                for plugin in plugins
-                if plugin.type in {SOURCE, SINK}
-                for name in (plugin.class_name, *plugin.aliases)
-            }
+        """Return the type of each connector class and alias; only the very first answer is waited for."""
+        if asyncio.get_running_loop().time() - self._asked_at > self._fresh and self._asking is None:
+            self._asking = asyncio.create_task(self._ask())
+            self._asking.add_done_callback(self._asked)
+        if not self._types and self._asking is not None:
+            await asyncio.shield(self._asking)
         return self._types
 
     async def plugins(self, patience: float | None = None) -> list[executor_pb2.Plugin]:
@@ -63,6 +58,24 @@ class Catalogue:
             lambda executor: executor.ListPlugins(executor_pb2.ListPluginsRequest()), patience=patience
         )
         return list(found.plugins)
+
+    async def _ask(self) -> None:
+        try:
+            plugins = await self.plugins(patience=0.0)
+        except UnavailableError:
+            return
+        self._asked_at = asyncio.get_running_loop().time()
+        self._types = {
+            name: plugin.type
+            for plugin in plugins
+            if plugin.type in {SOURCE, SINK}
+            for name in (plugin.class_name, *plugin.aliases)
+        }
+
+    def _asked(self, asking: asyncio.Task[None]) -> None:
+        self._asking = None
+        if not asking.cancelled():
+            asking.exception()  # whoever waits for it hears it; the next read asks again
 
 
 def connector_class(connector: config_pb2.Connector) -> str:

@@ -1,19 +1,24 @@
-"""Whether requests would be answered: the services serve and a worker is alive."""
+"""Whether requests would be answered: services and brokers answer, configs are written, a worker is alive."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Final
 
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.offset.v1 import offset_service_pb2 as offset_pb2
 from copycat_connect.errors import CopycatError
+from copycat_rpc.errors import code_of
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import now
+from copycat_gateway.errors import CONNECTOR_UNKNOWN
 
 PAUSE: Final = 0.2
 """Seconds between two looks."""
 LOADING: Final = "initializing and reading to the end of internal topics"
+WRITING: Final = "writing to the config topic"
 JOINING: Final = "ensuring membership in the cluster"
 
 
@@ -45,8 +50,10 @@ class Health:
 
     async def _missing(self, timeout: float) -> str:
         serving = await asyncio.gather(*(self._serves(role, timeout) for role in self._services.channels))
-        if not all(serving):
+        if not all(serving) or not await self._reaches_brokers(timeout):
             return LOADING
+        if not await self._takes_writes(timeout):
+            return WRITING
         try:
             workers = await self._services.workers.listed()
         except CopycatError:
@@ -60,3 +67,21 @@ class Health:
         except CopycatError:
             return False
         return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
+
+    async def _reaches_brokers(self, timeout: float) -> bool:
+        """Ask for the offsets of nobody: the answer takes the end of the log, which the brokers know."""
+        try:
+            await self._services.offset.ListSourceOffsets(
+                offset_pb2.ListSourceOffsetsRequest(), timeout=timeout
+            )
+        except CopycatError:
+            return False
+        return True
+
+    async def _takes_writes(self, timeout: float) -> bool:
+        """Ask to restart nobody: only who writes refuses it, after what is being written has been."""
+        try:
+            await self._services.config.RequestRestart(config_pb2.RequestRestartRequest(), timeout=timeout)
+        except CopycatError as error:
+            return code_of(error).name == CONNECTOR_UNKNOWN
+        return True

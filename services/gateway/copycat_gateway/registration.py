@@ -16,7 +16,7 @@ from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.bodies import StringMap
 from copycat_gateway.clients import Services
-from copycat_gateway.edge.progress import stage
+from copycat_gateway.edge.progress import left, stage
 from copycat_gateway.errors import (
     CONNECTOR_EXISTS,
     BadRequestError,
@@ -27,7 +27,6 @@ from copycat_gateway.errors import (
 )
 from copycat_gateway.views.connectors import ConnectorInfo, connector_info
 from copycat_gateway.views.plugins import validation_summary
-from copycat_gateway.workers import LONG
 
 NAME: Final = "name"
 CLASS: Final = "connector.class"
@@ -107,7 +106,9 @@ async def validate(services: Services, config: StringMap) -> executor_pb2.Valida
         raise NoConnectorClassError(config)
     request = executor_pb2.ValidateConnectorRequest(config=config_to_proto(config))
     with stage("validating the configuration of the connector"):
-        return await services.workers.ask(lambda executor: executor.ValidateConnector(request, timeout=LONG))
+        return await services.workers.ask(
+            lambda executor: executor.ValidateConnector(request, timeout=left())
+        )
 
 
 async def _validated(services: Services, config: StringMap) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import cast
 
 from copycat_connect.config import (
-    BOOLEAN,
     HIGH,
     LIST,
     LONG,
@@ -21,6 +20,7 @@ from copycat_connect.config import (
     at_least,
 )
 from copycat_connect.config.validators import non_empty_list
+from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_TRACKING, TOPIC_TRACKING_RESET
 from copycat_connect.errors import ConfigError
 
 from copycat_gateway.clients import Addresses
@@ -59,10 +59,9 @@ SETTINGS = ConfigDef(
         )
         for role, port in ROLES.items()
     ),
-    ConfigKey(
-        "topic.tracking.enable", BOOLEAN, LOW, default=True, doc="Answer for the topics connectors use."
-    ),
-    ConfigKey("topic.tracking.allow.reset", BOOLEAN, LOW, default=True, doc="Allow their reset."),
+    TOPIC_TRACKING,
+    TOPIC_TRACKING_RESET,
+    KIP_STRICT,
     ConfigKey(
         "access.control.allow.origin",
         STRING,
@@ -131,6 +130,8 @@ class Settings:
     """Active topics are recorded."""
     topic_tracking_reset: bool
     """Active topics may be reset."""
+    kip_strict: bool
+    """The KIPs' own text counts where Kafka Connect was released with another behaviour."""
     allow_origins: Sequence[str]
     """Origins of cross-site requests."""
     allow_methods: Sequence[str]
@@ -169,8 +170,9 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         listeners=_listeners(LISTENERS, parsed[LISTENERS]),
         admin_listeners=None if admin is None else _listeners(ADMIN_LISTENERS, admin),
         addresses=Addresses(**{role: tuple(_strings(parsed[f"{role}.addresses"])) for role in ROLES}),
-        topic_tracking=bool(parsed["topic.tracking.enable"]),
-        topic_tracking_reset=bool(parsed["topic.tracking.allow.reset"]),
+        topic_tracking=bool(parsed[TOPIC_TRACKING.name]),
+        topic_tracking_reset=bool(parsed[TOPIC_TRACKING_RESET.name]),
+        kip_strict=bool(parsed[KIP_STRICT.name]),
         allow_origins=_split(parsed["access.control.allow.origin"]),
         allow_methods=_split(parsed["access.control.allow.methods"]) or ("GET", "POST", "HEAD"),
         header_rules=header_rules(

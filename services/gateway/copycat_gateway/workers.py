@@ -31,8 +31,6 @@ CONNECT: Final = 2.0
 """Seconds a worker may take to accept a connection before the next one is asked."""
 PAUSE: Final = 0.2
 """Seconds between two looks for a worker."""
-LONG: Final = 600.0
-"""Deadline of a call that runs author code: the request's own deadline comes first."""
 AWAY: Final = frozenset({UnavailableError.code.name, "spark.lost"})
 """What a worker says that cannot serve now, though it answers."""
 CONFLICT: Final = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
@@ -105,6 +103,19 @@ class Workers:
                 raise ConflictError(CONFLICT)
             await asyncio.sleep(PAUSE)
 
+    async def released(self, connector: str) -> bool:
+        """Wait a while until no task of a connector runs or drains anywhere; False when one does not end.
+
+        What it acknowledged last is committed by then, or the worker has lost its lease and commits no more.
+        """
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + self._patience
+        while await self._has_tasks(connector):
+            if loop.time() >= give_up:
+                return False
+            await asyncio.sleep(PAUSE)
+        return True
+
     async def close(self) -> None:
         """Close every connection."""
         connections, self._connections = self._connections, {}
@@ -114,6 +125,14 @@ class Workers:
     async def _owner(self, instance: scheduler_pb2.Instance) -> str | None:
         listed = await self._scheduler.ListAssignments(scheduler_pb2.ListAssignmentsRequest())
         return next((found.worker_id for found in listed.assignments if found.instance == instance), None)
+
+    async def _has_tasks(self, connector: str) -> bool:
+        listed = await self._scheduler.ListAssignments(scheduler_pb2.ListAssignmentsRequest())
+        assigned = (assignment.instance for assignment in listed.assignments)
+        held = (held.instance for worker in await self.listed() for held in worker.held)
+        return any(
+            instance.connector == connector and instance.HasField("task") for instance in (*assigned, *held)
+        )
 
     async def _in_turn(self) -> Sequence[str]:
         """Return the live workers starting with the next in turn; those that leave only where none stays."""

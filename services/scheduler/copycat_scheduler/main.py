@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
+from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
@@ -48,7 +50,8 @@ async def serve(
         ):
             catalog = TopicCatalog(topics.read, settings.refresh_ms / 1000, bells.plan.set)
             statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
-            inputs = Inputs(Connectors(bells.plan.set), statuses, catalog)
+            connectors = Connectors(bells.plan.set, Placeholders.from_worker(properties, os.environ))
+            inputs = Inputs(connectors, statuses, catalog)
             planning = Planning(
                 events, inputs, bells, lease=settings.lease_ms / 1000, delay=settings.delay_ms / 1000
             )
@@ -60,7 +63,7 @@ async def serve(
                 planning.run,
                 catalog.run,
                 statuses.follow,
-                lambda: inputs.connectors.follow(config),
+                lambda: connectors.follow(config),
                 lambda: keep_up(planning, statuses, bells.upkeep),
             )
             await serve_events(events, server, stop, ready, loops)

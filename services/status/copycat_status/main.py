@@ -19,7 +19,7 @@ from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.decide import decide
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
-from copycat_status.settings.reading import read_settings
+from copycat_status.settings import read_settings
 
 
 async def serve(

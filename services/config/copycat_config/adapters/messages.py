@@ -24,9 +24,9 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.state import ConfigState
+from copycat_config.domain.state import ConfigState, ConnectorFacts
 from copycat_config.domain.target_state import TargetState
-from copycat_config.domain.views import ConnectorView, find_connector, list_connectors
+from copycat_config.domain.views import ConnectorView, find_connector, list_connectors, view_of
 
 TARGETS = {
     types_pb2.TARGET_STATE_STARTED: TargetState.STARTED,
@@ -47,6 +47,12 @@ def connector_message(view: ConnectorView) -> pb.Connector:
         tasks_outdated=view.tasks_outdated,
         task_generation=view.task_generation,
     )
+
+
+def listed_message(name: str, facts: ConnectorFacts) -> pb.Connector | None:
+    """Return the message of what is known under a name, or None when that is no connector."""
+    view = view_of(name, facts)
+    return None if view is None else connector_message(view)
 
 
 def put_connector(request: pb.PutConnectorRequest) -> PutConnector:

@@ -11,6 +11,7 @@ from copycat.config.v1 import config_service_pb2_grpc as grpc_pb
 from copycat.types.v1 import types_pb2
 from copycat_eventlog.handler import EventSourced
 from copycat_rpc.server import RpcServer
+from copycat_serving.rendering import Rendering
 from copycat_serving.revisions import revision_from_proto, revision_to_proto
 from copycat_serving.watching import stream_watch
 
@@ -19,7 +20,7 @@ from copycat_config.domain import commands
 from copycat_config.domain.errors import ConnectorExistsError, UnknownConnectorError
 from copycat_config.domain.events import ConfigEvent
 from copycat_config.domain.state import ConfigState
-from copycat_config.domain.views import find_connector, get_connector, list_connectors
+from copycat_config.domain.views import find_connector, get_connector
 
 SERVICE = "copycat.config.v1.ConfigService"
 ConfigEvents: TypeAlias = EventSourced[commands.ConfigCommand, ConfigEvent, ConfigState]
@@ -35,6 +36,7 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
 
     def __init__(self, events: ConfigEvents) -> None:
         self._events = events
+        self._listed = Rendering(messages.listed_message)
 
     async def PutConnector(self, request: pb.PutConnectorRequest, context: Any) -> pb.PutConnectorResponse:
         """Create a connector or replace its configuration."""
@@ -97,7 +99,7 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
         """Return every connector, by name."""
         await self._reached(request)
         return pb.ListConnectorsResponse(
-            connectors=[messages.connector_message(view) for view in list_connectors(self._events.state)],
+            connectors=self._listed.messages(self._events.state.connectors),
             revision=revision_to_proto(self._events.revision),
         )
 

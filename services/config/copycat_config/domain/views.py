@@ -27,9 +27,8 @@ class ConnectorView:
     """Number of good task sets before the last."""
 
 
-def find_connector(state: ConfigState, name: str) -> ConnectorView | None:
-    """Return a connector, or None when it has no configuration."""
-    facts = state.facts(name)
+def view_of(name: str, facts: ConnectorFacts) -> ConnectorView | None:
+    """Return what is known under a name as a connector, or None when it has no configuration."""
     if facts.config is None:
         return None
     return ConnectorView(
@@ -41,6 +40,11 @@ def find_connector(state: ConfigState, name: str) -> ConnectorView | None:
         tasks_outdated=_outdated(facts),
         task_generation=facts.task_generation or 0,
     )
+
+
+def find_connector(state: ConfigState, name: str) -> ConnectorView | None:
+    """Return a connector, or None when it has no configuration."""
+    return view_of(name, state.facts(name))
 
 
 def get_connector(state: ConfigState, name: str) -> ConnectorView:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 from litestar.types import ASGIApp, Receive, Scope, Send
 
@@ -16,8 +17,10 @@ from copycat_gateway.errors import FailedRequestError
 
 @dataclass(slots=True)
 class Progress:
-    """The stage a request is in, or was in last."""
+    """The stage a request is in, or was in last, and when it has to end."""
 
+    ends: float
+    """The request's deadline, in the event loop's time."""
     doing: str = ""
     """What, as a participle; empty before the first stage."""
     began: str = ""
@@ -37,6 +40,8 @@ class Progress:
         return f"The worker is currently {self.doing}, which began at {self.began}."
 
 
+NO_REQUEST: Final = 90.0
+"""Seconds a call may take that no request waits for."""
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
@@ -52,6 +57,12 @@ def stage(doing: str) -> Iterator[None]:
     progress.completed = now()
 
 
+def left() -> float:
+    """Return the seconds until the deadline: a worker that knows them answers in time and says what hangs."""
+    progress = _progress.get()
+    return NO_REQUEST if progress is None else max(0.0, progress.ends - asyncio.get_running_loop().time())
+
+
 def deadline(seconds: float) -> type:
     """Return the middleware that ends a request after that time with Kafka Connect's text."""
 
@@ -63,7 +74,7 @@ def deadline(seconds: float) -> type:
 
         async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
             """Run the request; one that already answers is cut off by its closed connection."""
-            progress = Progress()
+            progress = Progress(asyncio.get_running_loop().time() + seconds)
             token = _progress.set(progress)
             try:
                 async with asyncio.timeout(seconds):

@@ -11,9 +11,9 @@ from copycat_connect.errors import CopycatError
 from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.clients import Services
+from copycat_gateway.edge.progress import left
 from copycat_gateway.errors import PLUGIN_HANGS, FailedRequestError, saying
 from copycat_gateway.offsets.target import Target
-from copycat_gateway.workers import LONG
 
 ALTER_UNSUPPORTED: Final = "connector.alter_unsupported"
 INTERNAL: Final = CopycatError.code.name
@@ -36,7 +36,9 @@ async def call_hook(
     )
     try:
         with saying(_texts(target)):
-            reply = await services.workers.ask(lambda executor: executor.AlterOffsets(request, timeout=LONG))
+            reply = await services.workers.ask(
+                lambda executor: executor.AlterOffsets(request, timeout=left())
+            )
     except RemoteError as error:
         raise FailedRequestError(error.message) from error
     return reply.handled

@@ -8,6 +8,7 @@ from typing import Final
 
 from copycat_rpc.errors import RemoteError
 
+from copycat_gateway.catalogue import SINK
 from copycat_gateway.errors import FailedRequestError, saying
 
 GROUP_ACTIVE: Final = "group.active"
@@ -27,13 +28,18 @@ def otherwise(text: str) -> Iterator[None]:
         raise
 
 
-def members_left(connector: str, verb: str) -> AbstractContextManager[None]:
-    """Answer a consumer group that still has members; `verb` is alter or reset."""
-    text = (
-        f"Failed to {verb} consumer group offsets for connector {connector} either because its tasks haven't"
+def tasks_left(connector: str, kind: str, verb: str) -> FailedRequestError:
+    """Return the answer for a connector of which some task has not ended; `verb` is alter or reset."""
+    what = "consumer group offsets" if kind == SINK else "source offsets"
+    return FailedRequestError(
+        f"Failed to {verb} {what} for connector {connector} either because its tasks haven't"
         f" stopped completely yet or the connector was resumed before the request to {verb} its offsets could"
         " be successfully completed. If the connector is in a stopped state, this operation can be safely"
         " retried. If it doesn't eventually succeed, the Connect cluster may need to be restarted to get rid"
-        " of the zombie sink tasks."
+        f" of the zombie {kind} tasks."
     )
-    return saying({GROUP_ACTIVE: FailedRequestError(text)})
+
+
+def members_left(connector: str, verb: str) -> AbstractContextManager[None]:
+    """Answer a consumer group that still has members, with its tasks or without."""
+    return saying({GROUP_ACTIVE: tasks_left(connector, SINK, verb)})

@@ -10,11 +10,11 @@ from copycat.types.v1 import types_pb2
 
 from copycat_gateway.bodies import OffsetEntry
 from copycat_gateway.clients import Services
+from copycat_gateway.edge.progress import left
 from copycat_gateway.offsets.bodies import sink_changes
 from copycat_gateway.offsets.hook import call_hook
 from copycat_gateway.offsets.refusals import members_left, otherwise
-from copycat_gateway.offsets.target import Target
-from copycat_gateway.workers import LONG
+from copycat_gateway.offsets.target import Target, await_end_of_tasks
 
 FORGOTTEN: Final = -1
 """The position that stands for none in the hook's request."""
@@ -29,6 +29,7 @@ async def read_sink(services: Services, target: Target) -> Sequence[types_pb2.To
 async def alter_sink(services: Services, target: Target, entries: Sequence[OffsetEntry]) -> bool:
     """Alter what the entries list and keep the rest; returns whether the connector took part."""
     changes = sink_changes(entries)
+    await await_end_of_tasks(services, target, "alter")
     handled = await call_hook(
         services,
         target,
@@ -52,12 +53,13 @@ async def alter_sink(services: Services, target: Target, entries: Sequence[Offse
     )
     failed = f"Failed to alter consumer group offsets for connector {target.name}"
     with members_left(target.name, "alter"), otherwise(failed):
-        await services.offset.AlterSinkOffsets(request, timeout=LONG)
+        await services.offset.AlterSinkOffsets(request, timeout=left())
     return handled
 
 
 async def reset_sink(services: Services, target: Target) -> bool:
     """Delete the whole group; returns whether the connector took part."""
+    await await_end_of_tasks(services, target, "reset")
     with otherwise(f"Failed to list offsets prior to resetting offsets for sink connector {target.name}"):
         known = await _positions(services, target)
     forgotten = [_position(entry.topic, entry.partition, FORGOTTEN) for entry in known]
@@ -65,7 +67,7 @@ async def reset_sink(services: Services, target: Target) -> bool:
     request = offset_pb2.DeleteSinkOffsetsRequest(group_id=target.group)
     failed = f"Failed to reset consumer group offsets for sink connector {target.name}"
     with members_left(target.name, "reset"), otherwise(failed):
-        await services.offset.DeleteSinkOffsets(request, timeout=LONG)
+        await services.offset.DeleteSinkOffsets(request, timeout=left())
     return handled
 
 

@@ -9,11 +9,11 @@ from copycat.types.v1 import types_pb2
 
 from copycat_gateway.bodies import OffsetEntry
 from copycat_gateway.clients import Services
+from copycat_gateway.edge.progress import left
 from copycat_gateway.offsets.bodies import source_changes
 from copycat_gateway.offsets.hook import call_hook
 from copycat_gateway.offsets.refusals import otherwise
-from copycat_gateway.offsets.target import Target
-from copycat_gateway.workers import LONG
+from copycat_gateway.offsets.target import Target, await_end_of_tasks
 
 
 async def read_source(services: Services, target: Target) -> Sequence[types_pb2.SourceOffset]:
@@ -26,6 +26,7 @@ async def read_source(services: Services, target: Target) -> Sequence[types_pb2.
 async def alter_source(services: Services, target: Target, entries: Sequence[OffsetEntry]) -> bool:
     """Alter what the entries list and keep the rest; returns whether the connector took part."""
     changes = source_changes(entries)
+    await await_end_of_tasks(services, target, "alter")
     handled = await call_hook(services, target, source=changes)
     await _write(services, target, changes)
     return handled
@@ -33,6 +34,7 @@ async def alter_source(services: Services, target: Target, entries: Sequence[Off
 
 async def reset_source(services: Services, target: Target) -> bool:
     """Forget every offset; with none known the connector is still asked. Returns whether it took part."""
+    await await_end_of_tasks(services, target, "reset")
     known = await read_source(services, target)
     forgotten = [types_pb2.SourceOffset(partition=entry.partition) for entry in known]
     handled = await call_hook(services, target, source=forgotten)
@@ -44,4 +46,4 @@ async def reset_source(services: Services, target: Target) -> bool:
 async def _write(services: Services, target: Target, offsets: Sequence[types_pb2.SourceOffset]) -> None:
     request = offset_pb2.AlterSourceOffsetsRequest(connector=target.name, offsets=offsets)
     with otherwise(f"Failed to modify offsets for source connector {target.name}"):
-        await services.offset.AlterSourceOffsets(request, timeout=LONG)
+        await services.offset.AlterSourceOffsets(request, timeout=left())

@@ -12,6 +12,7 @@ from copycat_rpc.configs import config_from_proto
 from copycat_gateway.catalogue import SINK, SOURCE, connector_class
 from copycat_gateway.clients import Services
 from copycat_gateway.errors import BadRequestError, FailedRequestError
+from copycat_gateway.offsets.refusals import tasks_left
 
 GROUP_OVERRIDE: Final = "consumer.override.group.id"
 
@@ -55,6 +56,16 @@ async def find_stopped_target(services: Services, name: str) -> Target:
             f" '/connectors/{name}/stop' endpoint"
         )
     return await _typed(services, connector)
+
+
+async def await_end_of_tasks(services: Services, target: Target, verb: str) -> None:
+    """Wait until the last task of a stopped connector has ended: what it commits would undo the change.
+
+    Raises:
+        FailedRequestError: One does not end; `verb` says what cannot be done, alter or reset.
+    """
+    if not await services.workers.released(target.name):
+        raise tasks_left(target.name, target.kind, verb)
 
 
 async def _typed(services: Services, connector: config_pb2.Connector) -> Target:

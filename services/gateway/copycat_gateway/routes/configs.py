@@ -9,7 +9,7 @@ from litestar.di import NamedDependency
 from copycat_gateway.bodies import string_map
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
-from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
 from copycat_gateway.registration import named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, SITE
 from copycat_gateway.views.connectors import ConnectorInfo, location
@@ -17,7 +17,13 @@ from copycat_gateway.views.connectors import ConnectorInfo, location
 PATH = "/connectors/{name:str}/config"
 
 
-@get(PATH, summary="Show a connector's configuration", tags=["connectors"], dependencies=CONNECTOR)
+@get(
+    PATH,
+    summary="Show a connector's configuration",
+    tags=["connectors"],
+    dependencies=CONNECTOR,
+    operation_class=documented(refused=UNKNOWN),
+)
 async def get_config(
     services: NamedDependency[Services], connector: NamedDependency[str]
 ) -> Response[dict[str, str | None]]:
@@ -30,7 +36,7 @@ async def get_config(
     summary="Create a connector, or replace its configuration",
     tags=["connectors"],
     dependencies={**CONNECTOR, **SITE, **BODY},
-    operation_class=expects("Config"),
+    operation_class=documented(body="Config", shown={201: "Created."}, refused={400: INVALID}),
 )
 async def put_config(
     services: NamedDependency[Services],
@@ -50,7 +56,7 @@ async def put_config(
     summary="Change some keys of a connector's configuration; null removes a key",
     tags=["connectors"],
     dependencies={**CONNECTOR, **BODY},
-    operation_class=expects("ConfigPatch"),
+    operation_class=documented(body="ConfigPatch", refused={400: INVALID, **UNKNOWN}),
 )
 async def patch_config(
     services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]

@@ -1,11 +1,10 @@
 """`/connectors` and `/connectors/{name}`: list, create, show, delete."""
 
-from __future__ import annotations
-
+# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
 import asyncio
 import logging
 from collections.abc import Collection
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
@@ -16,7 +15,7 @@ from litestar.params import QueryParameter
 from copycat_gateway.bodies import create_request
 from copycat_gateway.clients import Services, connector_not_found
 from copycat_gateway.edge.answers import answer, nothing
-from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, saying, writing_config
 from copycat_gateway.registration import named, register
@@ -40,28 +39,27 @@ class Expanded(TypedDict):
     "/connectors",
     summary="List the connectors, with their status or info where expanded",
     tags=["connectors"],
+    operation_class=documented(),
 )
 async def list_connectors(
     services: NamedDependency[Services],
     expand: Annotated[list[str] | None, QueryParameter(name="expand")] = None,
-) -> Response[list[str] | dict[str, Any]]:
+) -> Response[list[str] | dict[str, Expanded]]:
     """List names, or a map of name to the parts asked for."""
-    listed = await services.connectors()
     if expand is None:
-        return answer([connector.name for connector in listed])
-    return answer(await _expanded(services, listed, expand))
+        return answer([connector.name for connector in await services.connectors()])
+    return answer(await _expanded(services, expand))
 
 
-async def _expanded(
-    services: Services, connectors: Collection[config_pb2.Connector], parts: Collection[str]
-) -> dict[str, Any]:
+async def _expanded(services: Services, parts: Collection[str]) -> dict[str, Expanded]:
     unknown = sorted(set(parts) - {STATUS, INFO})
     if unknown:
         log.warning("ignoring unknown expansion type(s) of GET /connectors: %s", ", ".join(unknown))
-    types, statuses = await asyncio.gather(
-        services.catalogue.types_of(connectors), _statuses(services, wanted=STATUS in parts)
+    connectors, statuses = await asyncio.gather(
+        services.connectors(), _statuses(services, wanted=STATUS in parts)
     )
-    shown: dict[str, Any] = {}
+    types = await services.catalogue.types_of(connectors)
+    shown: dict[str, Expanded] = {}
     for connector in connectors:
         entry: Expanded = {}
         if STATUS in parts:
@@ -87,7 +85,9 @@ async def _statuses(services: Services, *, wanted: bool) -> dict[str, status_pb2
     summary="Create a connector",
     tags=["connectors"],
     dependencies={**SITE, **BODY},
-    operation_class=expects("CreateConnectorRequest"),
+    operation_class=documented(
+        body="CreateConnectorRequest", refused={400: INVALID, 409: "The connector exists."}
+    ),
 )
 async def create_connector(
     services: NamedDependency[Services], site: NamedDependency[str], payload: NamedDependency[bytes]
@@ -101,7 +101,13 @@ async def create_connector(
     return answer(made.info, 201, {"Location": site + location(request.name)})
 
 
-@get("/connectors/{name:str}", summary="Show a connector", tags=["connectors"], dependencies=CONNECTOR)
+@get(
+    "/connectors/{name:str}",
+    summary="Show a connector",
+    tags=["connectors"],
+    dependencies=CONNECTOR,
+    operation_class=documented(refused=UNKNOWN),
+)
 async def get_connector(
     services: NamedDependency[Services], connector: NamedDependency[str]
 ) -> Response[ConnectorInfo]:
@@ -116,6 +122,7 @@ async def get_connector(
     tags=["connectors"],
     dependencies=CONNECTOR,
     status_code=204,
+    operation_class=documented(refused=UNKNOWN),
 )
 async def delete_connector(
     services: NamedDependency[Services], connector: NamedDependency[str]

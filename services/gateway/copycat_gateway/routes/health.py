@@ -8,6 +8,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 
 from copycat_gateway.edge.answers import answer
+from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.health import Health
 
 
@@ -18,7 +19,12 @@ class HealthStatus(TypedDict):
     message: str
 
 
-@get("/health", summary="Say whether requests would be answered", tags=["worker"])
+@get(
+    "/health",
+    summary="Say whether requests would be answered",
+    tags=["worker"],
+    operation_class=documented(shown={500: "Unhealthy, though it was well before.", 503: "Still starting."}),
+)
 async def check_health(health: NamedDependency[Health]) -> Response[HealthStatus]:
     """Answer 200 when all is well, 503 while starting, 500 when it was well before."""
     known = health.was_ready

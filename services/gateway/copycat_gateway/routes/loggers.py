@@ -13,7 +13,7 @@ from litestar.params import FromPath, QueryParameter
 from copycat_gateway.bodies import string_map
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
-from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.edge.paths import segment
 from copycat_gateway.errors import BadRequestError, NotFoundError, writing_config
 from copycat_gateway.loggers import LoggerLevel, WorkerLoggers, level_named
@@ -32,13 +32,23 @@ class LoggerInfo(TypedDict):
     last_modified: int | None
 
 
-@get("/admin/loggers", summary="List the loggers with a level of their own", tags=TAGS)
+@get(
+    "/admin/loggers",
+    summary="List the loggers with a level of their own",
+    tags=TAGS,
+    operation_class=documented(local=True),
+)
 async def list_loggers(loggers: NamedDependency[WorkerLoggers]) -> Response[dict[str, LoggerInfo]]:
     """List this process's loggers."""
     return answer({name: _shown(level) for name, level in loggers.all().items()})
 
 
-@get("/admin/loggers/{logger:str}", summary="Show the level in force for a logger", tags=TAGS)
+@get(
+    "/admin/loggers/{logger:str}",
+    summary="Show the level in force for a logger",
+    tags=TAGS,
+    operation_class=documented(refused={404: "There is no such logger."}, local=True),
+)
 async def get_logger(loggers: NamedDependency[WorkerLoggers], logger: FromPath[str]) -> Response[LoggerInfo]:
     """Show one logger of this process."""
     name = segment(logger)
@@ -53,7 +63,11 @@ async def get_logger(loggers: NamedDependency[WorkerLoggers], logger: FromPath[s
     summary="Set the level of a logger and those below it",
     tags=TAGS,
     dependencies=BODY,
-    operation_class=expects("LoggerLevel"),
+    operation_class=documented(
+        body="LoggerLevel",
+        empty={204: "Set on every worker."},
+        refused={400: "The body names no level.", 404: "There is no such level."},
+    ),
 )
 async def set_logger(
     services: NamedDependency[Services],

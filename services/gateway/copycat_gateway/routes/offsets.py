@@ -9,13 +9,14 @@ from copycat_gateway.bodies import offset_entries
 from copycat_gateway.catalogue import SOURCE
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
-from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import BadRequestError
 from copycat_gateway.offsets.sink import alter_sink, read_sink, reset_sink
 from copycat_gateway.offsets.source import alter_source, read_source, reset_source
 from copycat_gateway.offsets.target import find_stopped_target, find_target
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR
+from copycat_gateway.settings import Settings
 from copycat_gateway.views.offsets import (
     ALTERED,
     RESET,
@@ -28,9 +29,16 @@ from copycat_gateway.views.offsets import (
 
 PATH = "/connectors/{name:str}/offsets"
 TAGS = ["offsets"]
+NOT_STOPPED = "The connector is not stopped, or the offsets are none of its kind."
 
 
-@get(PATH, summary="Show the committed offsets of a connector", tags=TAGS, dependencies=CONNECTOR)
+@get(
+    PATH,
+    summary="Show the committed offsets of a connector",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    operation_class=documented(refused=UNKNOWN),
+)
 async def get_offsets(
     services: NamedDependency[Services], connector: NamedDependency[str]
 ) -> Response[ConnectorOffsets]:
@@ -46,10 +54,13 @@ async def get_offsets(
     summary="Alter some offsets of a stopped connector; a null offset resets its partition",
     tags=TAGS,
     dependencies={**CONNECTOR, **BODY},
-    operation_class=expects("ConnectorOffsets"),
+    operation_class=documented(body="ChangedOffsets", refused={400: NOT_STOPPED, **UNKNOWN}),
 )
 async def alter_offsets(
-    services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]
+    services: NamedDependency[Services],
+    settings: NamedDependency[Settings],
+    connector: NamedDependency[str],
+    payload: NamedDependency[bytes],
 ) -> Response[Message]:
     """Alter what the body lists and keep the rest."""
     entries = offset_entries(payload)
@@ -58,7 +69,8 @@ async def alter_offsets(
     with stage(f"modifying offsets for connector {connector}"):
         target = await find_stopped_target(services, connector)
         alter = alter_source if target.kind == SOURCE else alter_sink
-        return answer(modified(ALTERED, await alter(services, target, entries)))
+        handled = await alter(services, target, entries)
+        return answer(modified(ALTERED, handled, kip_strict=settings.kip_strict))
 
 
 @delete(
@@ -67,15 +79,16 @@ async def alter_offsets(
     tags=TAGS,
     dependencies=CONNECTOR,
     status_code=200,
+    operation_class=documented(refused={400: NOT_STOPPED, **UNKNOWN}),
 )
 async def reset_offsets(
-    services: NamedDependency[Services], connector: NamedDependency[str]
+    services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
 ) -> Response[Message]:
     """Forget every offset; asking twice is no error."""
     with stage(f"modifying offsets for connector {connector}"):
         target = await find_stopped_target(services, connector)
         reset = reset_source if target.kind == SOURCE else reset_sink
-        return answer(modified(RESET, await reset(services, target)))
+        return answer(modified(RESET, await reset(services, target), kip_strict=settings.kip_strict))
 
 
 HANDLERS = (get_offsets, alter_offsets, reset_offsets)

@@ -21,7 +21,7 @@ from copycat_gateway.bodies import string_map
 from copycat_gateway.catalogue import SINK, SOURCE
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
-from copycat_gateway.edge.openapi import expects
+from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.edge.paths import segment
 from copycat_gateway.errors import BadRequestError, FailedRequestError, NotFoundError, saying
 from copycat_gateway.registration import CLASS, validate
@@ -47,7 +47,12 @@ UNWRAPPED: Final = {
 }
 
 
-@get("/connector-plugins", summary="List the connector plugins, or all plugins", tags=TAGS)
+@get(
+    "/connector-plugins",
+    summary="List the connector plugins, or all plugins",
+    tags=TAGS,
+    operation_class=documented(),
+)
 async def list_plugins(
     services: NamedDependency[Services],
     connectors_only: Annotated[str | None, QueryParameter(name="connectorsOnly")] = None,
@@ -59,7 +64,12 @@ async def list_plugins(
     return answer([plugin_info(plugin) for plugin in plugins])
 
 
-@get("/connector-plugins/{plugin:str}/config", summary="List the config keys of a plugin", tags=TAGS)
+@get(
+    "/connector-plugins/{plugin:str}/config",
+    summary="List the config keys of a plugin",
+    tags=TAGS,
+    operation_class=documented(refused={404: "No worker has such a plugin."}),
+)
 async def get_plugin_config(
     services: NamedDependency[Services], plugin: FromPath[str]
 ) -> Response[list[ConfigKeyInfo]]:
@@ -76,7 +86,7 @@ async def get_plugin_config(
     summary="Validate a connector configuration",
     tags=TAGS,
     dependencies=BODY,
-    operation_class=expects("Config"),
+    operation_class=documented(body="Config", refused={400: "The configuration is for another plugin."}),
 )
 async def validate_config(
     services: NamedDependency[Services], plugin: FromPath[str], payload: NamedDependency[bytes]

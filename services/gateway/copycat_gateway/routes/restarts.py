@@ -17,7 +17,8 @@ from litestar.params import QueryParameter
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
-from copycat_gateway.edge.progress import stage
+from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
+from copycat_gateway.edge.progress import left, stage
 from copycat_gateway.errors import (
     CONNECTOR_UNKNOWN,
     FailedRequestError,
@@ -29,9 +30,9 @@ from copycat_gateway.routes.dependencies import CONNECTOR, TASK, flag
 from copycat_gateway.routes.statuses import read_status
 from copycat_gateway.views.statuses import CONNECTOR as ITSELF
 from copycat_gateway.views.statuses import ConnectorStateInfo, connector_state_info
-from copycat_gateway.workers import LONG
 
 TAGS: Final = ["restart"]
+MOVING: Final = "No worker has it now: work is moving."
 
 
 @post(
@@ -40,6 +41,9 @@ TAGS: Final = ["restart"]
     dependencies=CONNECTOR,
     status_code=202,
     summary="Restart a connector; with a flag set also its tasks, or only what failed",
+    operation_class=documented(
+        empty={204: "Restarted; the answer where no flag is set."}, refused={409: MOVING, **UNKNOWN}
+    ),
 )
 async def restart_connector(
     services: NamedDependency[Services],
@@ -58,7 +62,7 @@ async def restart_connector(
     with stage("starting the connector"), saying(_failed(f"Failed to start connector: {connector}")):
         await services.workers.ask_owner(
             scheduler_pb2.Instance(connector=connector),
-            lambda executor: executor.RestartConnector(request, timeout=LONG),
+            lambda executor: executor.RestartConnector(request, timeout=left()),
         )
     return nothing(204)
 
@@ -69,6 +73,7 @@ async def restart_connector(
     tags=TAGS,
     dependencies=TASK,
     status_code=204,
+    operation_class=documented(refused={404: "The connector or the task does not exist.", 409: MOVING}),
 )
 async def restart_task(
     services: NamedDependency[Services], connector: NamedDependency[str], task: NamedDependency[int]
@@ -84,7 +89,7 @@ async def restart_task(
     ):
         await services.workers.ask_owner(
             scheduler_pb2.Instance(connector=connector, task=task),
-            lambda executor: executor.RestartTask(request, timeout=LONG),
+            lambda executor: executor.RestartTask(request, timeout=left()),
         )
     return nothing(204)
 

@@ -8,6 +8,7 @@ from litestar import Response, get
 from litestar.di import NamedDependency
 
 from copycat_gateway.edge.answers import answer
+from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.settings import Settings
 
 
@@ -19,7 +20,12 @@ class ServerInfo(TypedDict):
     kafka_cluster_id: str | None
 
 
-@get("/", summary="Version of this worker and id of its Kafka cluster", tags=["worker"])
+@get(
+    "/",
+    summary="Version of this worker and id of its Kafka cluster",
+    tags=["worker"],
+    operation_class=documented(local=True),
+)
 async def server_info(settings: NamedDependency[Settings]) -> Response[ServerInfo]:
     """Say which version answers."""
     info: ServerInfo = {

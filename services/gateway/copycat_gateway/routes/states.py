@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import nothing
+from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying, writing_config
 from copycat_gateway.routes.dependencies import CONNECTOR
@@ -22,6 +23,7 @@ TAGS = ["state"]
     tags=TAGS,
     dependencies=CONNECTOR,
     status_code=202,
+    operation_class=documented(refused=UNKNOWN),
 )
 async def pause(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for PAUSED; the workers follow."""
@@ -35,6 +37,7 @@ async def pause(services: NamedDependency[Services], connector: NamedDependency[
     tags=TAGS,
     dependencies=CONNECTOR,
     status_code=202,
+    operation_class=documented(refused=UNKNOWN),
 )
 async def resume(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for STARTED; the workers follow."""
@@ -48,6 +51,7 @@ async def resume(services: NamedDependency[Services], connector: NamedDependency
     tags=TAGS,
     dependencies=CONNECTOR,
     status_code=204,
+    operation_class=documented(refused=UNKNOWN),
 )
 async def stop(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for STOPPED; the task set is empty from here on."""

@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
+from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.errors import STATUS_UNKNOWN, NotFoundError, saying
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
 from copycat_gateway.views.statuses import ConnectorStateInfo, TaskState, connector_state_info, task_state
@@ -22,6 +23,7 @@ TAGS = ["status"]
     summary="Show the status of a connector and its tasks",
     tags=TAGS,
     dependencies=CONNECTOR,
+    operation_class=documented(refused={404: "The connector has no status."}),
 )
 async def get_status(
     services: NamedDependency[Services], connector: NamedDependency[str]
@@ -41,6 +43,7 @@ async def get_status(
     summary="Show the status of a task",
     tags=TAGS,
     dependencies=TASK,
+    operation_class=documented(refused={404: "The task has no status."}),
 )
 async def get_task_status(
     services: NamedDependency[Services], connector: NamedDependency[str], task: NamedDependency[int]

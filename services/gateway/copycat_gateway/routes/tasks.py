@@ -1,7 +1,6 @@
 """`/connectors/{name}/tasks`, one of them, and the deprecated `tasks-config`."""
 
-from __future__ import annotations
-
+# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
 import logging
 from typing import NotRequired, TypedDict
 
@@ -10,6 +9,7 @@ from litestar.di import NamedDependency
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
+from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.errors import NotFoundError
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
 from copycat_gateway.routes.statuses import read_status
@@ -30,7 +30,11 @@ class TaskDetail(TypedDict):
 
 
 @get(
-    "/connectors/{name:str}/tasks", summary="List the tasks of a connector", tags=TAGS, dependencies=CONNECTOR
+    "/connectors/{name:str}/tasks",
+    summary="List the tasks of a connector",
+    tags=TAGS,
+    dependencies=CONNECTOR,
+    operation_class=documented(refused=UNKNOWN),
 )
 async def list_tasks(
     services: NamedDependency[Services], connector: NamedDependency[str]
@@ -44,6 +48,7 @@ async def list_tasks(
     summary="Show configuration and status of a task",
     tags=TAGS,
     dependencies=TASK,
+    operation_class=documented(refused={404: "The connector or the task does not exist."}),
 )
 async def get_task(
     services: NamedDependency[Services], connector: NamedDependency[str], task: NamedDependency[int]
@@ -66,6 +71,7 @@ async def get_task(
     tags=TAGS,
     dependencies=CONNECTOR,
     deprecated=True,
+    operation_class=documented(refused=UNKNOWN),
 )
 async def get_tasks_config(
     services: NamedDependency[Services], connector: NamedDependency[str]

@@ -10,6 +10,7 @@ from litestar.di import NamedDependency
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
+from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.errors import ForbiddenError
 from copycat_gateway.routes.dependencies import CONNECTOR
 from copycat_gateway.settings import Settings
@@ -28,6 +29,7 @@ class ActiveTopics(TypedDict):
     summary="List the topics a connector used since creation or reset",
     tags=TAGS,
     dependencies=CONNECTOR,
+    operation_class=documented(refused={403: "Topics are not tracked."}),
 )
 async def get_topics(
     services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
@@ -45,6 +47,7 @@ async def get_topics(
     tags=TAGS,
     dependencies=CONNECTOR,
     status_code=202,
+    operation_class=documented(refused={403: "Topics are not tracked, or may not be reset."}),
 )
 async def reset_topics(
     services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
@@ -53,9 +56,10 @@ async def reset_topics(
     if not settings.topic_tracking:
         raise ForbiddenError("Topic tracking is disabled.")
     if not settings.topic_tracking_reset:
-        raise ForbiddenError("Topic tracking reset is disabled.")
+        text = "Topic tracking reset is disabled"
+        raise ForbiddenError(text if settings.kip_strict else f"{text}.")
     await services.status.ResetTopics(status_pb2.ResetTopicsRequest(connector=connector))
-    return nothing(202)
+    return nothing(200 if settings.kip_strict else 202)
 
 
 HANDLERS = (get_topics, reset_topics)

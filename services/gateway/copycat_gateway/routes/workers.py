@@ -7,10 +7,16 @@ from litestar.di import NamedDependency
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
+from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.views.workers import WorkerInfo, worker_info
 
 
-@get("/workers", summary="List the live workers and what they hold", tags=["worker"])
+@get(
+    "/workers",
+    summary="List the live workers and what they hold",
+    tags=["worker"],
+    operation_class=documented(),
+)
 async def list_workers(services: NamedDependency[Services]) -> Response[list[WorkerInfo]]:
     """List the workers whose lease holds."""
     return answer([worker_info(worker) for worker in await services.workers.listed()])

@@ -59,12 +59,13 @@ def sink_offsets(offsets: Iterable[types_pb2.TopicPartitionOffset]) -> Connector
     }
 
 
-def modified(verb: str, handled: bool) -> Message:
+def modified(verb: str, handled: bool, *, kip_strict: bool) -> Message:
     """Return the answer to an alter or reset; `handled` is what the connector's hook said."""
     if handled:
         return {"message": f"The offsets for this connector have been {verb} successfully"}
+    whose = "framework-managed" if kip_strict else "Connect framework-managed"
     return {
-        "message": f"The Connect framework-managed offsets for this connector have been {verb} successfully."
+        "message": f"The {whose} offsets for this connector have been {verb} successfully."
         " However, if this connector manages offsets externally, they will need to be manually"
         f" {verb} in the system that the connector uses."
     }

@@ -1,14 +1,13 @@
 """Statuses as Kafka Connect shows them: no trace where there is none."""
 
-from __future__ import annotations
-
+# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
 from collections.abc import Container
 from typing import Final, NotRequired, TypedDict
 
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat.types.v1 import types_pb2
 
-STATE_PREFIX: Final = "STATE_"
+STATES: Final = {number: name.removeprefix("STATE_") for name, number in types_pb2.State.items()}
 RESTARTING: Final = "RESTARTING"
 #: Names the connector itself among the instances chosen for a restart.
 CONNECTOR: Final = -1
@@ -74,4 +73,4 @@ def _connector_state(status: status_pb2.Status, restarting: bool) -> ConnectorSt
 
 
 def _state(status: status_pb2.Status, restarting: bool) -> str:
-    return RESTARTING if restarting else types_pb2.State.Name(status.state).removeprefix(STATE_PREFIX)
+    return RESTARTING if restarting else STATES[status.state]

@@ -1,7 +1,6 @@
 """Live workers; Kafka Connect has no such resource."""
 
-from __future__ import annotations
-
+# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
 from typing import NotRequired, TypedDict
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2

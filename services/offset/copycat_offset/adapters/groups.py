@@ -14,7 +14,7 @@ from copycat_connect.errors import CopycatError, UnavailableError
 from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security
 
-from copycat_offset.domain.errors import GroupActiveError, GroupError
+from copycat_offset.domain.errors import GroupActiveError, GroupError, PartitionGoneError
 from copycat_offset.domain.groups import TopicPartition
 
 T = TypeVar("T")
@@ -81,7 +81,8 @@ class KafkaGroups:
         # Nothing is raised for single partitions: each has to be looked at, and the others are committed.
         errors = [each.error for each in done.topic_partitions if each.error is not None]
         if errors:
-            raise KafkaException(errors[0])
+            graver = (error for error in errors if error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART)
+            raise KafkaException(next(graver, errors[0]))
 
     def _forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
         from copycat_offset.adapters.forgetting import (  # noqa: PLC0415 - 0.5 s and 22 MB, and rarely needed
@@ -122,6 +123,8 @@ def _only(futures: Mapping[str, Future[Any]]) -> Any:
 def _refusal(group: str, error: KafkaError) -> CopycatError:
     if error.code() in ACTIVE:
         return GroupActiveError(group)
+    if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        return PartitionGoneError(group, error.str())
     if (
         error.retriable() or error.code() in MOVING or error.code() < 0
     ):  # negative codes are librdkafka's own: no broker answered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,12 +17,14 @@ from copycat_serving.revisions import revision_to_proto
 from copycat_offset.adapters.generations import Generations
 from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets, OffsetCommand
 from copycat_offset.domain.decide import check_generation
-from copycat_offset.domain.errors import OffsetFormatError
+from copycat_offset.domain.errors import OffsetFormatError, PartitionGoneError
 from copycat_offset.domain.events import OffsetEvent
 from copycat_offset.domain.groups import ConsumerGroups, TopicPartition
 from copycat_offset.domain.maps import check_partition
 from copycat_offset.domain.state import OffsetState
 from copycat_offset.domain.views import all_offsets, offsets_of
+
+_log = logging.getLogger(__name__)
 
 OffsetEvents = EventSourced[OffsetCommand, OffsetEvent, OffsetState]
 
@@ -81,7 +84,11 @@ class OffsetServicer(OffsetServiceServicer):
         newest = await self._generations.newest(request.connector, request.task)
         check_generation(request.connector, request.task, request.generation, newest)
         if request.offsets:
-            await self._groups.commit(request.group_id, _positions(request.offsets))
+            try:
+                await self._groups.commit(request.group_id, _positions(request.offsets))
+            except PartitionGoneError as gone:
+                # Tried until it works, it would be a position in the next topic of that name: records lost.
+                _log.warning("Positions of sink %s are dropped with their topic: %s", request.connector, gone)
         return pb.CommitSinkOffsetsResponse()
 
     async def ListSinkOffsets(

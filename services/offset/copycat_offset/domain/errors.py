@@ -32,3 +32,7 @@ class GroupError(CopycatError):
     def __init__(self, group: str, reason: str) -> None:
         """Name the group and give the broker's reason."""
         super().__init__(f"Kafka refused to change or read consumer group {group}: {reason}", group=group)
+
+
+class PartitionGoneError(GroupError):
+    """A position is of a partition that is not there; those of others were committed."""

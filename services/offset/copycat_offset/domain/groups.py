@@ -21,7 +21,11 @@ class ConsumerGroups(Protocol):
         ...
 
     async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit positions; refused while the group has members."""
+        """Commit positions; refused while the group has members.
+
+        Raises:
+            PartitionGoneError: Some partitions are missing; the positions of the others are committed.
+        """
         ...
 
     async def forget(self, group: str, partitions: Collection[TopicPartition]) -> None:

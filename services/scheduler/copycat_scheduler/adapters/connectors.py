@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import grpc
 from copycat.config.v1.config_service_pb2 import Connector, WatchConnectorsRequest, WatchConnectorsResponse
 from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat_connect.config.placeholders import Placeholders
+from copycat_connect.errors import ConfigError
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.following import follow
 
 from copycat_scheduler.domain.commands import Desired
 from copycat_scheduler.domain.instances import TopicPartition
-from copycat_scheduler.domain.partitions import Subscription, subscription_of
+from copycat_scheduler.domain.partitions import TOPICS, TOPICS_REGEX, Subscription, subscription_of
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,14 @@ class Configured:
 class Connectors:
     """Every configured connector."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
-        """Know nothing yet; `changed` is called after every change that matters for placing."""
+    def __init__(self, changed: Callable[[], None], placeholders: Placeholders) -> None:
+        """Know nothing yet.
+
+        `changed` is called after every change that matters for placing. `placeholders` are the worker's: the
+        topics of a sink may be written as one, and are no secret here, since their partitions are assigned.
+        """
         self._changed = changed
+        self._placeholders = placeholders
         self._configured: dict[str, Configured] = {}
         self.known = False
         """Whether a whole snapshot has arrived."""
@@ -61,7 +71,7 @@ class Connectors:
 
     def replace(self, messages: Sequence[WatchConnectorsResponse]) -> None:
         """Take a whole snapshot."""
-        self._configured = {each.connector.name: _configured(each.connector) for each in messages}
+        self._configured = {each.connector.name: self._configure(each.connector) for each in messages}
         self.known = True
         self._changed()
 
@@ -69,7 +79,7 @@ class Connectors:
         """Take one change; restarts and log levels place nothing."""
         match message.WhichOneof("change"):
             case "connector":
-                name, configured = message.connector.name, _configured(message.connector)
+                name, configured = message.connector.name, self._configure(message.connector)
                 if self._configured.get(name) != configured:
                     self._configured[name] = configured
                     self._changed()
@@ -79,6 +89,13 @@ class Connectors:
             case _:
                 pass
 
-
-def _configured(connector: Connector) -> Configured:
-    return Configured(len(connector.tasks), subscription_of(config_from_proto(connector.config)))
+    def _configure(self, connector: Connector) -> Configured:
+        config = config_from_proto(connector.config)
+        named = {key: config.get(key) for key in (TOPICS, TOPICS_REGEX)}
+        try:
+            subscription = subscription_of(self._placeholders.resolve(named))
+        except ConfigError as error:
+            log.warning("what sink %s reads is not known: %s", connector.name, error)
+            known = self._configured.get(connector.name)
+            subscription = None if known is None else known.subscription
+        return Configured(len(connector.tasks), subscription)

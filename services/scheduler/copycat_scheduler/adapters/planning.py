@@ -26,6 +26,8 @@ SchedulerEvents = EventSourced[Reschedule, SchedulerEvent, SchedulerState]
 #: How often an instance that does not lead looks whether it does now.
 STANDBY = 0.1
 AFTER_FAILURE = 0.5
+#: In which changes count as one: a plan looks at every connector, and a change seldom comes alone.
+TOGETHER = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Planning:
         try:
             async with asyncio.timeout_at(deadline):
                 await self._bells.plan.wait()
+                await asyncio.sleep(TOGETHER)
         except TimeoutError:
             pass
         self._bells.plan.clear()

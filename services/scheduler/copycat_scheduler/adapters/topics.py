@@ -64,6 +64,7 @@ class TopicCatalog:
         self._wanted: Set[Subscription] = frozenset()
         self._news = asyncio.Event()
         self._found: dict[Subscription, tuple[TopicPartition, ...]] = {}
+        self._missing: Set[str] = frozenset()
 
     def want(self, subscriptions: Set[Subscription]) -> None:
         """Say all that is asked for; what is new is looked up at once."""
@@ -89,10 +90,22 @@ class TopicCatalog:
                 failing = True
                 continue
             failing = False
+            self._tell_missing({name for each in wanted for name in each.topics} - topics.keys())
             found = {subscription: partitions_of(subscription, topics) for subscription in wanted}
             if found != self._found:
                 self._found = found
                 self._changed()
+
+    def _tell_missing(self, missing: Set[str]) -> None:
+        """Say once of a topic that it is not there; its sinks go on without it, as Kafka's consumers do."""
+        for name in sorted(missing - self._missing):
+            log.warning(
+                "Topic %s, which sinks name in their topics, does not exist, or the worker may not describe "
+                "it; they read it once it is there. Create it, allow the worker's principal to describe it, "
+                "or take it out of topics",
+                name,
+            )
+        self._missing = missing
 
     async def _due(self) -> None:
         """Wait for news, or for the interval while there is somebody to read for."""

@@ -28,17 +28,23 @@ class Loads(Generic[K]):
         """Yield the holders."""
         return iter(self._loads)
 
-    def trim(self) -> dict[K, int]:
+    @property
+    def floor(self) -> int:
+        """What everybody may have."""
+        return self._floor
+
+    def trim(self, came: Mapping[K, int] | None = None) -> dict[K, int]:
         """Cut every load to what its holder may have; return the limits of those that had more.
 
-        The fullest holders get what is left over: that moves the fewest.
+        Holders above the floor get what is left over, which moves the fewest: those first whose one thing
+        above it came first, where `came` says when; else the fullest.
         """
         limits: dict[K, int] = {}
         spare = self._left_over
-        for holder in sorted(self._loads, key=lambda holder: (-self._loads[holder], holder)):
+        above = [holder for holder, load in self._loads.items() if load > self._floor]
+        turn = came or {}
+        for holder in sorted(above, key=lambda each: (turn.get(each, 0), -self._loads[each], each)):
             load = self._loads[holder]
-            if load <= self._floor:
-                break
             limit = self._floor
             if spare > 0:
                 limit, spare = limit + 1, spare - 1

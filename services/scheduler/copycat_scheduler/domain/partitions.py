@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from copycat_connect.config.java_regex import compile_java_regex
+
 from copycat_scheduler.domain.balance import Loads
 from copycat_scheduler.domain.instances import TopicPartition
 
@@ -49,7 +51,7 @@ def partitions_of(subscription: Subscription, topics: Mapping[str, int]) -> tupl
 
 def _matching(pattern: str, topics: Iterable[str]) -> set[str]:
     try:
-        compiled = re.compile(pattern)
+        compiled = compile_java_regex(pattern)
     except re.error:
         return set()  # the connector's own validation tells the user
     return {name for name in topics if name not in INTERNAL and compiled.fullmatch(name)}

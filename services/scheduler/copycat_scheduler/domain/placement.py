@@ -22,13 +22,19 @@ class Placement:
         self._all = Counter(kept.values())
         self._of_connector = Counter((worker, instance.connector) for instance, worker in kept.items())
 
-    def trim(self, kind: Set[Instance]) -> None:
-        """Take from workers what they have too much of one kind, last first."""
+    def trim(self, kind: Set[Instance], generations: Mapping[Instance, int]) -> None:
+        """Take from workers what they have too much of one kind: what came last, then by order.
+
+        So a worker that is back gets what others took over for it, and what was theirs before stays.
+        """
         if not self._workers:
             return
-        for worker, limit in self._loads(kind).trim().items():
-            has = in_order(each for each in kind if self.kept.get(each) == worker)
-            for instance in has[limit:]:
+        loads = self._loads(kind)
+        by_age = sorted(in_order(kind & self.kept.keys()), key=lambda each: generations[each])
+        has = {worker: [each for each in by_age if self.kept[each] == worker] for worker in loads}
+        came = {worker: generations[mine[loads.floor]] for worker, mine in has.items() if mine[loads.floor :]}
+        for worker, limit in loads.trim(came).items():
+            for instance in has[worker][limit:]:
                 del self.kept[instance]
                 self._count(instance, worker, -1)
 

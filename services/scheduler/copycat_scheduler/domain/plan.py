@@ -30,8 +30,9 @@ def plan(world: Reschedule, state: SchedulerState) -> tuple[SchedulerEvent, ...]
         if (instance in connectors or instance in tasks) and _stays(assigned, world, reads)
     }
     placement = Placement(world.workers, kept)
+    generations = {instance: state.assignments[instance].generation for instance in kept}
     for kind in (connectors, tasks):
-        placement.trim(kind)
+        placement.trim(kind, generations)
     free = _free((connectors | tasks) - placement.kept.keys(), placement.kept, world)
     for kind in (connectors, tasks):
         placement.place(kind, in_order(kind & free), world.former)

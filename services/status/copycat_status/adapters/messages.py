@@ -11,9 +11,9 @@ from copycat.types.v1 import types_pb2
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
 from copycat_status.domain.errors import InvalidReportError
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
-from copycat_status.domain.state import StatusState
+from copycat_status.domain.state import ConnectorFacts, StatusState
 from copycat_status.domain.status import Instance, State, Status
-from copycat_status.domain.views import ConnectorStatus, list_instances
+from copycat_status.domain.views import ConnectorStatus, list_instances, view_of
 
 STATES = {
     types_pb2.STATE_UNASSIGNED: State.UNASSIGNED,
@@ -43,6 +43,12 @@ def connector_status_message(view: ConnectorStatus) -> pb.ConnectorStatus:
     """Return the message of a connector's statuses."""
     tasks = {task: status_message(status) for task, status in view.tasks.items()}
     return pb.ConnectorStatus(connector=view.connector, status=status_message(view.status), tasks=tasks)
+
+
+def listed_message(connector: str, facts: ConnectorFacts) -> pb.ConnectorStatus | None:
+    """Return the message of what is known under a name, or None when the connector has no status."""
+    view = view_of(connector, facts)
+    return None if view is None else connector_status_message(view)
 
 
 def reports(request: pb.ReportStatusesRequest) -> tuple[Report, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2_grpc as grpc_pb
 from copycat_rpc.server import RpcServer
+from copycat_serving.rendering import Rendering
 from copycat_serving.revisions import revision_from_proto, revision_to_proto
 from copycat_serving.watching import stream_watch
 
@@ -16,7 +17,7 @@ from copycat_status.adapters.retrying import StatusEvents
 from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.commands import ResetTopics
 from copycat_status.domain.tracking import Tracking
-from copycat_status.domain.views import get_connector_status, list_connector_statuses, list_topics
+from copycat_status.domain.views import get_connector_status, list_topics
 
 SERVICE = "copycat.status.v1.StatusService"
 
@@ -34,6 +35,7 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
         self._events = events
         self._writer = writer
         self._tracking = tracking
+        self._listed = Rendering(messages.listed_message)
 
     async def ReportStatuses(
         self, request: pb.ReportStatusesRequest, context: Any
@@ -75,10 +77,7 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
         self, request: pb.ListConnectorStatusesRequest, context: Any
     ) -> pb.ListConnectorStatusesResponse:
         """Return the statuses of every connector."""
-        views = list_connector_statuses(self._events.state)
-        return pb.ListConnectorStatusesResponse(
-            statuses=[messages.connector_status_message(view) for view in views]
-        )
+        return pb.ListConnectorStatusesResponse(statuses=self._listed.messages(self._events.state.connectors))
 
     async def ListTopics(self, request: pb.ListTopicsRequest, context: Any) -> pb.ListTopicsResponse:
         """Return the active topics of a connector."""

@@ -19,22 +19,23 @@ class ConnectorStatus:
     tasks: Mapping[int, Status]
 
 
+def view_of(connector: str, facts: ConnectorFacts) -> ConnectorStatus | None:
+    """Return the statuses known under a name, or None when the connector itself has none."""
+    if facts.status is None:
+        return None
+    return ConnectorStatus(connector, facts.status, {task: facts.tasks[task] for task in sorted(facts.tasks)})
+
+
 def get_connector_status(state: StatusState, connector: str) -> ConnectorStatus:
     """Return the statuses of a connector.
 
     Raises:
         UnknownStatusError: The connector itself has none; what may be left of its tasks is not shown then.
     """
-    view = _view(connector, state.facts(connector))
+    view = view_of(connector, state.facts(connector))
     if view is None:
         raise UnknownStatusError(connector)
     return view
-
-
-def list_connector_statuses(state: StatusState) -> tuple[ConnectorStatus, ...]:
-    """Return the statuses of every connector that has one, by name."""
-    views = (_view(connector, state.connectors[connector]) for connector in sorted(state.connectors))
-    return tuple(view for view in views if view is not None)
 
 
 def list_topics(state: StatusState, connector: str) -> tuple[str, ...]:
@@ -50,9 +51,3 @@ def list_instances(state: StatusState) -> Iterator[tuple[Instance, Status]]:
             yield Instance(connector), facts.status
         for task in sorted(facts.tasks):
             yield Instance(connector, task), facts.tasks[task]
-
-
-def _view(connector: str, facts: ConnectorFacts) -> ConnectorStatus | None:
-    if facts.status is None:
-        return None
-    return ConnectorStatus(connector, facts.status, {task: facts.tasks[task] for task in sorted(facts.tasks)})

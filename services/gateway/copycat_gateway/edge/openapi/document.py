@@ -1,0 +1,94 @@
+"""The whole document: its frame, its components, and what paths and parameters mean."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from litestar import Litestar
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.spec import (
+    Components,
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    Parameter,
+    Reference,
+    Schema,
+)
+from litestar.openapi.spec.enums import OpenAPIType
+
+from copycat_gateway.edge.answers import JSON
+from copycat_gateway.edge.openapi.bodies import SCHEMAS, named
+from copycat_gateway.edge.openapi.page import Page
+
+ABOUT: Final = (
+    "Kafka Connect's REST interface, status for status and field for field. Every error is"
+    ' `{"error_code", "message"}`. As in Kafka Connect, a body that cannot be read is answered with 500,'
+    " and so is a configuration whose connector class nobody knows."
+)
+#: Path parameters; each is one segment, percent-encoded, whatever characters it has.
+SEGMENTS: Final = {
+    "name": Schema(type=OpenAPIType.STRING, min_length=1, description="A connector."),
+    "plugin": Schema(type=OpenAPIType.STRING, min_length=1, description="Class name or alias of a plugin."),
+    "logger": Schema(type=OpenAPIType.STRING, min_length=1, description="A logger, `root` for all."),
+    "task_id": Schema(type=OpenAPIType.INTEGER, minimum=0, maximum=2**31 - 1, description="Index of a task."),
+}
+BAD_PATH: Final = "The path is not UTF-8 text in percent-encoding."
+
+
+def openapi_config(version: str) -> OpenAPIConfig:
+    """Describe the interface; the page is at `/openapi`, the document at `/openapi/openapi.json`."""
+    return OpenAPIConfig(
+        title="Copycat: Kafka Connect's REST interface",
+        version=version,
+        description=ABOUT,
+        use_handler_docstrings=True,
+        path="/openapi",
+        operation_id_creator=lambda handler, _method, _path: handler.handler_name,
+        render_plugins=[Page(path="/"), JsonRenderPlugin()],
+    )
+
+
+def complete_document(app: Litestar) -> None:
+    """Say in the document what the framework cannot know."""
+    document = app.openapi_schema
+    components = document.components or Components()
+    components.schemas = {**(components.schemas or {}), **SCHEMAS}
+    document.components = components
+    for item in (document.paths or {}).values():
+        for operation in (item.get, item.put, item.post, item.patch, item.delete):
+            if operation is not None:
+                _complete(operation)
+
+
+def _complete(operation: Operation) -> None:
+    in_path = False
+    for parameter in operation.parameters or ():
+        if isinstance(parameter, Parameter):
+            parameter.schema = SEGMENTS.get(parameter.name) or _without_null(parameter.schema)
+            in_path = in_path or parameter.param_in == "path"
+    responses = operation.responses or {}
+    for response in responses.values():
+        if isinstance(response, OpenAPIResponse):
+            _complete_answer(response)
+    if in_path and "400" not in responses:
+        media = OpenAPIMediaType(schema=named("Error"))
+        responses["400"] = OpenAPIResponse(description=BAD_PATH, content={JSON: media})
+
+
+def _complete_answer(response: OpenAPIResponse) -> None:
+    for media in (response.content or {}).values():
+        media.schema = _without_null(media.schema)
+        if media.schema is None:
+            response.content = None
+
+
+def _without_null(schema: Schema | Reference | None) -> Schema | Reference | None:
+    """Return the schema of what is sent: `None` in a handler's types means that nothing is."""
+    if not isinstance(schema, Schema):
+        return schema
+    if schema.type is OpenAPIType.NULL:
+        return None
+    left = [each for each in schema.one_of or () if _without_null(each) is not None]
+    return left[0] if len(left) == 1 else schema

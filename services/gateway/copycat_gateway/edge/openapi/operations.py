@@ -1,0 +1,111 @@
+"""What an operation takes and answers, beyond the view it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from litestar.openapi.spec import (
+    Link,
+    OpenAPIHeader,
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    RequestBody,
+    Responses,
+    Schema,
+)
+from litestar.openapi.spec.enums import OpenAPIType
+
+from copycat_gateway.edge.answers import JSON
+from copycat_gateway.edge.openapi.bodies import named
+
+CREATED: Final = 201
+FAILED: Final = "The request failed or took too long."
+UNREADABLE: Final = f"{FAILED} Also the answer to a body that cannot be read, as Kafka Connect has it."
+REFUSED: Final = {
+    406: "The caller takes no JSON.",
+    415: "The request says of its body that it is not JSON.",
+}
+UNKNOWN: Final = {404: "The connector does not exist."}
+INVALID: Final = "The configuration is invalid; the text lists every error."
+#: What can be done with a connector that was just created.
+FOLLOWING: Final = ("get_connector", "get_config", "get_status", "list_tasks", "pause", "delete_connector")
+
+
+def documented(
+    *,
+    body: str = "",
+    shown: Mapping[int, str] | None = None,
+    empty: Mapping[int, str] | None = None,
+    refused: Mapping[int, str] | None = None,
+    local: bool = False,
+    succeeds: bool = True,
+) -> type[Operation]:
+    """Return the operation class of a route.
+
+    Args:
+        body: Name of the body's schema.
+        shown: Further statuses with the same body as the first one.
+        empty: Statuses without a body.
+        refused: Statuses with an error for a body that are this operation's own.
+        local: The gateway answers alone: no service can be away.
+        succeeds: Something other than a refusal may come.
+    """
+
+    @dataclass
+    class Documented(Operation):
+        """An operation with all its answers."""
+
+        def __post_init__(self) -> None:
+            answers = _successes(self.responses or {}, shown or {}, empty or {}) if succeeds else {}
+            refusals = _refusals(body, refused or {}, local=local)
+            self.responses = {**{status: _error(text) for status, text in refusals.items()}, **answers}
+            if body:
+                media = OpenAPIMediaType(schema=named(body))
+                self.request_body = RequestBody(content={JSON: media}, required=True)
+
+    return Documented
+
+
+def _successes(
+    known: Responses, shown: Mapping[int, str], empty: Mapping[int, str]
+) -> Mapping[str, OpenAPIResponse]:
+    """Return the handler's own answer and those like it; what the framework says of errors is never sent."""
+    own = next(iter(known))
+    first = known[own]
+    content = first.content if isinstance(first, OpenAPIResponse) else None
+    texts = {int(own): first.description or "", **shown}
+    return {
+        **{str(status): _answer(status, text, content) for status, text in texts.items()},
+        **{str(status): OpenAPIResponse(description=text) for status, text in empty.items()},
+    }
+
+
+def _refusals(body: str, refused: Mapping[int, str], *, local: bool) -> Mapping[str, str]:
+    texts = {**REFUSED, 500: FAILED}
+    if body:
+        texts |= {413: "The body is too large.", 500: UNREADABLE}
+    if not local:
+        texts[503] = "A service or a worker that the request needs is away."
+    return {str(status): text for status, text in {**texts, **refused}.items()}
+
+
+def _answer(status: int, description: str, content: dict[str, OpenAPIMediaType] | None) -> OpenAPIResponse:
+    answer = OpenAPIResponse(description=description, content=content)
+    if status == CREATED:
+        answer.headers = {
+            "Location": OpenAPIHeader(
+                schema=Schema(type=OpenAPIType.STRING), description="URL of the connector.", required=True
+            )
+        }
+        answer.links = {
+            following: Link(operation_id=following, parameters={"name": "$response.body#/name"})
+            for following in FOLLOWING
+        }
+    return answer
+
+
+def _error(description: str) -> OpenAPIResponse:
+    return OpenAPIResponse(description=description, content={JSON: OpenAPIMediaType(schema=named("Error"))})

@@ -11,8 +11,8 @@ class StartError(CopycatError):
     code = ErrorCode("launcher.start", grpc="FAILED_PRECONDITION", http=500)
 
 
-class ConnectorFileError(CopycatError):
-    """A connector file of the command line cannot be read, or its connector did not start."""
+class ConnectorStartError(CopycatError):
+    """A connector of the command line or of an application was refused, or did not start."""
 
     code = ErrorCode("launcher.connector", grpc="INVALID_ARGUMENT", http=400)
 

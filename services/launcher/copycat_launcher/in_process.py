@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from copycat_launcher.errors import StartError
 from copycat_launcher.roles import Role
 
 Serve = Callable[[Mapping[str, str], asyncio.Event, Callable[[str], None]], Coroutine[Any, Any, None]]
 STOP_SECONDS = 30.0
+
+
+def serve_of(role: Role) -> Serve:
+    """Return the function that serves a role; roles are found by name."""
+    serve: Serve = importlib.import_module(f"{role.module}.main").serve
+    return serve
 
 
 class RoleTask:
@@ -79,7 +86,16 @@ async def first_end(tasks: Sequence[RoleTask]) -> None:
         await asyncio.gather(*waits, return_exceptions=True)
 
 
-async def stop_all(tasks: Sequence[RoleTask]) -> None:
+class Stoppable(Protocol):
+    """A role that can be told to drain."""
+
+    role: Role
+
+    async def stop(self) -> None:
+        """Let it drain."""
+
+
+async def stop_all(tasks: Sequence[Stoppable]) -> None:
     """Drain stage by stage, the last first."""
     for stage in sorted({task.role.stage for task in tasks}, reverse=True):
         await asyncio.gather(*(task.stop() for task in tasks if task.role.stage == stage))

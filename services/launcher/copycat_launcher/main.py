@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import platformdirs
+from copycat_cli.sections import SECTIONS, SectionedGroup
 from copycat_connect.errors import CopycatError
 
 from copycat_launcher.roles import ROLE_BY_NAME
@@ -27,7 +28,7 @@ def _told(work: Callable[[], None]) -> None:
         sys.exit(1)
 
 
-class _KipForm(click.Group):
+class _Copycat(SectionedGroup):
     """Also takes KIP-26's form without a verb: `copycat worker.properties connector.properties`."""
 
     def resolve_command(
@@ -43,15 +44,26 @@ class _KipForm(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=_KipForm, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Copycat, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="copycat-launcher", prog_name="copycat")
 def copycat() -> None:
-    r"""Move data into and out of Kafka: Kafka Connect in Python.
+    """Move data into and out of Kafka: Kafka Connect in Python.
 
     \b
-    copycat up                                   a whole system on this machine
-    copycat standalone worker.properties c.json  one process, without a cluster
-    copycat-worker worker.properties             one worker of a cluster
+    Start a system, then from another terminal make a connector and watch it:
+      copycat up
+      copycat plugins                            what connectors there are
+      copycat plugins FileStreamSource           the keys of one
+      printf '%s\\n' name=lines connector.class=FileStreamSource \\
+          file=/tmp/in.txt topic=lines > lines.properties
+      copycat apply lines.properties
+      copycat status lines --watch
+      copycat describe lines                     all about it, and why it failed
+      copycat edit lines                         fix it
+      copycat delete lines
+
+    Each command explains itself: copycat COMMAND --help. Those that talk to a cluster take --url (or
+    COPYCAT_URL), and -o json for scripts. A worker of a larger cluster is started by copycat-worker.
     """
 
 
@@ -63,7 +75,7 @@ def _settings(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> 
     return {key.strip(): value for key, _, value in (pair.partition("=") for pair in pairs)}
 
 
-@copycat.command()
+@click.command()
 @click.option("--rest-port", type=click.IntRange(0, 65535), default=8083, show_default=True,
               help="Port of the REST interface on 127.0.0.1; 0 picks a free one.")  # fmt: skip
 @click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path),
@@ -77,7 +89,7 @@ def _settings(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> 
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", callback=_settings,
               help="A worker property, as in Kafka Connect; may be given again.")  # fmt: skip
 def up(**options: Any) -> None:  # noqa: ANN401 - click's own types, one per option above
-    r"""Start a whole system: Kafka, every service, the REST interface.
+    """Start a whole system: Kafka, every service, the REST interface.
 
     It runs in the foreground until Ctrl-C (or SIGTERM), then drains: tasks flush, commit and stop. A second
     start on the same data directory goes on where the first stopped.
@@ -94,14 +106,14 @@ def up(**options: Any) -> None:  # noqa: ANN401 - click's own types, one per opt
     _told(lambda: run_up(UpOptions(**options)))
 
 
-@copycat.command()
+@click.command()
 @click.option("--offsets", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Keep source offsets in this file (default: offset.storage.file.filename).")  # fmt: skip
 @click.option("--no-offsets", is_flag=True, help="Keep source offsets nowhere: every start is the first.")
 @click.argument("worker", type=FILE)
 @click.argument("connectors", type=FILE, nargs=-1)
 def standalone(worker: Path, connectors: tuple[Path, ...], offsets: Path | None, no_offsets: bool) -> None:
-    r"""Run connectors in one process, without a cluster.
+    """Run connectors in one process, without a cluster.
 
     WORKER is a properties file as Kafka's connect-standalone.properties. Each of CONNECTORS is a .properties
     file with a name, or JSON: {"name": ..., "config": {...}, "initial_state": ...} or a flat map with a name.
@@ -125,7 +137,7 @@ def standalone(worker: Path, connectors: tuple[Path, ...], offsets: Path | None,
               help="Which service to run.")  # fmt: skip
 @click.argument("worker", type=FILE)
 def copycat_worker(worker: Path, role: str) -> None:
-    r"""Run a worker of a cluster, or one service of it, in the foreground.
+    """Run a worker of a cluster, or one service of it, in the foreground.
 
     WORKER is a properties file as Kafka's connect-distributed.properties: group.id, config.storage.topic,
     offset.storage.topic, status.storage.topic, key.converter and value.converter are required. One role runs
@@ -139,3 +151,8 @@ def copycat_worker(worker: Path, role: str) -> None:
     from copycat_launcher.worker import run_worker  # noqa: PLC0415 - help needs none of it
 
     _told(lambda: run_worker(worker, role))
+
+
+copycat.add_section("Run Copycat", (up, standalone))
+for heading, commands in SECTIONS.items():
+    copycat.add_section(heading, commands)

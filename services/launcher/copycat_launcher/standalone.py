@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from copycat_cli.connector_files import ConnectorFile, read_connector_file
 from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
 from copycat_embedded.spark_java import spark_java_home
@@ -15,10 +15,9 @@ from copycat_rpc.role import read_properties
 from copycat_telemetry.logs import configure_logging
 from copycat_telemetry.tracing import configure_tracing
 
-from copycat_launcher.connector_files import ConnectorFile, read_connector_file
 from copycat_launcher.console import say, waiting
 from copycat_launcher.errors import HurriedError
-from copycat_launcher.in_process import RoleTask, first_end, stop_all
+from copycat_launcher.in_process import RoleTask, first_end, serve_of, stop_all
 from copycat_launcher.roles import GRPC_ROLES, ROLES
 from copycat_launcher.run import Signals, unless
 from copycat_launcher.submit import submit
@@ -54,9 +53,7 @@ def run_standalone(
 async def _standalone(properties: Mapping[str, str], files: Sequence[ConnectorFile]) -> None:
     signals = Signals()
     os.environ["JAVA_HOME"] = str(spark_java_home())
-    tasks = [
-        RoleTask(role, importlib.import_module(f"{role.module}.main").serve, properties) for role in ROLES
-    ]
+    tasks = [RoleTask(role, serve_of(role), properties) for role in ROLES]
     try:
         with waiting("Starting", [task.role.name for task in tasks]) as line:
             began = await unless(_start(tasks, line.done), signals.drain)

@@ -11,6 +11,7 @@ from copycat_launcher.roles import EXECUTOR, GRPC_ROLES, LISTENERS
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 OFFSET_FILE = "offset.storage.file.filename"
 STORED = ("config", "offset", "status", "assignment")
+TOPICS = {"config": "configs", "offset": "offsets", "status": "status", "assignment": "assignments"}
 
 
 def _required(name: str, doc: str) -> ConfigKey:
@@ -76,6 +77,35 @@ def standalone_properties(given: Mapping[str, str], ports: Sequence[int]) -> dic
     names = {f"{name}.storage.topic": f"standalone-{name}" for name in STORED}  # named, never created
     meet = {"storage.backend": "memory", **_meeting_points(ports)}
     return {"group.id": "standalone", **names, **given, **meet}
+
+
+def embedded_properties(
+    app_id: str,
+    bootstrap: str,
+    settings: Mapping[str, str],
+    *,
+    rest_port: int,
+    executor: str,
+    services: Mapping[str, str],
+) -> dict[str, str]:
+    """Return what every role of an embedded copy is told: as `copycat up`, but all is named by the app id.
+
+    Args:
+        app_id: Names the cluster, its groups and its topics.
+        bootstrap: The brokers.
+        settings: What the application said; it wins, except for the app id.
+        rest_port: Where the gateway serves REST unless `settings` names listeners.
+        executor: Where the executor answers, `host:port`.
+        services: Where this process finds each service, by role.
+    """
+    topics = {f"{name}.storage.topic": f"{app_id}-{topic}" for name, topic in TOPICS.items()}
+    given = {**topics, **settings, "group.id": app_id}
+    meet = {f"{role}.addresses": address for role, address in services.items()}
+    return {
+        **up_properties(bootstrap, rest_port, (), given, cluster_id=""),
+        **meet,
+        EXECUTOR.listen_key: executor,
+    }
 
 
 def executor_properties(properties: Mapping[str, str], port: int) -> dict[str, str]:

@@ -1,0 +1,77 @@
+"""What to do about an error: commands the user may type next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat_cli.api.connectors import connector_names
+from copycat_cli.errors import (
+    CliError,
+    ConnectorFileError,
+    ExistsError,
+    FailedStateError,
+    InvalidConfigError,
+    LateError,
+    NotFoundError,
+    UnreachableError,
+)
+from copycat_cli.session import DEFAULT_URL, Session
+from copycat_cli.similar import similar
+
+
+def advice(error: CliError, session: Session, params: Mapping[str, object]) -> list[str]:
+    """Return lines that say how to go on; `params` is what the failed command was given."""
+    lines: list[str] = []
+    match error:
+        case UnreachableError():
+            lines = _reach()
+        case NotFoundError():
+            lines = _find(session, _names(params))
+        case InvalidConfigError(plugin=""):
+            lines = [f"{session.command('plugins')}  lists the connector classes there are"]
+        case InvalidConfigError(plugin=plugin):
+            lines = [f"{session.command('plugins', plugin)}  shows every key, with its default"]
+        case ExistsError():
+            lines = [f"{session.command('apply', *_files(params))}  makes it what the file says"]
+        case ConnectorFileError():
+            lines = ["copycat create --help  shows what a connector file looks like"]
+        case FailedStateError() | LateError():
+            lines = [f"{session.command('describe', name)}  shows all about it" for name in _names(params)]
+    return lines
+
+
+def _reach() -> list[str]:
+    return [
+        "copycat up  starts a whole system on this machine, if none runs yet",
+        f"--url http://HOST:PORT, or COPYCAT_URL, names a cluster elsewhere; the default is {DEFAULT_URL}",
+    ]
+
+
+def _find(session: Session, wanted: list[str]) -> list[str]:
+    try:
+        known = connector_names(session.rest)
+    except CliError:
+        return []  # advice only: the error itself was told
+    missing = [name for name in wanted if name not in known]
+    if missing and not known:
+        return ["copycat create --help  shows how to make a connector: there are none yet"]
+    if missing:
+        close = [name for each in missing for name in similar(each, known)]
+        listed = [f"{name}  is a connector with a similar name" for name in close]
+        return [*listed, f"{session.command('list')}  shows all connectors"]
+    return [f"{session.command('describe', name)}  shows what it has" for name in wanted]
+
+
+def _names(params: Mapping[str, object]) -> list[str]:
+    match params.get("connector", params.get("connectors")):
+        case str(name):
+            return [name]
+        case tuple(names):
+            return [str(name) for name in names]
+        case _:
+            return []
+
+
+def _files(params: Mapping[str, object]) -> list[str]:
+    files = params.get("files")
+    return [str(file) for file in files] if isinstance(files, tuple) else []

@@ -1,0 +1,21 @@
+"""A question before something is done; asked on stderr, so that stdout holds answers only."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+
+def confirm(question: str, *, default: bool = False) -> None:
+    """Go on only when the user says yes; an empty answer is the default, no answer at all is no.
+
+    Raises:
+        Abort: The user declined.
+    """
+    # click's own prompt writes a space to stdout.
+    click.echo(f"{question} [{'Y/n' if default else 'y/N'}]: ", nl=False, err=True)
+    line = sys.stdin.readline()
+    answer = line.strip().lower()
+    if not (answer in {"y", "yes"} or (default and line and not answer)):
+        raise click.Abort

@@ -1,0 +1,35 @@
+"""`copycat workers`."""
+
+from __future__ import annotations
+
+from copycat_cli.api.workers import Worker, list_workers
+from copycat_cli.command import cluster_command
+from copycat_cli.errors import NotFoundError
+from copycat_cli.output.blocks import Table
+from copycat_cli.session import Session
+
+
+@cluster_command("workers")
+def workers(session: Session) -> None:
+    """List the live workers and what each of them runs.
+
+    \b
+    Examples:
+      copycat workers
+      copycat workers -o json
+    """
+    try:
+        found = list_workers(session.rest)
+    except NotFoundError as error:
+        where = "it is not Copycat; copycat status shows the workers of its tasks"
+        raise NotFoundError(f"This cluster does not list its workers: {where}") from error
+    rows = [(each.worker_id, "leaving" if each.leaving else "live", _held(each)) for each in found]
+    session.printer.show(found, Table(("WORKER", "STATE", "RUNS"), rows, empty="No worker is live."))
+    session.next((session.command("status"), "how the connectors and tasks are"))
+
+
+def _held(worker: Worker) -> str:
+    names = [
+        each.connector if each.task is None else f"{each.connector} task {each.task}" for each in worker.held
+    ]
+    return ", ".join(sorted(names)) or "nothing"

@@ -1,0 +1,91 @@
+"""Why a command ends without having done its work: what happened, why, and with which exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from copycat_connect.errors import CopycatError, ErrorCode
+
+from copycat_cli.exits import ExitCode
+
+
+class CliError(CopycatError):
+    """The root of the errors of this room."""
+
+    code = ErrorCode("cli.failed", grpc="INTERNAL", http=500)
+    exit_code: ClassVar[ExitCode] = ExitCode.BROKEN
+
+
+class ConnectorFileError(CliError):
+    """A connector file cannot be read, or describes no connector."""
+
+    code = ErrorCode("cli.file", grpc="INVALID_ARGUMENT", http=400)
+    exit_code = ExitCode.USAGE
+
+
+class UsageError(CliError):
+    """The command line asks for something that cannot be."""
+
+    code = ErrorCode("cli.usage", grpc="INVALID_ARGUMENT", http=400)
+    exit_code = ExitCode.USAGE
+
+
+class NotFoundError(CliError):
+    """The cluster knows nothing of this name."""
+
+    code = ErrorCode("cli.not_found", grpc="NOT_FOUND", http=404)
+    exit_code = ExitCode.NOT_FOUND
+
+
+class RefusedError(CliError):
+    """The cluster understood and said no."""
+
+    code = ErrorCode("cli.refused", grpc="FAILED_PRECONDITION", http=400)
+    exit_code = ExitCode.REFUSED
+
+
+class ExistsError(RefusedError):
+    """A connector that is to be created is there already."""
+
+    code = ErrorCode("cli.exists", grpc="ALREADY_EXISTS", http=409)
+
+
+class InvalidConfigError(RefusedError):
+    """A connector configuration is invalid; the reasons are listed key by key."""
+
+    code = ErrorCode("cli.invalid", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(
+        self,
+        config: Mapping[str, str | None],
+        plugin: str,
+        reasons: Mapping[str, Sequence[str]],
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Keep the plugin whose keys they are; empty where no such plugin exists."""
+        lines = [f"  {key}: {reason}" for key, listed in reasons.items() for reason in listed]
+        heading = f"The configuration of {config.get('name')} is invalid, {len(lines)} error(s):"
+        super().__init__("\n".join((heading, *lines, *(f"  note: {note}" for note in notes))))
+        self.plugin = plugin
+
+
+class UnreachableError(CliError):
+    """Nothing that speaks Kafka Connect's REST answers at this address."""
+
+    code = ErrorCode("cli.unreachable", grpc="UNAVAILABLE", http=503)
+    exit_code = ExitCode.UNREACHABLE
+
+
+class LateError(CliError):
+    """What was waited for did not come in time."""
+
+    code = ErrorCode("cli.late", grpc="DEADLINE_EXCEEDED", http=504)
+    exit_code = ExitCode.LATE
+
+
+class FailedStateError(CliError):
+    """A connector or a task is FAILED; the text says why."""
+
+    code = ErrorCode("cli.failed_state", grpc="ABORTED", http=500)
+    exit_code = ExitCode.NO

@@ -1,0 +1,28 @@
+"""What is shown, before it is known on what: tables and lines, each under a title of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+    empty: str = ""
+    """Said instead when there are no rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Text as it is."""
+
+    lines: Sequence[str]
+    title: str = ""
+
+
+Block = Table | Lines

@@ -1,0 +1,82 @@
+"""Prints the answers of commands: tables for people, aligned text for pipes, JSON for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+import click
+import msgspec
+
+from copycat_cli.output.blocks import Block, Lines
+from copycat_cli.output.plain import plain
+
+TABLE, JSON = "table", "json"
+
+
+class Screen(Protocol):
+    """Something that shows a state and replaces it by the next."""
+
+    def show(self, tree: object, *blocks: Block) -> None:
+        """Show this state."""
+
+
+class Printer:
+    """Answers go to stdout, advice to stderr; JSON is never mixed with words."""
+
+    def __init__(self, form: str) -> None:
+        """Print as `table` or as `json`."""
+        self._json = form == JSON
+
+    @property
+    def terminal(self) -> bool:
+        """Whether somebody looks at a screen that can be redrawn."""
+        return not self._json and sys.stdout.isatty()
+
+    def show(self, tree: object, *blocks: Block) -> None:
+        """Print an answer: the tree as JSON, or the blocks."""
+        if self._json:
+            click.echo(msgspec.json.format(msgspec.json.encode(tree), indent=2))
+        elif self.terminal:
+            from rich.console import Console  # noqa: PLC0415 - a pipe needs none of it
+
+            from copycat_cli.output.pretty import pretty  # noqa: PLC0415 - likewise
+
+            Console(highlight=False).print(pretty(blocks))
+        else:
+            click.echo(plain(blocks))
+
+    def did(self, tree: object, *lines: str) -> None:
+        """Print what was done."""
+        self.show(tree, Lines(lines))
+
+    def advise(self, title: str, lines: Sequence[str]) -> None:
+        """Say what to do next, on stderr."""
+        if not self._json and lines:
+            click.echo("\n".join((title, *(f"  {line}" for line in lines))), err=True)
+
+    @contextmanager
+    def screen(self) -> Iterator[Screen]:
+        """Show one state after the other: in place on a terminal, else each that differs from the last."""
+        if not self.terminal:
+            yield _Changes(self)
+            return
+        from copycat_cli.output.live import live_screen  # noqa: PLC0415 - needs rich
+
+        with live_screen() as screen:
+            yield screen
+
+
+class _Changes:
+    """States below each other."""
+
+    def __init__(self, printer: Printer) -> None:
+        self._printer = printer
+        self._last: object = None
+
+    def show(self, tree: object, *blocks: Block) -> None:
+        if tree != self._last:
+            self._printer.show(tree, *blocks)
+            self._last = tree

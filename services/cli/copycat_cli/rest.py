@@ -1,0 +1,136 @@
+"""The REST interface over HTTP: typed answers, and refusals as errors of ours."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError
+
+T = TypeVar("T")
+ANSWER_SECONDS = 120.0
+"""More than the 90 s after which a worker itself gives up."""
+CONNECT_SECONDS = 5.0
+#: A proxy of the environment leads out of this machine, never back to it.
+PAST_PROXIES: Mapping[str, None] = {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")}
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """The body of a refusal."""
+
+    message: str
+    error_code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer that is no refusal."""
+
+    status: int
+    content: bytes
+    shown_url: str
+
+    def read_as(self, shape: type[T]) -> T:
+        """Return the body as this type.
+
+        Raises:
+            UnreachableError: It is not of this type: whatever answers is not Kafka Connect.
+        """
+        try:
+            return msgspec.json.decode(self.content, type=shape)
+        except msgspec.DecodeError as error:
+            raise _not_connect(self.shown_url, self.status) from error
+
+
+class Rest:
+    """One cluster, asked over any of its REST addresses."""
+
+    def __init__(self, url: str, *, patience: float = ANSWER_SECONDS) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            url: The root, e.g. `http://127.0.0.1:8083`; a name and password in it are used and never shown.
+            patience: Seconds to wait for an answer.
+
+        Raises:
+            UnreachableError: It is no address.
+        """
+        timeout = httpx.Timeout(patience, connect=min(patience, CONNECT_SECONDS))
+        try:
+            parsed = httpx.URL(url if "://" in url else f"http://{url}")
+        except httpx.InvalidURL as error:
+            raise UnreachableError(
+                f"The url is no address ({error}): it looks like http://HOST:8083"
+            ) from error
+        self.shown_url = str(parsed.copy_with(userinfo=b"")).rstrip("/")
+        if parsed.scheme not in {"http", "https"} or not parsed.host:
+            raise UnreachableError(
+                f"{self.shown_url} is no address of a cluster: it looks like http://HOST:8083"
+            )
+        self._root = str(parsed).rstrip("/")
+        # Loading the authorities takes longer than a request: only where there is TLS.
+        verify = True if parsed.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._client = httpx.Client(timeout=timeout, mounts=PAST_PROXIES, verify=verify)
+
+    def get(self, shape: type[T], *path: str, query: Mapping[str, str | list[str]] | None = None) -> T:
+        """Return what is at a path."""
+        return self.ask("GET", *path, query=query).read_as(shape)
+
+    def ask(
+        self,
+        method: str,
+        *path: str,
+        body: object = None,
+        query: Mapping[str, str | list[str]] | None = None,
+    ) -> Answer:
+        """Send a request to a path given by its segments.
+
+        Raises:
+            NotFoundError: The answer is 404.
+            RefusedError: The answer is another 4xx.
+            CliError: The cluster failed to answer.
+            UnreachableError: Nothing answers there, or something else than Kafka Connect.
+        """
+        url = "/".join((self._root, *(quote(segment, safe="") for segment in path)))
+        content = None if body is None else msgspec.json.encode(body)
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        try:
+            reply = self._client.request(method, url, content=content, headers=headers, params=query)
+        except httpx.TimeoutException as error:
+            raise UnreachableError(
+                f"{self.shown_url} did not answer in time: {method} /{'/'.join(path)}"
+            ) from error
+        except httpx.TransportError as error:
+            raise UnreachableError(f"No cluster answers at {self.shown_url}: {error}") from error
+        if reply.is_success:
+            return Answer(reply.status_code, reply.content, self.shown_url)
+        raise self._refusal(reply)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _refusal(self, reply: httpx.Response) -> CliError:
+        try:
+            message = msgspec.json.decode(reply.content, type=Problem).message
+        except msgspec.DecodeError:
+            return _not_connect(self.shown_url, reply.status_code)
+        if reply.status_code == httpx.codes.NOT_FOUND:
+            return NotFoundError(message)
+        if reply.is_client_error:
+            return RefusedError(message)
+        return CliError(f"The cluster answered HTTP {reply.status_code}: {message}")
+
+
+def _not_connect(url: str, status: int) -> UnreachableError:
+    if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+        return UnreachableError(
+            f"{url} answered HTTP {status}: it wants a name and a password, or other ones"
+        )
+    return UnreachableError(f"What answers at {url} is not Kafka Connect's REST interface (HTTP {status})")

@@ -1,0 +1,70 @@
+"""Watch connectors until they are as wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from threading import Event
+from typing import TYPE_CHECKING
+
+from copycat_cli.api.connectors import get_connector
+from copycat_cli.api.statuses import FAILED, RUNNING, Status, get_status, get_statuses
+from copycat_cli.errors import FailedStateError, LateError
+
+if TYPE_CHECKING:
+    from copycat_cli.rest import Rest
+
+POLL_SECONDS = 0.25
+FAILED_SECONDS = 5.0
+"""A restart under way still shows what failed before; after this long it is believed."""
+
+
+def watch(rest: Rest, connectors: Sequence[str], seconds: float, ended: Event) -> Iterator[list[Status]]:
+    """Yield the statuses again and again until ended."""
+    while not ended.is_set():
+        yield get_statuses(rest, connectors)
+        ended.wait(seconds)
+
+
+def wait_for(rest: Rest, connectors: Sequence[str], wanted: str, seconds: float) -> Iterator[list[Status]]:
+    """Yield statuses until each connector and all its tasks are in a state; FAILED is reached by any.
+
+    Raises:
+        FailedStateError: Something stays FAILED instead.
+        LateError: It took too long.
+    """
+    deadline = time.monotonic() + seconds
+    failed_since: float | None = None
+    while True:
+        statuses = [get_status(rest, name) for name in connectors]
+        yield statuses
+        if all(_reached(rest, status, wanted) for status in statuses):
+            return
+        now = time.monotonic()
+        failed = [status for status in statuses if status.failed]
+        failed_since = (failed_since or now) if failed else None
+        if failed_since is not None and now - failed_since > min(FAILED_SECONDS, seconds / 2):
+            raise FailedStateError("\n".join(map(_failure, failed)))
+        if now > deadline:
+            message = f"{'; '.join(map(summary, statuses))}: not {wanted} within {seconds:g} s"
+            raise LateError(message)
+        time.sleep(POLL_SECONDS)
+
+
+def summary(status: Status) -> str:
+    """Return a status in one line."""
+    tasks = ", ".join(f"task {task.id} {task.state}" for task in status.tasks) or "no tasks"
+    return f"{status.name} is {status.connector.state}, {tasks}"
+
+
+def _reached(rest: Rest, status: Status, wanted: str) -> bool:
+    if wanted == FAILED:
+        return bool(status.failed)
+    if any(each.state != wanted for each in (status.connector, *status.tasks)):
+        return False
+    # What was configured and has not reported yet does not run yet; nor does a connector without tasks.
+    return wanted != RUNNING or len(status.tasks) >= max(1, len(get_connector(rest, status.name).tasks))
+
+
+def _failure(status: Status) -> str:
+    return f"{summary(status)}: {status.failed[0].reason}"

@@ -1,0 +1,136 @@
+"""The services a cluster has once, run by one of the copies that share an application id.
+
+A log of one record says where they are: its owner runs them, all others read it. Who owns it is elected,
+fenced and handed over as for every log (`copycat_eventlog`), and each service's own fence makes a mistake
+harmless (I3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from copycat_connect.errors import CopycatError, NotWriterError
+from copycat_eventlog.log import Entry, Log, Record, Revision
+from copycat_eventlog.open import open_log
+from copycat_eventlog.settings import Backend, LogSettings
+
+from copycat_launcher.in_process import serve_of, stop_all
+from copycat_launcher.kept_role import KeptRole
+from copycat_launcher.polling import until
+from copycat_launcher.roles import CONFIG, OFFSET, SCHEDULER, STATUS, Role
+
+SERVICES = (CONFIG, OFFSET, STATUS, SCHEDULER)
+CORE = Role("core", 1, "")
+WHERE = b"services"
+SECURITY = ("security.", "sasl.", "ssl.")
+ELECTION_SECONDS = 20.0
+
+Found = Callable[[Mapping[str, str]], None]
+
+
+class Core:
+    """This copy's part in the election, and the services while it is elected."""
+
+    def __init__(self, addresses: Mapping[str, str], found: Found) -> None:
+        """Prepare.
+
+        Args:
+            addresses: Where this copy's services would answer, by role.
+            found: Told where the services answer, by role, whenever that changes.
+        """
+        self._addresses = dict(addresses)
+        self._found = found
+        self._known = False
+
+    async def serve(
+        self, properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None]
+    ) -> None:
+        """Take part until `stop`; calls `ready` once the services are known to answer somewhere.
+
+        Raises:
+            CopycatError: The log cannot be read, or went away.
+        """
+        where = open_log(_settings(properties))
+        work: list[asyncio.Task[None]] = []
+        try:
+            await where.start(self._fold)
+            work = [
+                asyncio.create_task(self._take_part(where, properties, lambda: ready(""))),
+                asyncio.create_task(_crash(where)),
+                asyncio.create_task(_set(stop)),
+            ]
+            done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+            await where.stop()
+
+    async def _take_part(self, where: Log, properties: Mapping[str, str], ready: Callable[[], None]) -> None:
+        try:
+            await where.lead(ELECTION_SECONDS)
+        except NotWriterError:  # another copy runs the services, or will in a moment
+            await until(partial(self._leads_or_knows, where))
+            if not where.leads:
+                ready()
+        while True:
+            await until(partial(_leads, where, True))
+            await self._serve_services(where, properties, ready)
+
+    async def _leads_or_knows(self, where: Log) -> bool:
+        return where.leads or self._known
+
+    async def _serve_services(
+        self, where: Log, properties: Mapping[str, str], ready: Callable[[], None]
+    ) -> None:
+        services = [KeptRole(role, serve_of(role), self._told(properties, role)) for role in SERVICES]
+        try:
+            await asyncio.gather(*(service.ready() for service in services))
+            await where.append([Record(WHERE, json.dumps(self._addresses).encode())])
+            ready()
+            await until(partial(_leads, where, False))
+        finally:
+            await stop_all(services)
+
+    def _told(self, properties: Mapping[str, str], role: Role) -> dict[str, str]:
+        return {**properties, role.listen_key: self._addresses[role.name]}
+
+    def _fold(self, entries: Sequence[Entry], _: Revision) -> None:
+        for entry in entries:
+            if entry.record.key == WHERE and entry.record.value is not None:
+                self._found(json.loads(entry.record.value))
+                self._known = True
+
+
+async def _leads(where: Log, wanted: bool) -> bool:
+    return where.leads is wanted
+
+
+async def _crash(where: Log) -> None:
+    error = await where.crashed()
+    message = f"The log of where the services are failed ({type(error).__name__}: {error})"
+    raise CopycatError(message) from error
+
+
+async def _set(stop: asyncio.Event) -> None:
+    await stop.wait()
+
+
+def _settings(properties: Mapping[str, str]) -> LogSettings:
+    group = properties["group.id"]
+    return LogSettings(
+        backend=Backend.KAFKA,
+        bootstrap_servers=properties["bootstrap.servers"],
+        topic=f"{group}-services",
+        replication_factor=-1,
+        owner_id=f"connect-cluster-{group}-services",
+        setting="group.id",
+        purpose="the addresses of the services",
+        single_partition=True,
+        client_config={key: value for key, value in properties.items() if key.startswith(SECURITY)},
+    )

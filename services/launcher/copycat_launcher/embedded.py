@@ -1,0 +1,211 @@
+"""Copycat inside an application: KIP-26's embedded mode."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, TypeVar
+
+import platformdirs
+from copycat_cli.connector_files import ConnectorFile
+from copycat_connect.errors import ConfigError
+from copycat_embedded.spark_java import spark_java_home
+
+from copycat_launcher.added import named, told_topics
+from copycat_launcher.data_dir import DataDir
+from copycat_launcher.embedded_kafka import kafka_in
+from copycat_launcher.errors import ConnectorStartError, StartError
+from copycat_launcher.member import Member, Place
+from copycat_launcher.operations import Operations
+from copycat_launcher.reachable import check_reachable
+from copycat_launcher.submit import POLL_SECONDS, submit
+
+R = TypeVar("R")
+START_SECONDS = 180.0
+TOPICS_SECONDS = 30.0
+
+
+class Copycat(Operations):
+    """One copy of Copycat, in threads of this process; its calls block and may come from any thread.
+
+    Copies of one app id on the same brokers are one cluster (the app id is its `group.id`): connectors and
+    tasks are spread evenly over them, and move when a copy comes, leaves or dies. One copy a process.
+
+    Without `stop`, or a `with` block, the end of the process is a crash: nothing is lost, the last seconds
+    may be repeated.
+    """
+
+    _alone: ClassVar[threading.Lock] = threading.Lock()  # Spark allows one context a process
+
+    def __init__(
+        self,
+        app_id: str,
+        bootstrap_servers: str = "",
+        *,
+        host: str = "127.0.0.1",
+        settings: Mapping[str, str] | None = None,
+        data_dir: Path | None = None,
+    ) -> None:
+        """Prepare; nothing starts yet.
+
+        Args:
+            app_id: Names the cluster, its consumer groups and its topics.
+            bootstrap_servers: The brokers, `host:port,...`; none: a Kafka of its own, kept in `data_dir`.
+            host: At which name or address copies on other machines reach this one.
+            settings: Worker properties, as in Kafka Connect, that win over Copycat's own.
+            data_dir: Folder of the own Kafka; by default one named by the app id in the user's data folder.
+
+        Raises:
+            ConfigError: The app id is empty.
+        """
+        if not app_id:
+            message = "The app id is empty. Name the application, for example Copycat('orders')"
+            raise ConfigError(message)
+        self.app_id = app_id
+        self._bootstrap = bootstrap_servers
+        self._member = Member(app_id, host, dict(settings or {}))
+        self._data_dir = data_dir or platformdirs.user_data_path("copycat", appauthor=False) / app_id
+        self._loop: Future[asyncio.AbstractEventLoop] = Future()
+        self._place: Future[Place] = Future()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name=f"copycat-{app_id}", daemon=True)
+        self._failure: Exception | None = None
+        self._unnamed: dict[str, Mapping[str, str]] = {}
+
+    def start(self, timeout: float = START_SECONDS) -> Copycat:
+        """Start, and return this object once connectors can be added.
+
+        Raises:
+            ConfigError: A setting is wrong.
+            StartError: This copy or another one of this process was started before, no broker answers, or
+                the start takes longer than `timeout` seconds.
+        """
+        if self._thread.ident is not None or not self._alone.acquire(blocking=False):
+            message = (
+                f"{self} cannot start: this process has started a Copycat before; stop that one, make a new"
+            )
+            raise StartError(message)
+        self._thread.start()
+        try:
+            self._place.result(timeout)
+        except TimeoutError:
+            self.stop()
+            message = f"{self} was not ready within {timeout:g} s; the log says what it waits for"
+            raise StartError(message) from None
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Drain and end: tasks flush, commit and move to other copies. Safe in a signal handler."""
+        if self._thread.ident is None:
+            return
+        with suppress(RuntimeError):  # it has ended already
+            self._loop.result().call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for the end, at most `timeout` seconds.
+
+        Raises:
+            CopycatError: It ended without having been told to.
+        """
+        self._thread.join(timeout)
+        if self._failure is not None:
+            raise self._failure
+
+    def add_connector(self, config: Mapping[str, str], *, timeout: float = TOPICS_SECONDS) -> frozenset[str]:
+        """Create a connector, or change the one of this name, and return its topics once it runs.
+
+        The topics are those the configuration names; else those the source has written to, for which it waits
+        `timeout` seconds. More may follow: ask `topics` later. Added again with the same configuration,
+        by this or another copy, nothing changes.
+
+        Args:
+            config: As in Kafka Connect. Without a `name`, the app id and the class make one.
+            timeout: How long a source may take to write its first record; nothing is returned after it.
+
+        Raises:
+            ConfigError: A value is no string, there is no `connector.class`, or a second connector of a class
+                has no name.
+            ConnectorStartError: The connector was refused, or it or a task failed to start.
+        """
+        name, complete = named(self.app_id, config)
+        if not config.get("name") and self._unnamed.setdefault(name, complete) != complete:
+            message = f"Two connectors of class {config['connector.class']} have no name; give each its own"
+            raise ConfigError(message, key="name")
+        self._do(submit(self.rest_url, ConnectorFile(Path(sys.argv[0] or sys.executable), name, complete)))
+        return told_topics(complete) or self._first_topics(name, timeout)
+
+    @property
+    def place(self) -> Place:
+        """Where this copy is found, for gRPC clients and Kafka clients.
+
+        Raises:
+            StartError: It does not run.
+        """
+        if not self._place.done() or not self._thread.is_alive():
+            message = f"{self} does not run. Call start() before, or use it in a with block"
+            raise StartError(message)
+        return self._place.result()
+
+    @property
+    def rest_url(self) -> str:
+        """Root of the REST interface of this copy, which answers for the whole cluster."""
+        return self.place.rest_url
+
+    def __enter__(self) -> Copycat:
+        """Start."""
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Drain and end."""
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"Copycat({self.app_id!r})"
+
+    def _first_topics(self, name: str, timeout: float) -> frozenset[str]:
+        deadline = time.monotonic() + timeout
+        while True:
+            status, topics = self.status(name), self.topics(name)
+            if status.failed:
+                message = f"connector {name} failed: {status.failed[0].reason}"
+                raise ConnectorStartError(message, connector=name)
+            if topics or status.type == "sink" or time.monotonic() > deadline:
+                return topics
+            time.sleep(POLL_SECONDS)
+
+    def _do(self, work: Coroutine[Any, Any, R]) -> R:
+        return asyncio.run_coroutine_threadsafe(work, self._loop.result()).result()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._live())
+        except Exception as error:  # the top of the thread
+            self._failure = error
+            if not self._place.done():
+                self._place.set_exception(error)
+        finally:
+            self._alone.release()
+
+    async def _live(self) -> None:
+        self._loop.set_result(asyncio.get_running_loop())
+        os.environ["JAVA_HOME"] = str(spark_java_home())
+        if self._bootstrap:
+            await check_reachable(self._bootstrap)
+            await self._member.serve(self._bootstrap, self._stop, self._place.set_result)
+            return
+        async with kafka_in(DataDir(self._data_dir.resolve())) as bootstrap:
+            await self._member.serve(bootstrap, self._stop, self._place.set_result)

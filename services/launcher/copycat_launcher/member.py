@@ -1,0 +1,90 @@
+"""One copy of an embedded Copycat: a worker, the REST interface, and a part in running the services."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from copycat_embedded.ports import free_ports
+
+from copycat_launcher.core import CORE, SERVICES, Core
+from copycat_launcher.forwarding import Forwarder
+from copycat_launcher.in_process import serve_of, stop_all
+from copycat_launcher.kept_role import KeptRole
+from copycat_launcher.readiness import serves_rest
+from copycat_launcher.roles import EXECUTOR, GATEWAY
+from copycat_launcher.run import unless
+from copycat_launcher.worker_properties import DISTRIBUTED, embedded_properties
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a copy is found."""
+
+    bootstrap_servers: str
+    """The Kafka it works on."""
+    rest_url: str
+    """Root of its REST interface."""
+    addresses: Mapping[str, str]
+    """Where this process reaches each service over gRPC, by role: config, offset, status, scheduler."""
+    worker_id: str
+    """The name of its worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What a copy is told."""
+
+    app_id: str
+    """Names the cluster it belongs to."""
+    host: str
+    """At which name or address other copies reach it."""
+    settings: Mapping[str, str]
+    """Worker properties that win over ours."""
+
+    async def serve(self, bootstrap: str, stop: asyncio.Event, ready: Callable[[Place], None]) -> None:
+        """Work until `stop`, then drain; calls `ready` once everything answers.
+
+        Raises:
+            CopycatError: A setting is wrong, or something did not start.
+        """
+        rest_port, executor_port, *ports = free_ports(2 + len(SERVICES))
+        mine = {role.name: f"{self.host}:{port}" for role, port in zip(SERVICES, ports, strict=True)}
+        async with AsyncExitStack() as stack:
+            forwarders = {role.name: Forwarder() for role in SERVICES}
+            addresses = {}
+            for name, forwarder in forwarders.items():
+                stack.push_async_callback(forwarder.stop)
+                addresses[name] = await forwarder.start()
+            properties = embedded_properties(
+                self.app_id,
+                bootstrap,
+                self.settings,
+                rest_port=rest_port,
+                executor=f"{self.host}:{executor_port}",
+                services=addresses,
+            )
+            DISTRIBUTED.parse(properties)
+            place = Place(
+                bootstrap, f"http://{GATEWAY.address(properties)}", addresses, EXECUTOR.address(properties)
+            )
+
+            def found(where: Mapping[str, str]) -> None:
+                for name, address in where.items():
+                    forwarders[name].lead_to(address)
+
+            roles = [
+                KeptRole(CORE, Core(mine, found).serve, properties),
+                *(KeptRole(role, serve_of(role), properties) for role in (EXECUTOR, GATEWAY)),
+            ]
+            stack.push_async_callback(stop_all, roles)
+            if await unless(_started(roles, place.rest_url), stop):
+                ready(place)
+                await stop.wait()
+
+
+async def _started(roles: list[KeptRole], url: str) -> None:
+    await asyncio.gather(*(role.ready() for role in roles))
+    await serves_rest(url)

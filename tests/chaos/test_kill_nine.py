@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.system import CopycatUp
+
+from tests.chaos.lines import Writer
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -25,32 +26,6 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
     folder = tmp_path_factory.mktemp("chaos")
     with EmbeddedKafka(folder / "kafka") as kafka, CopycatUp(folder / "data", kafka.bootstrap) as up:
         yield up
-
-
-class Writer:
-    """Appends numbered lines to a file until told to stop."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._write)
-        self.lines = 0
-
-    def _write(self) -> None:
-        with self._path.open("a") as out:
-            while not self._done.wait(0.005):
-                for _ in range(20):
-                    out.write(f"line {self.lines}\n")
-                    self.lines += 1
-                out.flush()
-
-    def __enter__(self) -> Writer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
 
 
 def create(url: str, name: str, config: dict[str, str]) -> None:
@@ -102,7 +77,7 @@ def test_no_line_is_lost_when_a_process_is_killed(system: CopycatUp, role: str, 
             wait_until(lambda: system.processes(role), 60, f"{role} runs again")
             system.kill(role)
 
-    expected = {f"line {number}" for number in range(writer.lines)}
+    expected = set(writer.expected())
     wait_until(lambda: set(copied(target)) >= expected, 90, "every line arrived")
     for name in (f"{topic}-in", f"{topic}-out"):
         wait_until(lambda: healthy(system.url), 90, "a healthy system")

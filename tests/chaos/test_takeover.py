@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import unique, wait_until
@@ -40,16 +39,6 @@ def worker_of(url: str, name: str) -> str:
     return found[0]["worker_id"] if found and found[0]["state"] == "RUNNING" else ""
 
 
-def executor_at(system: CopycatUp, worker: str) -> psutil.Process:
-    """Return the process that listens on a worker's address."""
-    port = int(worker.rpartition(":")[2])
-    return next(
-        process
-        for process in system.processes("executor")
-        if any(c.laddr.port == port and c.status == "LISTEN" for c in process.net_connections("tcp"))
-    )
-
-
 def test_the_work_of_a_killed_executor_moves_within_the_lease(system: CopycatUp, tmp_path: Path) -> None:
     names = [unique("takeover") for _ in range(2)]
     for name in names:
@@ -68,7 +57,7 @@ def test_the_work_of_a_killed_executor_moves_within_the_lease(system: CopycatUp,
     assert len(set(before.values())) == 2, "two connectors on two workers"
     lost, kept = names
 
-    executor_at(system, before[lost]).kill()
+    system.executor(before[lost]).kill()
 
     wait_until(
         lambda: worker_of(system.url, lost) not in ("", before[lost]), 3 * LEASE_SECONDS, "the task moved"

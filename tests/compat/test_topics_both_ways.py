@@ -1,4 +1,4 @@
-"""One system stopped, the other started on its topics: connectors, target states and offsets are there."""
+"""One system stopped, the other started on its topics: connectors, states, offsets and topics are there."""
 
 from __future__ import annotations
 
@@ -75,6 +75,7 @@ def populate(url: str, folder: Path) -> None:
         rest.put("/connectors/paused/pause").raise_for_status()
         rest.put("/connectors/stopped/stop").raise_for_status()
         wait_until(lambda: offsets(rest, "sink-é") == [read(LINES)], 120, "the sink's offset")
+        wait_until(lambda: {name: topics(rest, name) for name in TOPICS} == TOPICS, 120, f"topics {TOPICS}")
         wait_until(lambda: states(rest) == STATES, 120, f"states {STATES}")
 
 
@@ -84,6 +85,12 @@ def create(rest: httpx.Client, name: str, config: dict[str, str]) -> bool:
     return reply.status_code == 201 or "already exists" in reply.text
 
 
+TOPICS = {
+    "running": {"lines"},
+    "sink-é": {"lines"},
+    "paused": {"paused-lines"},
+    "stopped": {"stopped-lines"},
+}
 STATES = {"running": "RUNNING", "sink-é": "RUNNING", "paused": "PAUSED", "stopped": "STOPPED"}
 
 
@@ -106,6 +113,10 @@ def offsets(rest: httpx.Client, name: str) -> list[dict[str, Any]]:
     return found
 
 
+def topics(rest: httpx.Client, name: str) -> set[str]:
+    return set(rest.get(f"/connectors/{name}/topics").json()[name]["topics"])
+
+
 def described(url: str, folder: Path) -> dict[str, Any]:
     """Return what a system knows of every connector, once its states have settled."""
     with httpx.Client(base_url=url, timeout=90) as rest:
@@ -116,12 +127,13 @@ def described(url: str, folder: Path) -> dict[str, Any]:
                 "config": parts["info"]["config"],
                 "type": parts["info"]["type"],
                 "offsets": offsets(rest, name),
+                "topics": topics(rest, name),
             }
             for name, parts in found.items()
         }
 
 
-def test_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str, tmp_path: Path) -> None:
+def test_k558_32_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str, tmp_path: Path) -> None:
     with CopycatUp(tmp_path / "data", broker) as ours:
         populate(ours.url, tmp_path)
         before = described(ours.url, tmp_path)
@@ -132,7 +144,7 @@ def test_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str, tmp_pat
     assert after == before
 
 
-def test_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str, tmp_path: Path) -> None:
+def test_k558_32_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str, tmp_path: Path) -> None:
     with connect(broker, tmp_path / "connect") as peer:
         populate(peer.url, tmp_path)
         before = described(peer.url, tmp_path)

@@ -119,11 +119,4 @@ DIFFERENCES: Final = (
         r"body\.level",
         "INFO",
     ),
-    Difference(
-        "Kafka Connect also makes an instance of a connector that is not to run, and so knows its version;"
-        " Copycat learns the version when it first starts the connector.",
-        "(status of |still |restart the ).*",
-        r"body\.connector\.version",
-        "<version>",
-    ),
 )

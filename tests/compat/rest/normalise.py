@@ -8,6 +8,8 @@ from typing import Any, Final
 #: Fields whose value is a matter of the moment or of the machine; a missing or null one stays as it is.
 REPLACED: Final = frozenset({"worker_id", "trace", "last_modified", "version", "commit"})
 VERSION: Final = re.compile(r"\d+\.\d+\.\d+(\.dev\d+)?(\+\w+)?")
+#: Where plugins are proposed, those that Kafka itself does not bring stand beside its own.
+OWN_PLUGINS: Final = ("copycat_plugins.", "io.confluent.connect.")
 SHOWN_MAP: Final = re.compile(r"\{([^{}]*=[^{}]*)\}")
 
 
@@ -21,10 +23,14 @@ def normalised(value: Any, key: str = "") -> Any:
         case dict():
             return {name: normalised(item, name) for name, item in value.items()}
         case list():
-            items = [normalised(item) for item in value]
+            items = [normalised(item) for item in value if not _is_own_plugin(item)]
             return sorted(items, key=repr) if _has_no_order(items) else items
         case _:
             return value
+
+
+def _is_own_plugin(item: Any) -> bool:
+    return isinstance(item, str) and item.startswith(OWN_PLUGINS)
 
 
 def _has_no_order(items: list[Any]) -> bool:

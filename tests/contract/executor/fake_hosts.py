@@ -26,6 +26,7 @@ class FakeHost:
         self.stopped: list[pb.StopTask] = []
         self.commands: list[pb.AttachResponse] = []
         self.drains = True
+        self.takes = True
         self.runs = True
         self._token = token or spec.token
         self._ended = ended
@@ -71,6 +72,8 @@ class FakeHost:
         match command.WhichOneof("command"):
             case "start_task":
                 self.started.append(command.start_task)
+                if self.takes:
+                    self.say(taken=pb.TaskTaken(task=command.start_task.task))
                 if self.runs:
                     paused = command.start_task.target_state == types_pb2.TARGET_STATE_PAUSED
                     self.state(command.start_task.task, PAUSED if paused else RUNNING, version="1.0")
@@ -98,10 +101,11 @@ class FakeLauncher:
         self.killed: list[str] = []
         self.drains = True
         self.attaches = True
+        self.takes = True
 
     def launch(self, spec: HostSpec, ended: Ended) -> None:
         host = FakeHost(spec, ended)
-        host.drains = self.drains
+        host.drains, host.takes, host.runs = self.drains, self.takes, self.takes
         self.hosts.append(host)
         if not self.attaches:
             host.die("no interpreter")

@@ -133,6 +133,8 @@ class FakeScheduler(SchedulerServiceServicer):
         self.held: dict[Key, int] = {}
         self.leaving = False
         self.beats = 0
+        self.joins = 0
+        self.hangs = False
         self.generation = 0
         self.watch = Watch()
 
@@ -156,7 +158,10 @@ class FakeScheduler(SchedulerServiceServicer):
         self.watch.send(scheduler_pb.WatchAssignmentsResponse(removed=instance))
 
     async def Join(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:
+        self.joins += 1
         async for beat in request_iterator:
+            if self.hangs:
+                await asyncio.Event().wait()
             self.beats += 1
             self.leaving = beat.leaving
             self.held = {

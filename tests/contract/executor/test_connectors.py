@@ -61,6 +61,22 @@ async def test_a_connector_that_fails_to_start_says_why_and_starts_again_only_wi
         assert it.status.states("orders") == ["FAILED", "RUNNING"]
 
 
+async def test_a_connector_that_is_not_to_run_shows_its_version_all_the_same() -> None:
+    async with world() as it:
+        it.config.put("orders", SOURCE, target=types_pb2.TARGET_STATE_STOPPED)
+        it.scheduler.assign(it.worker, "orders")
+        await it.status_is("STOPPED", "orders")
+        assert it.status.last("orders").version == "1.2"
+
+
+async def test_a_connector_without_its_plugin_can_be_at_rest() -> None:
+    async with world() as it:
+        it.config.put("orders", {**SOURCE, "connector.class": "Gone"}, target=types_pb2.TARGET_STATE_STOPPED)
+        it.scheduler.assign(it.worker, "orders")
+        await it.status_is("STOPPED", "orders")
+        assert not it.status.last("orders").HasField("version")
+
+
 async def test_a_connector_follows_its_target_state() -> None:
     async with world() as it:
         await begin(it, SOURCE)

@@ -19,9 +19,9 @@ ENV_PROVIDER = {
 }
 
 
-async def validate(it: World, config: dict[str, str]) -> pb.ValidateConnectorResponse:
+async def validate(it: World, config: dict[str, str], timeout: float = 30) -> pb.ValidateConnectorResponse:
     request = pb.ValidateConnectorRequest(config=config_to_proto({"name": "orders", **config}))
-    return await it.gateway.ValidateConnector(request, timeout=30)
+    return await it.gateway.ValidateConnector(request, timeout=timeout)
 
 
 async def test_plugins_are_listed_with_their_aliases() -> None:
@@ -55,6 +55,19 @@ async def test_a_good_configuration_has_no_errors() -> None:
         found = await validate(it, SOURCE)
         assert (found.name, found.type, found.error_count) == ("ProbeSource", "source", 0)
         assert "Common" in found.groups
+
+
+async def test_a_transformation_asks_the_query_engine_while_it_is_validated() -> None:
+    step = {
+        "transforms": "q",
+        "transforms.q.type": "SparkSql",
+        "transforms.q.value.schema": "STRING",
+    }
+    async with world() as it:
+        good = await validate(it, {**SOURCE, **step, "transforms.q.sql": "good"})
+        bad = await validate(it, {**SOURCE, **step, "transforms.q.sql": "refuse because"})
+        told = {info.value.name: list(info.value.errors) for info in bad.configs if info.value.errors}
+        assert (good.error_count, told) == (0, {"transforms.q.sql": ["because"]})
 
 
 async def test_a_bad_configuration_is_answered_key_by_key() -> None:
@@ -98,6 +111,14 @@ async def test_a_hanging_validation_names_its_stage_and_holds_up_nobody() -> Non
         assert late.value.remote_code.name == "plugin.hangs"
         assert late.value.fields["stage"] == "performing multi-property validation for the connector"
         assert late.value.message.startswith("Request timed out. The worker is currently performing multi-")
+
+
+async def test_a_hanging_validation_is_answered_before_its_caller_gives_up() -> None:
+    async with world(plugin_call=60.0) as it:
+        with pytest.raises(RemoteError) as late:
+            await validate(it, {**SOURCE, "on.validate": "hang"}, timeout=2)
+        assert late.value.remote_code.name == "plugin.hangs"
+        assert late.value.fields["stage"] == "performing multi-property validation for the connector"
 
 
 async def test_a_validation_that_ends_the_process_is_answered_and_others_go_on() -> None:

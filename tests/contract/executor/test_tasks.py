@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
-import pytest
 from copycat.config.v1 import config_service_pb2 as config_pb
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2 as host_pb
@@ -13,7 +11,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConfigError, StaleGenerationError, UnavailableError
 
 from tests.contract.executor import world as worlds
-from tests.contract.executor.world import SINK, SOURCE, raw_host_stub
+from tests.contract.executor.world import SINK, SOURCE
 
 world = partial(worlds.world, connectors=False)
 
@@ -188,64 +186,6 @@ async def test_a_new_task_set_restarts_the_task_only_once_it_is_published() -> N
         await it.until(lambda: len(host.started) == 2)
 
 
-async def test_a_task_whose_host_is_killed_starts_again_in_another_host() -> None:
-    async with world() as it:
-        await it.run_task()
-        first = it.launcher.of("orders-0")
-        first.die()
-        await it.until(lambda: it.launcher.of("orders-0") is not first)
-        await it.until(lambda: len(it.status.states("orders", 0)) == 2)
-        assert it.status.states("orders", 0) == ["RUNNING", "RUNNING"]
-
-
-async def test_a_task_whose_hosts_die_again_and_again_is_failed_with_the_reason() -> None:
-    async with world() as it:
-        await it.run_task()
-        for death in range(4):
-            await it.until(lambda death=death: len(it.status.states("orders", 0)) == death + 1)
-            it.launcher.of("orders-0").die("out of memory")
-        await it.status_is("FAILED", "orders", 0)
-        assert "out of memory" in it.status.trace("orders", 0)
-        assert len(it.launcher.hosts) == 4
-
-
-async def test_a_task_that_hangs_in_its_drain_is_ended_with_its_host_after_the_neighbours_left() -> None:
-    async with world(slots=1, drain=0.2) as it:
-        await it.run_task()
-        it.config.put("quiet", SOURCE, [{"index": "0"}])
-        it.scheduler.assign(it.worker, "quiet", 0)
-        await it.status_is("RUNNING", "quiet", 0)
-        shared = it.launcher.of("orders-0")
-        assert it.launcher.of("quiet-0") is shared
-        shared.drains = False
-        it.scheduler.remove("orders", 0)
-        await it.until(lambda: len(shared.stopped) == 2, "the neighbour is moved")
-        shared.state(shared.started[1].task, types_pb2.STATE_UNASSIGNED)
-        await it.until(lambda: it.launcher.killed == [shared.spec.host_id])
-        await it.until(lambda: it.launcher.of("quiet-0") is not shared)
-        await it.until(lambda: list(it.scheduler.held) == [("quiet", 0)])
-
-
-async def test_a_task_that_finds_no_slot_of_its_own_makes_shared_ones_move() -> None:
-    async with world(slots=2) as it:
-        for name in ("a", "b"):
-            await it.run_task(name)
-        it.config.put("alone", {**SOURCE, "isolation": "task"}, [{"index": "0"}])
-        it.scheduler.assign(it.worker, "alone", 0)
-        await it.status_is("RUNNING", "alone", 0)
-        assert it.launcher.of("a-0") is it.launcher.of("b-0")
-        assert it.launcher.of("alone-0").refs() == ["alone-0"]
-
-
-async def test_a_spare_host_takes_the_next_task_and_is_replaced() -> None:
-    async with world(spares=1) as it:
-        await it.until(lambda: len(it.launcher.hosts) == 1)
-        spare = it.launcher.hosts[0]
-        await it.run_task()
-        assert it.launcher.of("orders-0") is spare
-        assert len(it.launcher.hosts) == 2
-
-
 async def test_offsets_a_task_asks_for_are_read_for_it() -> None:
     async with world() as it:
         await it.run_task()
@@ -294,20 +234,6 @@ async def test_events_of_an_earlier_start_are_dropped() -> None:
         assert "FAILED" not in it.status.states("orders", 0)
 
 
-@pytest.mark.parametrize("host_id", ["stranger", "known"])
-async def test_a_process_without_the_token_is_no_host(host_id: str) -> None:
-    async with world(spares=1) as it:
-        await it.until(lambda: len(it.launcher.hosts) == 1)
-        known = it.launcher.hosts[0].spec.host_id
-        channel, stub = raw_host_stub(it.worker)
-        async with channel:
-            hello = host_pb.Hello(host_id=known if host_id == "known" else host_id, token="guess")
-            call = stub.Attach(iter([host_pb.AttachRequest(hello=hello)]))
-            with pytest.raises(Exception, match="no host this executor waits for"):
-                async for _ in call:
-                    pass
-
-
 async def test_a_worker_that_leaves_says_so_drains_and_tells_every_last_status() -> None:
     async with world(spares=1, connectors=True) as it:
         it.config.put("orders", SOURCE)
@@ -336,12 +262,3 @@ async def test_log_levels_reach_the_hosts_in_their_words() -> None:
         await it.until(lambda: any(each.HasField("set_level") for each in host.commands))
         levels = [each.set_level for each in host.commands if each.HasField("set_level")]
         assert [(each.logger, each.level) for each in levels] == [("some.author", "DEBUG")]
-
-
-async def test_hosts_that_never_attach_are_not_launched_in_a_tight_loop() -> None:
-    began = time.monotonic()
-    async with world(spares=1, attaches=False) as it:
-        await it.until(lambda: len(it.launcher.hosts) == 3)
-        assert time.monotonic() - began > 0.4
-        it.launcher.attaches = True
-        await it.run_task()

@@ -21,6 +21,7 @@ from copycat_executor.adapters import executor_server, host_server
 from copycat_executor.adapters.connector_process import ConnectorProcess
 from copycat_executor.adapters.executor import Executor, Limits
 from copycat_executor.adapters.jobs import Jobs
+from copycat_executor.adapters.queries import Queries
 from copycat_executor.adapters.services import Addresses, connected
 from copycat_executor.adapters.tasks import Budgets
 from copycat_executor.domain.residency import ResidencyRules
@@ -48,11 +49,15 @@ class World:
         self.jobs = Jobs()
         self.executor: Executor
         self.process: ConnectorProcess
+        self.queries: Queries
         self.worker = ""
         self.gateway: Any  # generated stubs have no asynchronous types
 
     def connector_says(self, event: Mapping[str, Any]) -> None:
-        self.executor.connectors.heard(event)
+        if event["event"] == "query":
+            self.jobs.spawn(self.queries.tell(event, self.process), "query of a validation")
+        else:
+            self.executor.connectors.heard(event)
 
     def process_ended(self) -> None:
         self.executor.connectors.process_ended()
@@ -105,6 +110,7 @@ async def world(
         event=it.connector_says,
         ended=it.process_ended,
     )
+    it.queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
     if connectors:
         it.jobs.spawn(it.process.run(), "process of the connectors")
     server = RpcServer("127.0.0.1:0")
@@ -131,6 +137,7 @@ async def world(
                 services=services,
                 launcher=it.launcher,
                 process=it.process,
+                queries=it.queries,
                 jobs=it.jobs,
             )
             it.executor.run()

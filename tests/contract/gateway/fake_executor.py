@@ -44,9 +44,13 @@ class FakeExecutor(ExecutorServiceServicer):
         self.fails: Exception | None = None
         self.cannot_validate: CopycatError | None = None
         self.hangs = False
+        self.tells_no_plugins = False
         self.entered = asyncio.Event()
 
     async def ListPlugins(self, request: pb.ListPluginsRequest, context: Any) -> pb.ListPluginsResponse:
+        if self.tells_no_plugins:
+            self.entered.set()
+            await asyncio.Event().wait()
         return pb.ListPluginsResponse(plugins=PLUGINS)
 
     async def GetPluginConfig(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
+from copycat_connect.errors import UnavailableError
 
 from tests.contract.gateway.world import World
 
@@ -142,3 +143,31 @@ async def test_health_is_told_when_services_are_gone(cluster: World) -> None:
     await cluster.services.stop(0)
 
     assert (await cluster.rest.get("/health")).status_code == 500
+
+
+async def test_health_is_told_when_the_brokers_are_away(cluster: World) -> None:
+    await cluster.open_gateway(rest_health_timeout_ms="300")
+    assert (await cluster.rest.get("/health")).status_code == 200
+
+    cluster.offset.fails = UnavailableError("The end of the log cannot be asked for")
+    away = await cluster.rest.get("/health")
+    cluster.offset.fails = None
+
+    assert away.status_code == 500
+    assert "reading to the end of internal topics" in away.json()["message"]
+    assert (await cluster.rest.get("/health")).status_code == 200
+
+
+async def test_health_is_gone_while_nothing_can_be_written(bare: World) -> None:
+    await bare.open_gateway(rest_health_timeout_ms="300")
+    await bare.add_worker()
+    assert (await bare.rest.get("/health")).status_code == 200
+
+    bare.config.fails = UnavailableError("the config topic is gone")
+    unfit = await bare.rest.get("/health")
+    bare.config.fails = None
+    fit = await bare.rest.get("/health")
+
+    assert unfit.status_code == 500
+    assert "The worker is currently writing to the config topic, which began at " in unfit.json()["message"]
+    assert (fit.status_code, fit.content) == (200, HEALTHY)

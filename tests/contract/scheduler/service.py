@@ -14,6 +14,7 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import (
     add_SchedulerServiceServicer_to_server,
 )
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
+from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import NotWriterError
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
@@ -84,6 +85,7 @@ class Cluster:
     config: FakeConfig = field(default_factory=FakeConfig)
     status: FakeStatus = field(default_factory=FakeStatus)
     topics: dict[str, int] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
     log: MemoryTopic = field(default_factory=MemoryTopic)
     stub: Any = None
 
@@ -164,7 +166,7 @@ class Cluster:
             status = await stack.enter_async_context(open_channel([peers[1]]))
             catalog = TopicCatalog(self.read_topics, 0.05, bells.plan.set)
             statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
-            connectors = Connectors(bells.plan.set)
+            connectors = Connectors(bells.plan.set, Placeholders.from_worker(self.properties, {}))
             inputs = Inputs(connectors, statuses, catalog)
             planning = Planning(events, inputs, bells, lease=lease, delay=delay)
             servicer = SchedulerServicer(events, planning, int(lease * 1000), asyncio.Event())

@@ -1,5 +1,7 @@
 """Who gets what, over gRPC."""
 
+from pathlib import Path
+
 import pytest
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat_connect.errors import LogCompactedError
@@ -118,6 +120,28 @@ async def test_sink_partitions_are_divided_and_follow_the_topics() -> None:
         assert [each.partition for each in grown[("sink", 1)].partitions] == [1, 3]
         assert grown[("sink", 1)].generation > assigned[("sink", 1)].generation
         assert grown[("sink", 0)] == assigned[("sink", 0)]
+
+
+async def test_topics_written_as_a_placeholder_are_read(tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.properties"
+    secrets.write_text("topic=t\n")
+    provider = "org.apache.kafka.common.config.provider.FileConfigProvider"
+    cluster = Cluster(properties={"config.providers": "file", "config.providers.file.class": provider})
+    cluster.topics["t"] = 2
+    async with cluster.peers() as peers, cluster.scheduler(peers):
+        worker = cluster.worker("w1")
+        await worker.beat()
+        cluster.config.put("sink", 1, topics=f"${{file:{secrets}:topic}}")
+        assigned = await cluster.until_assigned(w1=2)
+        assert [each.topic for each in assigned[("sink", 0)].partitions] == ["t", "t"]
+
+        await worker.hold(assigned)
+        secrets.unlink()  # what is known stays when it cannot be looked up again
+        cluster.config.put("sink", 1, topics=f"${{file:{secrets}:topic}}")
+        cluster.topics["t"] = 3
+        await worker.hold(await cluster.until_assigned(w1=1))
+        grown = await cluster.until_assigned(w1=2)
+        assert len(grown[("sink", 0)].partitions) == 3
 
 
 async def test_a_generation_is_above_every_status_ever_seen() -> None:

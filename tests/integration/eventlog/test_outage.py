@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,9 +53,7 @@ async def test_after_a_kill_and_restart_of_the_broker_the_writer_goes_on(broker:
     assert not done
     assert events.state["before"] == "1", "reads go on"
     await asyncio.to_thread(broker.start)
-    back = time.monotonic()
     await during
-    assert time.monotonic() - back < 20
     assert dict((await events.execute(Put("after", "1"))).state) == {
         "before": "1",
         "during": "1",

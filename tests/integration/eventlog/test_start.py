@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from dataclasses import replace
 
 import pytest
@@ -16,6 +15,11 @@ from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.kafka import create_topic, unique
 from copycat_testkit.log_suite import Reader, led, running
+
+from tests.integration.eventlog.instances import LONG_SESSION
+
+#: Below what a start waits for brokers if nothing else is said, seconds.
+DEFAULT_WAIT = 50
 
 
 def settings(kafka: str, topic: str | None = None) -> LogSettings:
@@ -98,10 +102,9 @@ async def test_too_few_brokers_are_waited_for_and_named(kafka: str) -> None:
 async def test_unreachable_brokers_are_named_with_the_setting() -> None:
     address = f"127.0.0.1:{free_ports(1)[0]}"
     log = KafkaLog(replace(settings(address), reachable_within=1.0))
-    began = time.monotonic()
     with pytest.raises(UnavailableError, match=re.escape(f"bootstrap.servers={address}")) as caught:
-        await log.start(Reader().fold)
-    assert time.monotonic() - began < 8
+        async with asyncio.timeout(DEFAULT_WAIT):
+            await log.start(Reader().fold)
     assert "Connection refused" in caught.value.message
     await log.stop()
 
@@ -112,16 +115,13 @@ async def test_a_start_can_be_given_up(kafka: str) -> None:
     done, _ = await asyncio.wait([starting], timeout=0.2)
     assert not done
     starting.cancel()
-    began = time.monotonic()
-    await log.stop()
-    assert time.monotonic() - began < 5
+    async with asyncio.timeout(DEFAULT_WAIT):
+        await log.stop()
 
 
 async def test_a_single_instance_leads_at_once(kafka: str) -> None:
     async with running(KafkaLog(settings(kafka))) as reader:
         assert reader.facts == {}  # a warm broker: its coordinators are there
-    log = KafkaLog(settings(kafka))
-    began = time.monotonic()
+    log = KafkaLog(replace(settings(kafka), session=LONG_SESSION))
     async with running(log):
         await led(log)
-        assert time.monotonic() - began < 6, "it does not wait for a session to end"

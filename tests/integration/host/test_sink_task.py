@@ -6,7 +6,7 @@ from pathlib import Path
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_testkit.kafka import consume_all, create_topic, produce, unique
+from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
 
 from tests.integration.host.conftest import Launch
 from tests.integration.host.fake_executor import FILE, FakeExecutor
@@ -162,6 +162,26 @@ def test_a_record_that_cannot_be_transformed_goes_to_the_dead_letter_queue(
     headers = dict(letter.headers() or [])
     assert headers["__connect.errors.stage"] == b"TRANSFORMATION"
     assert headers["__connect.errors.offset"] == b"1"
+
+
+def test_the_record_that_fails_the_task_is_in_the_dead_letter_queue(
+    kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
+) -> None:
+    topic, dead = create_topic(kafka), unique("dead")
+    produce(kafka, topic, [b"no number"])
+    errors = {
+        "errors.deadletterqueue.topic.name": dead,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "transforms": "numbers",
+        "transforms.numbers.type": "author.Numbers",
+    }
+    launch("h")
+
+    ref = executor.start("h", sink(tmp_path / "out", topic, **errors), {topic: 1})
+    executor.wait_for_state(ref, FAILED)
+
+    (letter,) = wait_until(lambda: consume_all(kafka, dead), what="the letter")
+    assert letter.value() == b"no number"
 
 
 def test_a_topic_that_does_not_exist_fails_the_task(

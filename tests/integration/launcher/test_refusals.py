@@ -22,11 +22,21 @@ value.converter=org.apache.kafka.connect.json.JsonConverter
 
 @pytest.fixture(autouse=True)
 def no_process_is_left() -> object:
-    """See that a refused start left no child of ours behind."""
+    """See that a refused start left no child behind; systems of other tests may start some meanwhile."""
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     yield
-    after = psutil.Process().children(recursive=True)
-    assert [process.cmdline() for process in after if process.pid not in before] == []
+    assert [
+        command for each in psutil.Process().children(recursive=True) if (command := _new(each, before))
+    ] == []
+
+
+def _new(process: psutil.Process, before: set[int]) -> list[str]:
+    """Return the command line of a process that is neither of these nor below one; empty if it ended."""
+    try:
+        known = {process.pid, *(above.pid for above in process.parents())} & before
+        return [] if known else process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
 
 
 def test_a_taken_rest_port(commands: Commands, tmp_path: Path) -> None:

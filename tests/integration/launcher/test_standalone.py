@@ -116,5 +116,5 @@ def test_a_connector_that_is_refused_ends_the_process_with_its_error(
     file.write_text(json.dumps({"name": "bad", "config": {"connector.class": "FileStreamSource"}}))
     code, said = real_commands.run("standalone", worker.properties, file, seconds=180)
     assert code == 1
-    assert f"copycat: {file}: connector bad was refused: Connector configuration is invalid" in said
+    assert f"copycat: {file}: connector bad was refused: The configuration of bad is invalid" in said
     assert "Traceback" not in said

@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Consumer
 from copycat_connect.errors import UnavailableError
 from copycat_offset.adapters.groups import KafkaGroups
-from copycat_offset.domain.errors import GroupActiveError, GroupError
+from copycat_offset.domain.errors import GroupActiveError, PartitionGoneError
 from copycat_offset.domain.groups import TopicPartition
 from copycat_testkit.kafka import create_topic, unique, wait_until
 
@@ -67,7 +67,7 @@ async def test_positions_of_an_unknown_group_are_forgotten_already(groups: Kafka
 
 async def test_an_unknown_partition_is_told(groups: KafkaGroups, topic: str) -> None:
     group = unique("group")
-    with pytest.raises(GroupError) as refused:
+    with pytest.raises(PartitionGoneError) as refused:
         await groups.commit(group, {TopicPartition(topic, 0): 5, TopicPartition(topic, 9): 5})
     assert group in refused.value.message
     assert await groups.positions(group) == {TopicPartition(topic, 0): 5}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from copycat_connect.config import ConfigValue
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin import ExactlyOnceSupport, load_plugins
+from copycat_connect.plugin import ExactlyOnceSupport, Plugins, load_plugins
 from copycat_connect.plugin.errors import NoConnectorClassError, UnknownConnectorClassError
 from copycat_connect.validation import (
     ConfigInfo,
@@ -22,7 +22,8 @@ from copycat_connect.validation import (
     validate_connector,
 )
 
-PLUGINS = load_plugins()
+# Proposals were recorded where nothing but Kafka Connect's plugins was installed.
+PLUGINS = Plugins(spec for spec in load_plugins().all() if spec.class_name.startswith("org.apache.kafka."))
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 WORKER = {"key.converter": JSON, "value.converter": JSON}
 DISTRIBUTED = WorkerRules.of(
@@ -279,3 +280,27 @@ def test_a_converters_version_hides_only_while_no_class_is_named() -> None:
     visible = {info.name: info.value.visible for info in wrong_kind.infos}
     assert visible["key.converter.plugin.version"]
     assert not visible["value.converter.plugin.version"]
+
+
+CREATION = {"topic.creation.default.partitions": "1", "topic.creation.default.replication.factor": "1"}
+
+
+@pytest.mark.parametrize(("strict", "errors"), [("true", 2), ("false", 0)])
+def test_strictly_a_worker_that_creates_no_topics_refuses_the_keys_for_it(strict: str, errors: int) -> None:
+    worker = WorkerRules.of({**WORKER, "topic.creation.enable": "false", "kip.strict": strict})
+
+    infos = validated({**SOURCE, **CREATION}, worker)
+
+    assert infos.error_count == errors
+    assert [set(errors_of(infos)) == set(CREATION), not errors].count(True) == 1
+
+
+def test_a_source_that_names_a_dead_letter_queue_has_its_keys_checked() -> None:
+    queue = {"errors.deadletterqueue.topic.name": "dead"}
+    wrong = {**queue, "errors.deadletterqueue.topic.replication.factor": "many"}
+
+    assert validated({**SOURCE, **queue}).error_count == 0
+    assert set(errors_of(validated({**SOURCE, **wrong}))) == {
+        "errors.deadletterqueue.topic.replication.factor"
+    }
+    assert "errors.deadletterqueue.topic.name" not in {info.name for info in validated(SOURCE).infos}

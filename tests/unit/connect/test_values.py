@@ -114,6 +114,7 @@ def test_what_has_no_text_is_refused() -> None:
         ("EEE, d MMM yy", "Tue, 14 Nov 23"),
         ("EEEE MMMM hh a K k", "Tuesday November 10 PM 10 22"),
         ("'o''clock' HH z Z", "o'clock 22 UTC +0000"),
+        ("G YYYY-'W'ww-u DDD W F LL", "AD 2023-W46-2 318 3 2 11"),
     ],
 )
 def test_points_in_time_are_written_by_java_s_letters(pattern: str, text: str) -> None:
@@ -128,7 +129,7 @@ def test_a_whole_pattern_reads_what_it_wrote(moment: datetime) -> None:
     )
 
 
-@pytest.mark.parametrize("pattern", ["bogus", "'open", "w"])
+@pytest.mark.parametrize("pattern", ["bogus", "'open", "e"])
 def test_a_pattern_of_unknown_letters_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigError):
         DatePattern(pattern)

@@ -36,3 +36,9 @@ def test_every_listener_is_on_loopback(tmp_path: Path) -> None:
     written = properties(tmp_path / "server.properties")
     assert written["listeners"] == "PLAINTEXT://127.0.0.1:4711,CONTROLLER://127.0.0.1:4712"
     assert written["controller.quorum.voters"] == "1@127.0.0.1:4712"
+
+
+def test_settings_of_the_caller_win(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    write_broker_properties(file, tmp_path / "log", 4711, 4712, {"num.io.threads": "7", "new": "1"})
+    assert (properties(file)["num.io.threads"], properties(file)["new"]) == ("7", "1")

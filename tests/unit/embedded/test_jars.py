@@ -12,8 +12,13 @@ from copycat_embedded.lock import Jar, locked
 
 
 def test_every_jar_of_every_set_has_a_hash() -> None:
-    jars = locked(("broker", "connect"))
-    assert all(len(jar.sha256) == 64 and jar.coordinate.count(":") == 2 for jar in jars)
+    jars = locked(("broker", "connect", "registry"))
+    assert all(len(jar.sha256) == 64 and jar.coordinate.count(":") in (2, 4) for jar in jars)
+
+
+def test_a_file_is_named_as_maven_names_it() -> None:
+    assert Jar("g:a:1", "").file_name == "a-1.jar"
+    assert Jar("g:a:tar.gz:all:1", "").file_name == "a-1-all.tar.gz"
 
 
 def test_a_jar_two_sets_share_appears_once() -> None:

@@ -8,6 +8,7 @@ from copycat_connect.data import ConnectRecord, SourceRecord
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, Predicate, Transformation
 from copycat_executor.host.compose import build_chain, build_converters
+from copycat_executor.host.queries import HostQueries
 from copycat_executor.pipeline.tolerate import Tolerance
 
 from tests.unit.pipeline.fakes import TextConverter, TextHeaders, tolerance
@@ -95,10 +96,17 @@ def test_a_converter_that_nobody_names_is_missed() -> None:
         build_converters({}, {}, PLUGINS)
 
 
+class Context:
+    """Offers an engine that is never asked."""
+
+    def __init__(self) -> None:
+        self.queries = HostQueries(lambda _: None)
+
+
 def apply(connector: dict[str, str | None], aliases: list[str], value: str) -> object:
     handler: Tolerance = tolerance()
     record = SourceRecord(None, None, "t", value)
-    result = build_chain(connector, aliases, PLUGINS, handler).apply(record, record)
+    result = build_chain(connector, aliases, PLUGINS, handler, Context()).apply(record, record)
     assert result is not None
     return result.value
 
@@ -131,7 +139,7 @@ def test_a_predicate_decides_whether_a_transformation_is_applied(negate: str, re
 def test_a_transformation_does_not_see_the_frameworks_keys() -> None:
     connector = {**STEPS, "transforms.a.predicate": "", "transforms.a.negate": "false"}
 
-    chain = build_chain(connector, ["a"], PLUGINS, tolerance())
+    chain = build_chain(connector, ["a"], PLUGINS, tolerance(), Context())
 
     (step,) = chain._steps
     assert isinstance(step.transformation, Suffix)

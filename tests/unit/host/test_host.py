@@ -19,6 +19,7 @@ from copycat_connect.plugin import (
 )
 from copycat_executor.host.garbage import Garbage
 from copycat_executor.host.host import Host
+from copycat_executor.host.queries import HostQueries
 from copycat_executor.host.surroundings import Surroundings
 from copycat_rpc.configs import config_to_proto
 from copycat_testkit.kafka import wait_until
@@ -74,7 +75,9 @@ class World:
         QuietTask.gate.set()
         self.said: list[pb.AttachRequest] = []
         self.finished = threading.Event()
-        surroundings = Surroundings(PLUGINS, {}, time.monotonic, lambda: 0.5, Garbage(time.monotonic))
+        surroundings = Surroundings(
+            PLUGINS, {}, time.monotonic, lambda: 0.5, HostQueries(self.said.append), Garbage(time.monotonic)
+        )
         self.host = Host(surroundings, self.said.append, self.finished.set)
 
     def start(self, name: str = "c", **config: str) -> pb.TaskRef:

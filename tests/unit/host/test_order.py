@@ -2,6 +2,7 @@
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_TRACKING
 from copycat_connect.data.topic_partition import TopicPartition
 from copycat_executor.host.order import TaskOrder, starts_paused
 from copycat_rpc.configs import config_to_proto
@@ -46,8 +47,7 @@ def test_a_partition_without_a_committed_position_has_none() -> None:
     assert starts_paused(command())
 
 
-def test_what_the_worker_leaves_out_is_switched_on() -> None:
-    assert TaskOrder.of(command(), {}).worker_says("topic.tracking.enable")
-    assert not TaskOrder.of(command(**{"topic.tracking.enable": "false"}), {}).worker_says(
-        "topic.tracking.enable"
-    )
+def test_a_switch_the_worker_leaves_out_is_as_its_definition_says() -> None:
+    assert TaskOrder.of(command(), {}).worker_says(TOPIC_TRACKING)
+    assert not TaskOrder.of(command(), {}).worker_says(KIP_STRICT)
+    assert not TaskOrder.of(command(**{"topic.tracking.enable": "false"}), {}).worker_says(TOPIC_TRACKING)

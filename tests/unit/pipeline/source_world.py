@@ -69,6 +69,7 @@ class World:
         self.sender = FakeSender(self.link.events)
         self.task = ScriptedTask(script, self.control)
         self.policy = ErrorPolicy()
+        self.timing = Timing(5.0, 2.0)
         self.tidied = 0
 
     def run(self) -> None:
@@ -96,7 +97,7 @@ class World:
             control=self.control,
             closers=(self.sender.close,),
         )
-        SourceRunner(parts, Timing(5.0, 2.0), self.clock, self._tidy).run()
+        SourceRunner(parts, self.timing, self.clock, self._tidy).run()
 
     def _tidy(self) -> None:
         self.tidied += 1

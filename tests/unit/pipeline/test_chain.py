@@ -7,8 +7,9 @@ from copycat_connect.data import ConnectRecord, Schema, SinkRecord, SourceBatch
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
-from copycat_connect.plugin.transformations import Values
-from copycat_executor.pipeline.chain import Chain, ChainStep
+from copycat_connect.plugin.transformations import Remaining, Values
+from copycat_executor.pipeline.chain import Chain, ChangedValues
+from copycat_executor.pipeline.chain_step import ChainStep
 from copycat_executor.pipeline.decode import Decoder
 from copycat_executor.pipeline.progress import SourceProgress
 from copycat_executor.pipeline.source_path import SourcePath
@@ -61,6 +62,28 @@ class Count(Transformation):
             self.away = False
             raise RetriableError("away")
         return record
+
+
+class Drop(Add):
+    """Drops `drop` and, like all of its kind, appends to the others; refuses nothing."""
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:  # type: ignore[override]
+        return None if record.value == "drop" else super().apply(record)
+
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Remaining | None:
+        self.calls.append("values")
+        places = [place for place, value in enumerate(values) if not value.startswith("drop")]
+        return Remaining(schema, [values[place] + self.text for place in places], places)
+
+
+class DropFirst(Add):
+    """Drops the first value."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Remaining | None:
+        return Remaining(schema, values[1:], list(range(1, len(values))))
 
 
 class Always(Predicate):
@@ -171,7 +194,7 @@ def test_a_predicate_needs_the_records() -> None:
     step = Add("1")
     chain = Chain([ChainStep(step, "Add", Always())], tolerance())
 
-    assert chain.apply_to_values(None, ["a"]) == (None, ["a"], 0)
+    assert chain.apply_to_values(None, ["a"]) == ChangedValues(None, ["a"], 0)
     assert step.calls == []
 
 
@@ -182,3 +205,44 @@ def test_a_step_that_loses_a_value_is_refused() -> None:
 
     with pytest.raises(ConnectError, match="Lose made 1 values of 2"):
         Chain([ChainStep(Lose(""), "Lose")], tolerance()).apply_to_values(None, ["a", "b"])
+
+
+def test_a_step_may_drop_values_and_keys_go_with_them() -> None:
+    first, second = Drop("1"), Drop("2")
+    batch = SourceBatch("t", ["a", "drop", "b"], keys=["x", "y", "z"])
+
+    sender = delivered(batch, first, Add("drop"), second)
+
+    sent = [(record.key, record.value) for record in sender.records]
+    assert (sent, sender.columns) == ([(b"x", b"a1drop2"), (b"z", b"b1drop2")], 1)
+    assert (first.calls, second.calls) == (["values"], ["values"])
+
+
+def test_places_are_those_of_the_values_given_at_first() -> None:
+    chain = Chain([ChainStep(Drop(""), "Drop"), ChainStep(DropFirst(), "DropFirst")], tolerance())
+
+    changed = chain.apply_to_values(None, ["drop", "a", "b", "drop", "c"])
+
+    assert changed == ChangedValues(None, ["b", "c"], 2, [2, 4])
+
+
+@pytest.mark.parametrize("run", [
+    lambda steps: delivered(SourceBatch("t", ["drop", "a", "b"]), *steps).values,
+    lambda steps: [value.encode() for value in read(*steps, values=[b"drop", b"a", b"b"])],
+])  # fmt: skip
+def test_what_a_step_left_goes_on_as_records(run: Callable[[list[Add]], list[bytes]]) -> None:
+    steps = [Drop("1"), Add("2", columns=False)]
+
+    assert run(steps) == [b"a12", b"b12"]
+    assert [step.calls for step in steps] == [["values"], ["values", "record", "record"]]
+
+
+def test_dropped_messages_are_counted_and_the_others_keep_their_places() -> None:
+    decoder = Decoder(
+        text_converters(), Chain([ChainStep(Drop("1"), "Drop")], tolerance()), tolerance(), TopicLedger()
+    )
+
+    batch = decoder.batch([FakeMessage(place, value) for place, value in enumerate((b"drop", b"a", b"b"))])
+
+    assert [(record.offset, record.value) for record in batch] == [(1, "a1"), (2, "b1")]
+    assert decoder.filtered == 1

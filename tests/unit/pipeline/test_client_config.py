@@ -41,6 +41,33 @@ def test_the_workers_own_settings_are_not_its_connectors() -> None:
 
 
 @pytest.mark.parametrize(
+    ("policy", "key", "allowed"),
+    [
+        (None, "producer.override.linger.ms", True),
+        ("None", "producer.override.linger.ms", False),
+        ("None", "admin.override.sasl.jaas.config", False),
+        ("Principal", "consumer.override.sasl.mechanism", True),
+        ("Principal", "consumer.override.fetch.max.bytes", False),
+    ],
+)
+def test_a_connector_overrides_only_what_the_policy_allows_when_it_starts(
+    policy: str | None, key: str, allowed: bool
+) -> None:
+    worker = {**WORKER, "connector.client.config.override.policy": policy}
+
+    def made() -> None:
+        producer_config(worker, {key: "1"}, "p")
+        consumer_config(worker, {key: "1"}, "c", "g")
+        admin_config(worker, {key: "1"}, "a")
+
+    if allowed:
+        made()
+    else:
+        with pytest.raises(ConfigError, match=f"Remove {key}, or change connector.client.config.override"):
+            made()
+
+
+@pytest.mark.parametrize(
     ("java", "native"),
     [
         (("buffer.memory", "33554432"), ("queue.buffering.max.kbytes", "32768")),

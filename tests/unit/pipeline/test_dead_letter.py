@@ -5,6 +5,7 @@ from copycat_connect.data import SinkRecord
 from copycat_connect.errors import ConnectError, DataError
 from copycat_executor.pipeline.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.errant import ErrantRecords
+from copycat_executor.pipeline.letters import letter_of_message
 from copycat_executor.pipeline.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord
@@ -25,7 +26,7 @@ class BrokenSender(FakeSender):
 
 
 def queue(sender: FakeSender, *, context: bool = False) -> DeadLetterQueue:
-    return DeadLetterQueue(sender, "dead", "conn", 3, context_headers=context)
+    return DeadLetterQueue(sender, "dead", "conn", 3, letter_of=letter_of_message, context_headers=context)
 
 
 def failed() -> FailedRecord:
@@ -62,6 +63,25 @@ def test_context_headers_say_where_and_why_in_text() -> None:
     assert name == "__connect.errors.exception.stacktrace"
     assert trace is not None
     assert trace.startswith(b"org.apache.kafka.connect.errors.DataException: no text")
+
+
+def test_what_is_told_of_a_failure_holds_no_secret() -> None:
+    sender = FakeSender()
+    hidden = DeadLetterQueue(
+        sender,
+        "dead",
+        "conn",
+        3,
+        letter_of=letter_of_message,
+        context_headers=True,
+        scrub=lambda text: text.replace("no text", "[hidden]"),
+    )
+
+    hidden.report(failed())
+
+    told = b"".join(value or b"" for _, value in sender.records[0].headers)
+    assert b"[hidden]" in told
+    assert b"no text" not in told
 
 
 def test_a_queue_that_does_not_answer_holds_up_the_commit() -> None:

@@ -5,7 +5,8 @@ from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Schema, SinkBatch
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
-from copycat_executor.pipeline.chain import Chain, ChainStep
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.chain_step import ChainStep
 from copycat_executor.pipeline.converters import Converters
 from copycat_executor.pipeline.decode import Decoder
 from copycat_executor.pipeline.stages import Stage, ToleranceExceededError

@@ -8,6 +8,7 @@ from copycat_connect.errors import ConnectError, RetriableError
 from copycat_executor.pipeline.control import Ending, Settlement
 from copycat_executor.pipeline.link import TaskState
 from copycat_executor.pipeline.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.timing import Timing
 from copycat_executor.pipeline.tolerate import ErrorPolicy
 
 from tests.unit.pipeline.source_world import Polled, World, lines, offset
@@ -251,6 +252,27 @@ def test_a_task_that_waits_in_poll_has_its_offsets_committed_meanwhile() -> None
     world.run()
 
     assert seen == [1]
+
+
+def test_a_drain_leaves_time_for_the_tasks_own_stop() -> None:
+    world = World(lines(1, "a"))
+    world.timing = Timing(5.0, 60.0, last_commit=3.0)
+    world.sender.slow = True
+    world.sender.on_flush = lambda: setattr(world.clock, "now", world.clock.now + 1)
+    began = world.clock.now
+
+    world.run()
+
+    assert world.clock.now - began < 5.0
+    assert world.task.calls[-1] == "stop"
+
+
+def test_the_last_commit_takes_no_longer_than_a_flush_and_than_most_of_a_drain() -> None:
+    drain, flush = "task.shutdown.graceful.timeout.ms", "offset.flush.timeout.ms"
+
+    assert Timing.parse({}).last_commit == 4.0
+    assert Timing.parse({flush: "1000"}).last_commit == 1.0
+    assert Timing.parse({drain: "1000"}).last_commit == 0.8
 
 
 def test_a_task_reads_its_offsets_from_the_context() -> None:

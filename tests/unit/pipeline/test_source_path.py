@@ -5,7 +5,8 @@ from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Header, SourceBat
 from copycat_connect.data.topic_partition import RecordMetadata
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Predicate, Transformation
-from copycat_executor.pipeline.chain import Chain, ChainStep
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.chain_step import ChainStep
 from copycat_executor.pipeline.progress import SourceProgress
 from copycat_executor.pipeline.sender import OutgoingRecord
 from copycat_executor.pipeline.source_path import CommitRecord, SourcePath
@@ -251,3 +252,14 @@ def test_a_topic_is_made_before_its_first_record_and_asked_for_once() -> None:
         ledger.meet(topic)
 
     assert creator.asked == ["a", "b"]
+
+
+def test_a_topic_in_use_is_reported_with_every_commit() -> None:
+    ledger = TopicLedger()
+    ledger.meet("a")
+    assert ledger.take_unreported() == ["a"]
+    assert ledger.take_unreported() == []
+
+    ledger.meet("a")
+
+    assert ledger.take_unreported() == ["a"]

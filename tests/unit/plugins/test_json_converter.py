@@ -27,6 +27,7 @@ from copycat_connect.data import (
     Struct,
     decimal_schema,
 )
+from copycat_connect.data.narrow import Int32
 from copycat_connect.errors import DataError
 from copycat_plugins.converters.json import JsonConverter
 from hypothesis import given
@@ -248,3 +249,8 @@ def test_what_jackson_refuses_is_refused(data: bytes) -> None:
 def test_a_fixed_schema_reads_payloads_without_envelope() -> None:
     fixed = converter(schema_content='{"type":"int32"}')
     assert fixed.to_connect("t", None, b"5") == SchemaAndValue(INT32_SCHEMA, 5)
+
+
+def test_an_integer_of_a_narrow_class_is_written_beside_one_of_nineteen_digits() -> None:
+    value: ConnectValue = {"partition": Int32(3), "id": 2**63 - 1}
+    assert PLAIN.from_connect("t", None, None, value) == b'{"partition":3,"id":9223372036854775807}'

@@ -9,86 +9,36 @@ from typing import Any
 import pytest
 from copycat_connect.data import (
     INT32_SCHEMA,
-    STRING_SCHEMA,
-    ConnectRecord,
-    ConnectValue,
     Header,
-    Schema,
     SchemaBuilder,
     SinkRecord,
     SourceRecord,
     Struct,
-    TimestampType,
 )
-from copycat_connect.errors import CopycatError, DataError
-from copycat_connect.plugin import PluginKind, Transformation, load_plugins
-from copycat_plugins.converters.json import JsonConverter
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Transformation
 
-PLUGINS = load_plugins()
-KINDS = (PluginKind.TRANSFORMATION, PluginKind.PREDICATE)
+from tests.unit.plugins.answers import (
+    KINDS,
+    PLUGINS,
+    answer_to,
+    described,
+    parsed,
+    record_of,
+)
+
 PACKAGE = "org.apache.kafka.connect.transforms"
 RECORDED = [
     json.loads(line)
     for line in (Path(__file__).parent / "recorded" / "transformations.jsonl").read_text("utf-8").split("\n")
     if line
 ]
-ENVELOPES = JsonConverter()
-ENVELOPES.configure({})
 
 
 def transformation(name: str, **config: str) -> Transformation:
     made: Transformation = PLUGINS.find(f"{PACKAGE}.{name}", KINDS).factory()
     made.configure({key.replace("_", "."): value for key, value in config.items()})
     return made
-
-
-def encoded(schema: Schema | None, value: ConnectValue) -> Any:
-    """Return what JsonConverter makes of a value, parsed: the order of schemaless maps does not count."""
-    try:
-        data = ENVELOPES.from_connect("t", None, schema, value)
-    except DataError as error:
-        return f"!!{error.message}"
-    return None if data is None else json.loads(data)
-
-
-def parsed(text: str | None) -> Any:
-    return text if text is None or text.startswith("!!") else json.loads(text)
-
-
-def record_of(case: dict[str, Any]) -> SinkRecord:
-    key, value = (
-        ENVELOPES.to_connect("t", None, None if case[part] is None else case[part].encode())
-        for part in ("key", "value")
-    )
-    headers = [Header(name, text, STRING_SCHEMA) for name, text in case["headers"]]
-    return SinkRecord(
-        case["topic"], 3, 42, key.value, value.value, key.schema, value.schema, case["ts"],
-        TimestampType.CREATE_TIME, headers,
-    )  # fmt: skip
-
-
-def answer_to(case: dict[str, Any]) -> dict[str, Any]:
-    try:
-        record = record_of(case)
-        plugin = PLUGINS.find(case["class"], KINDS).factory()
-        plugin.configure(case["config"])
-        if hasattr(plugin, "test"):
-            return {"test": plugin.test(record)}
-        result: ConnectRecord | None = plugin.apply(record)
-    except CopycatError as error:
-        return {"error": error.message}
-    if result is None:
-        return {"dropped": True}
-    return described(result)
-
-
-def described(record: ConnectRecord) -> dict[str, Any]:
-    return {
-        "topic": record.topic,
-        "key": encoded(record.key_schema, record.key),
-        "value": encoded(record.value_schema, record.value),
-        "headers": [[header.key, encoded(header.schema, header.value)] for header in record.headers],
-    }
 
 
 @pytest.mark.parametrize("case", RECORDED, ids=[case["class"].rpartition(".")[2] for case in RECORDED])

@@ -40,6 +40,12 @@ def test_a_pattern_means_whole_names_and_never_topics_of_kafka_itself() -> None:
     ]
 
 
+def test_a_pattern_is_javas() -> None:
+    found = partitions_of(Subscription(pattern=r"\Qa.b\E-\p{Digit}++"), {"a.b-1": 1, "axb-1": 1})
+
+    assert found == (TopicPartition("a.b-1", 0),)
+
+
 def test_a_wrong_pattern_means_nothing() -> None:
     assert partitions_of(Subscription(pattern="("), {"a": 1}) == ()
 

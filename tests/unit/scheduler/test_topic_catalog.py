@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
+import pytest
 from copycat_connect.errors import UnavailableError
 from copycat_scheduler.adapters.topics import TopicCatalog
 from copycat_scheduler.domain.instances import TopicPartition
@@ -72,3 +73,25 @@ async def test_new_partitions_are_found_later_and_a_broker_that_is_away_changes_
         kafka.away = False
         await kafka.change()
         assert catalog.partitions(ORDERS) == (TopicPartition("orders", 0), TopicPartition("orders", 1))
+
+
+async def test_a_topic_that_is_not_there_is_told_once_and_again_when_it_has_gone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    kafka = Kafka(other=1)
+    catalog = TopicCatalog(kafka.read, 0.001, kafka.changed.set)
+
+    def told() -> int:
+        return len([text for text in caplog.messages if "Topic orders" in text and "does not exist" in text])
+
+    async with beside(catalog.run):
+        catalog.want({ORDERS, OTHER})
+        await kafka.change()
+        assert told() == 1
+        kafka.topics["orders"] = 1
+        await kafka.change()
+        assert told() == 1
+        del kafka.topics["orders"]
+        await kafka.change()
+        assert told() == 2
+    assert not [text for text in caplog.messages if "Topic other" in text]

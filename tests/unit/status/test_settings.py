@@ -4,7 +4,7 @@ import pytest
 from copycat_connect.errors import ConfigError
 from copycat_eventlog.settings import Backend
 from copycat_status.domain.backoff import Backoff
-from copycat_status.settings.reading import read_settings
+from copycat_status.settings import read_settings
 
 REQUIRED = {"group.id": "peer", "status.storage.topic": "peer-status", "bootstrap.servers": "kafka:9092"}
 RETRY = "status.storage.retry."

@@ -1,0 +1,203 @@
+"""Two instances of each service: the standby reads on and takes over; there is never a second history."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import grpc
+import pytest
+from copycat.config.v1 import config_service_pb2 as config_pb
+from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat_connect.errors import CopycatError
+from copycat_rpc.channel import open_channel
+from copycat_testkit.cluster import Cluster
+from copycat_testkit.kafka import unique
+from copycat_testkit.member import Member
+from grpc.aio import Channel
+
+from tests.chaos.standby_probes import (
+    Assignments,
+    Connectors,
+    Offsets,
+    Probe,
+    Topics,
+    generations,
+    workers,
+)
+
+pytestmark = pytest.mark.timeout(180)
+
+ROLES = ("config", "offset", "status", "scheduler")
+WITHIN = 40.0
+WRITERS = 4
+LATE, LAST = 1_000_000, 2_000_000
+
+
+@pytest.fixture(scope="module")
+def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with Cluster(tmp_path_factory.mktemp("standby"), kafka) as cluster:
+        yield cluster
+
+
+class Load:
+    """Writes numbers from several callers and keeps which were accepted."""
+
+    def __init__(self, probe: Probe, channel: Channel) -> None:
+        self._probe = probe
+        self._channel = channel
+        self._next = 0
+        self.accepted: set[int] = set()
+
+    async def run(self) -> None:
+        while True:
+            number, self._next = self._next, self._next + 1
+            try:
+                await self._probe.write(self._channel, number)
+            except CopycatError:
+                continue  # refused, or nobody knows: the caller was not told that it is kept
+            self.accepted.add(number)
+
+    async def more(self, count: int) -> None:
+        """Wait until so many more were accepted."""
+        goal = len(self.accepted) + count
+        async with asyncio.timeout(WITHIN):
+            while len(self.accepted) < goal:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def writing(probe: Probe, channel: Channel) -> AsyncIterator[Load]:
+    load = Load(probe, channel)
+    callers = [asyncio.create_task(load.run()) for _ in range(WRITERS)]
+    try:
+        yield load
+    finally:
+        for caller in callers:
+            caller.cancel()
+        await asyncio.gather(*callers, return_exceptions=True)
+
+
+@asynccontextmanager
+async def probing(cluster: Cluster, role: str) -> AsyncIterator[tuple[Probe, Channel]]:
+    """Give a probe of a service, and a channel to all its instances."""
+    name = unique(role)
+    async with (
+        open_channel(cluster.addresses(role)) as channel,
+        open_channel(cluster.addresses("config")) as config,
+    ):
+        probes = {
+            "config": Connectors(name),
+            "offset": Offsets(name),
+            "status": Topics(name),
+            "scheduler": Assignments(name, config),
+        }
+        yield probes[role], channel
+
+
+async def shows(probe: Probe, member: Member, wanted: set[int]) -> set[int]:
+    """Wait until one instance shows numbers; returns all it shows then."""
+    async with open_channel([member.address]) as only, asyncio.timeout(WITHIN):
+        while not (found := await probe.read(only)) >= wanted:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.05)
+        return found
+
+
+async def roles_of(cluster: Cluster, role: str) -> tuple[Member, Member]:
+    """Return leader and standby."""
+    leader = await asyncio.to_thread(cluster.leader, role)
+    return leader, next(member for member in cluster.members[role] if member is not leader)
+
+
+async def back(member: Member) -> None:
+    """Start an instance again that has ended."""
+    if not member.runs:
+        member.start()
+    await asyncio.to_thread(member.wait_serving)
+
+
+async def test_a_standby_tells_its_watchers_what_the_leader_writes(cluster: Cluster) -> None:
+    _, standby = await roles_of(cluster, "config")
+    async with probing(cluster, "config") as (probe, channel), open_channel([standby.address]) as only:
+        watch = ConfigServiceStub(only).WatchConnectors(config_pb.WatchConnectorsRequest())
+        await probe.write(channel, LAST)
+        told = (message.connector.name async for message in watch)
+        async with asyncio.timeout(WITHIN):
+            while not (await anext(told)).endswith(f"-{LAST}"):
+                continue
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_a_standby_takes_over_from_a_killed_leader_and_nothing_accepted_is_lost(
+    cluster: Cluster, role: str
+) -> None:
+    leader, standby = await roles_of(cluster, role)
+    async with probing(cluster, role) as (probe, channel), writing(probe, channel) as load:
+        await load.more(20)
+        leader.kill()
+        before = set(load.accepted)
+        assert await shows(probe, standby, before) >= before, "the standby reads on while nobody leads"
+        assert standby.serving()
+        await load.more(20)
+        assert await asyncio.to_thread(cluster.leader, role) is standby
+        await back(leader)
+        await load.more(20)
+        accepted = set(load.accepted)
+        for member in cluster.members[role]:
+            assert await shows(probe, member, accepted) >= accepted
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_a_leader_that_is_told_to_end_hands_over(cluster: Cluster, role: str) -> None:
+    leader, standby = await roles_of(cluster, role)
+    async with probing(cluster, role) as (probe, channel), writing(probe, channel) as load:
+        await load.more(5)
+        assert await asyncio.to_thread(leader.end) == 0
+        await load.more(20)
+        assert await asyncio.to_thread(cluster.leader, role) is standby
+        await back(leader)
+        accepted = set(load.accepted)
+        for member in cluster.members[role]:
+            assert await shows(probe, member, accepted) >= accepted
+
+
+@pytest.mark.parametrize("role", ["config", "offset", "status"])
+async def test_a_frozen_leader_that_wakes_up_makes_no_second_history(cluster: Cluster, role: str) -> None:
+    zombie, standby = await roles_of(cluster, role)
+    async with probing(cluster, role) as (probe, channel):
+        async with open_channel([standby.address]) as successor:
+            zombie.freeze()
+            async with writing(probe, successor) as load:
+                await load.more(20)
+        accepted = set(load.accepted)
+        async with grpc.aio.insecure_channel(zombie.address) as past:
+            late = asyncio.create_task(probe.write(past, LATE))
+            zombie.thaw()
+            refused = isinstance((await asyncio.gather(late, return_exceptions=True))[0], grpc.RpcError)
+        await back(zombie)
+        await probe.write(channel, LAST)
+        histories = [await shows(probe, member, accepted | {LAST}) for member in cluster.members[role]]
+    assert histories[0] == histories[1]
+    # Elected anew it may write after what the other one wrote; otherwise it says that it did not.
+    assert refused == (LATE not in histories[0])
+
+
+async def test_a_frozen_scheduler_costs_no_worker_its_work(cluster: Cluster) -> None:
+    zombie, standby = await roles_of(cluster, "scheduler")
+    everybody = set(cluster.addresses("executor"))
+    async with probing(cluster, "scheduler") as (probe, _), open_channel([standby.address]) as successor:
+        async with writing(probe, successor) as load:
+            await load.more(5)
+        before = await generations(successor)
+        zombie.freeze()
+        async with asyncio.timeout(WITHIN):
+            while await workers(successor) != everybody:  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.05)
+        await probe.write(successor, LAST)
+        zombie.thaw()
+        await back(zombie)
+        after = await generations(successor)
+        assert {key: after.get(key) for key in before} == before
+        for member in cluster.members["scheduler"]:
+            assert await shows(probe, member, load.accepted | {LAST}) >= load.accepted

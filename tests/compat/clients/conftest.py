@@ -1,0 +1,15 @@
+"""One running system for all clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from copycat_testkit.system import CopycatUp
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run Copycat with a broker of its own; gives the root of its REST interface."""
+    with CopycatUp(tmp_path_factory.mktemp("clients")) as up:
+        yield up.url

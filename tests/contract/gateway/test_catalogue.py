@@ -1,0 +1,22 @@
+"""The types of connectors: asked of workers, never waited for twice."""
+
+from __future__ import annotations
+
+import asyncio
+
+from copycat_gateway.catalogue import SOURCE, Catalogue
+from copycat_gateway.clients import Addresses, open_services
+
+from tests.contract.gateway.fake_executor import SOURCE_CLASS, FakeExecutor
+from tests.contract.gateway.world import World
+
+
+async def test_a_worker_that_hangs_delays_no_read(bare: World, worker: tuple[str, FakeExecutor]) -> None:
+    addresses = Addresses(*([bare.address] for _ in range(4)))
+    async with open_services(addresses) as services:
+        catalogue = Catalogue(services.workers, fresh=0.0)
+        assert (await catalogue.types())[SOURCE_CLASS] == SOURCE
+        worker[1].tells_no_plugins = True
+        for _ in range(3):
+            assert (await catalogue.types())[SOURCE_CLASS] == SOURCE
+        await asyncio.wait_for(worker[1].entered.wait(), 10)

@@ -1,0 +1,173 @@
+"""The life of a connector from the command line: the real executable against a real system."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from copycat_testkit.kafka import wait_until
+
+from tests.integration.cli.conftest import Shell
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def a_source(copycat: Shell, name: str, **more: str) -> Path:
+    """Write the file of a file source, and two lines for it to read."""
+    text = copycat.folder / f"{name}.txt"
+    text.write_text("one\ntwo\n")
+    config = {"name": name, "connector.class": "FileStreamSource", "file": str(text), "topic": name, **more}
+    file = copycat.folder / f"{name}.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
+    return file
+
+
+def test_a_connector_is_made_broken_mended_and_deleted(copycat: Shell) -> None:
+    file = a_source(copycat, "lines")
+    made = copycat("apply lines.properties")
+    assert (made.code, made.out) == (0, "lines created\n"), made.err
+    runs = copycat("status lines --wait-for RUNNING")
+    assert runs.code == 0, runs.err
+    assert runs.out.splitlines()[0].split() == ["CONNECTOR", "INSTANCE", "STATE", "WORKER", "WHY"]
+    assert copycat("diff lines.properties").code == 0
+
+    broken = copycat("edit lines", EDITOR=f"sed -i s#^file=.*#file={copycat.folder}#")
+    assert (broken.code, f"~  file  {file.with_suffix('.txt')}  {copycat.folder}" in broken.out) == (0, True)
+    failed = copycat("status lines --wait-for FAILED")
+    assert (failed.code, "it is a directory" in failed.out) == (0, True), failed
+    assert copycat("status lines").code == 1
+    gave_up = copycat("status lines --wait-for RUNNING")
+    assert (gave_up.code, "it is a directory" in gave_up.err) == (1, True), gave_up
+    assert "Why task 0 is FAILED" in copycat("describe lines").out
+    assert copycat("diff lines.properties").code == 1
+
+    mended = copycat("apply lines.properties -o json")
+    assert [change["key"] for change in mended.tree[0]["changes"]] == ["file"]
+    wait_until(lambda: copycat("status lines --wait-for RUNNING").code == 0, 60, "the mended task")
+    assert copycat("apply lines.properties").out == "lines unchanged\n"
+
+    deleted = copycat("delete lines", said="y\n")
+    assert (deleted.code, deleted.out) == (0, "lines deleted; its topics and offsets stay\n")
+    assert copycat("describe lines").code == 3
+    assert "lines" not in copycat("list -o json").tree
+
+
+def test_an_invalid_configuration_changes_nothing(copycat: Shell) -> None:
+    a_source(copycat, "checked")
+    assert copycat("apply checked.properties").code == 0
+    refused = copycat("edit checked", EDITOR="sed -i s/^topic=.*/topci=checked/")
+    assert refused.code == 4
+    assert "topic: Missing required configuration" in refused.err
+    assert "did you mean topic?" in refused.err
+    assert copycat("diff checked.properties").code == 0
+    a_source(copycat, "checked", **{"tasks.max": "none"})
+    assert copycat("validate checked.properties -o json").tree["errors"].keys() == {"tasks.max"}
+    assert copycat("apply checked.properties").code == 4
+    assert copycat("delete checked --yes").code == 0
+
+
+def test_on_a_terminal_an_invalid_edit_is_offered_again_with_the_reasons(copycat: Shell) -> None:
+    a_source(copycat, "mended")
+    assert copycat("apply mended.properties").code == 0
+    editor = copycat.folder / "editor.sh"
+    # At first it breaks the configuration; where the reasons stand above it, it mends it.
+    editor.write_text(
+        "if grep -q '^# .*Not a number' $1; then sed -i s/tasks.max=none/tasks.max=2/ $1; "
+        "else echo tasks.max=none >> $1; fi\n"
+    )
+    edited = copycat.on_terminal("edit mended", typed="y\n", EDITOR=f"sh {editor}")
+    assert edited.code == 0, edited.out
+    assert "Not a number of type INT" in edited.out
+    assert copycat("describe mended -o json").tree["config"]["tasks.max"] == "2"
+    assert copycat("delete mended --yes").code == 0
+
+
+def test_offsets_and_topics_are_shown_and_set_back(copycat: Shell) -> None:
+    a_source(copycat, "positions")
+    assert copycat("apply positions.properties").code == 0
+
+    def position() -> int:
+        entries = copycat("offsets get positions -o json").tree["offsets"]
+        return int(entries[0]["offset"]["position"]) if entries else 0
+
+    wait_until(lambda: position() == len("one\ntwo\n"), 60, "a committed position")
+    assert copycat("topics get positions").out == "TOPIC\npositions\n"
+    running = copycat("offsets reset positions --yes")
+    assert (running.code, "copycat stop positions" in running.err) == (4, True)
+    assert copycat("stop positions").code == 0
+    assert copycat("status positions --wait-for STOPPED").code == 0
+    shown = copycat("offsets get positions -o json")
+    altered = shown.tree
+    altered["offsets"][0]["offset"]["position"] = len("one\n")
+    assert copycat("offsets alter positions -", said=json.dumps(altered)).code == 0
+    assert position() == len("one\n")
+    assert copycat("offsets reset positions --yes").code == 0
+    assert copycat("offsets get positions").out == "positions has no offsets yet.\n"
+    assert copycat("topics reset positions").code == 0
+    assert copycat("topics get positions -o json").tree["topics"] == []
+    assert copycat("delete positions -y").code == 0
+
+
+def test_it_is_paused_resumed_and_restarted(copycat: Shell) -> None:
+    a_source(copycat, "orders")
+    text = copycat("create orders.properties -o json")
+    assert text.tree == [{"name": "orders", "result": "created", "changes": [], "notes": []}]
+    assert copycat("create orders.properties").code == 4
+    for order, state in (("pause", "PAUSED"), ("resume", "RUNNING")):
+        assert copycat(f"{order} orders").code == 0
+        waited = copycat(f"status orders --wait-for {state} -o json")
+        assert waited.tree[0]["connector"]["state"] == state
+    for restart in ("restart orders", "restart orders --task 0", "restart orders --include-tasks"):
+        done = copycat(restart)
+        assert done.code == 0, done.err
+    assert copycat("status orders --wait-for RUNNING").code == 0
+    assert copycat("restart orders --task 7").code == 3
+    copy = copycat("describe orders -o json").out
+    assert copycat("apply -", said=copy).out == "orders unchanged\n"
+    assert copycat("delete orders --yes").code == 0
+
+
+def test_the_cluster_tells_its_plugins_workers_and_log_levels(copycat: Shell) -> None:
+    assert {"FileStreamSource", "FileStreamSink"} <= {
+        line.split()[0] for line in copycat("plugins").out.splitlines()
+    }
+    keys = copycat("plugins FileStreamSource -o json").tree
+    assert {key["name"] for key in keys if key["required"]} >= {"topic", "name", "connector.class"}
+    [worker] = copycat("workers -o json").tree
+    assert not worker["leaving"]
+    assert copycat("logs level copycat_gateway DEBUG --scope cluster").code == 0
+    level = wait_until(lambda: copycat("logs level copycat_gateway -o json").tree, 20)
+    assert level["copycat_gateway"]["level"] == "DEBUG"
+
+
+def test_names_are_completed_by_the_executable_itself(copycat: Shell) -> None:
+    a_source(copycat, "completed")
+    assert copycat("apply completed.properties").code == 0
+    shell = {"_COPYCAT_COMPLETE": "bash_complete", "COMP_WORDS": "copycat describe comp", "COMP_CWORD": "2"}
+    assert copycat("", **shell).out == "plain,completed\n"
+    assert copycat("delete completed --yes").code == 0
+
+
+def test_a_watch_goes_on_until_ctrl_c(copycat: Shell) -> None:
+    a_source(copycat, "watched")
+    assert copycat("apply watched.properties").code == 0
+    with copycat.begin("status watched --watch --interval 0.2") as watch:
+        assert watch.stdout is not None
+        assert watch.stdout.readline().startswith("CONNECTOR")
+        assert copycat("pause watched").code == 0
+        assert any(" PAUSED " in line for line in iter(watch.stdout.readline, ""))
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(30) == 0
+    assert copycat("delete watched --yes").code == 0
+
+
+def test_a_terminal_is_shown_coloured_tables(copycat: Shell) -> None:
+    a_source(copycat, "seen")
+    assert copycat("apply seen.properties").code == 0
+    waited = copycat.on_terminal("status seen --wait-for RUNNING")
+    assert waited.code == 0
+    assert "\x1b[32mRUNNING" in waited.out
+    assert "──" in waited.out
+    assert copycat("delete seen --yes").code == 0

@@ -1,0 +1,15 @@
+"""One whole system, which the tests here try to harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from copycat_testkit.system import CopycatUp
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
+    """Run Copycat with a broker of its own."""
+    with CopycatUp(tmp_path_factory.mktemp("gateway")) as up:
+        yield up

@@ -1,0 +1,146 @@
+"""Names and bodies meant to harm: each is answered, and the system is as well afterwards as before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import httpx
+import psutil
+import pytest
+from copycat_testkit.kafka import unique, wait_until
+from copycat_testkit.system import CopycatUp
+
+pytestmark = pytest.mark.timeout(300)
+
+PATIENCE: Final = 60.0
+MIB: Final = 1024 * 1024
+LARGE: Final = 5 * MIB
+#: More than a body may need on its way through, far less than all bodies together.
+GROWTH: Final = 150 * MIB
+VALIDATE: Final = "/connector-plugins/FileStreamSource/config/validate"
+SOURCE: Final = {"connector.class": "FileStreamSource", "file": "/none", "topic": "t"}
+
+NAMES: Final = {
+    "spaces": " two  words",
+    "slashes": "../a/b//c",
+    "unicode": "ünïcode-名前-🐈-\u202e-e\u0301",
+    "percent": "100%-%2F-%00-%s",
+    "quotes": "a\"b'c`d\\e",
+    "query": "a?b=c#d&e;f",
+    "long": "x" * 1000,
+    "placeholder": "${env:PATH}",
+}
+REFUSED: Final = {
+    "line ends": "a\r\nSet-Cookie: b",
+    "nul": "a\0b",
+    "escape": "a\x1b[2J",
+    "blank": " \t ",
+    "too long": "é" * 1000,
+}
+BODIES: Final = {
+    "deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "deep arrays": b"[" * 1_000_000,
+    "deep in a value": b'{"name":"a","config":{"k":' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
+    "a number of a million digits": b'{"name":' + b"9" * 1_000_000 + b',"config":{"k":{}}}',
+    "a huge exponent": b'{"name":1e999999999,"config":{"k":{}}}',
+    "invalid UTF-8": b'{"name":"\xc3\x28","config":{}}',
+    "UTF-16": '{"name":"a","config":{}}'.encode("utf-16"),
+    "not JSON": b"<xml/>",
+    "a name of a wrong type": b'{"name":{},"config":{}}',
+    "a configuration of a wrong type": b'{"name":"a","config":"b"}',
+    "a configuration that is null": b'{"name":"a","config":null}',
+    "a list in a configuration": b'{"name":"a","config":{"k":[]}}',
+    "null": b"null",
+}
+
+
+@pytest.fixture
+def rest(system: CopycatUp) -> Iterator[httpx.Client]:
+    """Talk to the system; afterwards it must still be healthy and list its connectors."""
+    with httpx.Client(base_url=system.url, timeout=PATIENCE) as client:
+        yield client
+        assert client.get("/health").json()["status"] == "healthy"
+        assert client.get("/connectors").status_code == 200
+
+
+def post(rest: httpx.Client, body: bytes, path: str = "/connectors") -> httpx.Response:
+    method = "POST" if path == "/connectors" else "PUT"
+    return rest.request(method, path, content=body, headers={"content-type": "application/json"})
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_connector_with_a_strange_name_lives_like_any_other(
+    rest: httpx.Client, name: str, tmp_path: Path
+) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("one\n")
+    topic = unique("strange")
+    config = {**SOURCE, "file": str(lines), "topic": topic}
+    path = f"/connectors/{quote(name.strip(), safe='')}"
+
+    made = rest.post("/connectors", json={"name": name, "config": config})
+
+    assert made.status_code == 201, made.text
+    assert made.json()["name"] == name.strip()
+    assert rest.get(f"{path}/config").json() == {**config, "name": name.strip()}
+    wait_until(
+        lambda: rest.get(f"{path}/topics").json()[name.strip()]["topics"] == [topic], PATIENCE, "it runs"
+    )
+    assert rest.delete(path).status_code == 204
+    assert rest.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("name", REFUSED.values(), ids=REFUSED)
+def test_a_name_that_cannot_be_is_refused(rest: httpx.Client, name: str) -> None:
+    by_post = rest.post("/connectors", json={"name": name, "config": SOURCE})
+    by_put = rest.put(f"/connectors/{quote(name, safe='')}/config", json=SOURCE)
+
+    assert (by_post.status_code, by_put.status_code) == (400, 400), (by_post.text, by_put.text)
+    assert "set-cookie" not in by_post.headers
+    assert "Invalid value" in by_put.json()["message"]
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_body_that_cannot_be_read_is_answered_as_kafka_connect_does(
+    rest: httpx.Client, body: bytes
+) -> None:
+    for path in ("/connectors", VALIDATE):
+        reply = post(rest, body, path)
+
+        assert reply.status_code == 500, reply.text[:500]
+        assert len(reply.content) < 2000
+
+
+def test_large_bodies_are_answered_and_not_kept(system: CopycatUp, rest: httpx.Client) -> None:
+    frame = len(json.dumps({**SOURCE, "k": ""}))
+    body = json.dumps({**SOURCE, "k": "x" * (LARGE - frame)}).encode()
+    before = memory(system)
+
+    for _ in range(10):
+        assert len(body) == LARGE
+        assert post(rest, body, VALIDATE).json()["error_count"] == 1, "the name is missing"
+        too_large = rest.put(
+            "/connectors/large/config", content=body, headers={"content-type": "application/json"}
+        )
+        assert too_large.status_code == 400, too_large.text[:500]
+        assert post(rest, body + b" ", VALIDATE).status_code == 413
+
+    grown = {role: used - before[role] for role, used in memory(system).items()}
+    assert max(grown.values()) < GROWTH, grown
+
+
+def memory(system: CopycatUp) -> dict[str, int]:
+    """Return the bytes each service of the request path holds."""
+    roles = ("gateway", "config", "executor")
+    return {role: sum(_held(process) for process in system.processes(role)) for role in roles}
+
+
+def _held(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0

@@ -1,0 +1,207 @@
+"""Connectors divide the work, watch their systems and divide it anew (K26-20 to K26-25, 38, 39, 84, 86)."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from copycat_client.client import CopycatClient
+from copycat_client.connectors import Connector, TargetState
+from copycat_client.instances import Instance
+from copycat_client.statuses import State
+from copycat_client.watching import Change
+from copycat_connect.plugin import SourceConnector
+from copycat_testkit.kafka import unique
+
+from tests.integration.kip26.world import (
+    arrived,
+    assigned,
+    folder_source,
+    runs,
+    status_of,
+    task_files,
+    until,
+    values,
+    write_files,
+)
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture
+def name() -> str:
+    return unique("files")
+
+
+async def test_k26_20_tasks_run_on_other_workers_than_their_connector(
+    copycat: CopycatClient, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a", "b", "c")
+    await copycat.configs.put(name, folder_source(name, tmp_path))
+    await runs(copycat, name, 3)
+    places = await assigned(copycat, name)
+    assert {each.worker_id for each in places.values()} - {places[Instance(name)].worker_id}
+    assert not hasattr(SourceConnector, "poll")
+
+
+async def test_k26_22_and_23_a_partition_that_appears_gives_a_task_more_in_one_new_set(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a", "b")
+    await copycat.configs.put(name, folder_source(name, tmp_path, tasks=20))
+    await runs(copycat, name, 2)
+    before = await copycat.configs.get(name)
+
+    write_files(tmp_path, "c")
+    await runs(copycat, name, 3)
+    await arrived(copycat, kafka, name, "a", "b", "c")
+    assert await task_files(copycat, name) == [{"a"}, {"b"}, {"c"}]
+
+    (tmp_path / "no-partition").touch()  # the connector asks again, and divides the work as before
+    write_files(tmp_path, "d")
+    await runs(copycat, name, 4)
+    sets = []
+    async with aclosing(copycat.configs.watch(after=before.revision)) as events:
+        async for event in events:
+            if isinstance(event, Change) and isinstance(event.item, Connector):
+                sets.append(len(event.item.tasks))
+            if sets[-1:] == [4]:
+                break
+    assert sets == [3, 4]
+
+
+async def test_k26_24_work_is_given_as_ranges_nobody_else_understands(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    for server in ("alpha", "mike", "november", "zulu"):
+        (tmp_path / f"{server}.txt").write_text("cpu=1\nmemory=2\n")
+    config = {
+        **folder_source(name, tmp_path),
+        "connector.class": "author.RangeSourceConnector",
+        "tasks.max": "2",
+    }
+    await copycat.configs.put(name, config)
+    await runs(copycat, name, 2)
+    await arrived(copycat, kafka, name, *"11112222")
+    connector = (await copycat.configs.get(name)).value
+    assert [task["server.range"] for task in connector.tasks] == ["a-m", "n-z"]
+    committed = 8  # one partition for each metric of each server
+
+    async def holds() -> bool:
+        return len(await copycat.offsets.list_source(name)) == committed
+
+    await until(holds, "an offset for every metric")
+
+
+async def test_k26_25_and_39_partitions_are_spread_evenly_and_dealt_anew_where_the_tasks_are(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, *"abcdefg")
+    await copycat.configs.put(name, folder_source(name, tmp_path, tasks=3))
+    await runs(copycat, name, 3)
+    assert sorted(map(len, await task_files(copycat, name))) == [2, 2, 3]
+    before = await assigned(copycat, name)
+
+    write_files(tmp_path, *"hi")
+    await arrived(copycat, kafka, name, *"abcdefghi")
+    assert sorted(map(len, await task_files(copycat, name))) == [3, 3, 3]
+    await runs(copycat, name, 3)
+    assert await assigned(copycat, name) == before
+
+
+async def test_k26_26_calls_into_one_task_never_overlap(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a")
+    await copycat.configs.put(name, folder_source(name, tmp_path))
+    lines = ["a"]
+    for state in (TargetState.PAUSED, TargetState.STARTED) * 3:  # the task fails when two calls meet
+        lines.append(f"a{len(lines)}")
+        (tmp_path / "a.txt").write_text("".join(f"{line}\n" for line in lines))
+        await copycat.configs.set_target_state(name, state)
+    await arrived(copycat, kafka, name, *lines)
+    await runs(copycat, name, 1)
+
+
+async def test_k26_38_only_a_changed_number_of_tasks_moves_work(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a", "b", "c")
+    config = folder_source(name, tmp_path, tasks=2)
+    await copycat.configs.put(name, config)
+    await runs(copycat, name, 2)
+    before = await assigned(copycat, name)
+
+    await copycat.configs.set_target_state(name, TargetState.PAUSED)
+
+    async def paused() -> bool:
+        status = await status_of(copycat, name)
+        return [each.state for each in status.tasks.values()] == [State.PAUSED] * 2
+
+    await until(paused, "the pause")
+    await copycat.configs.set_target_state(name, TargetState.STARTED)
+    await runs(copycat, name, 2)
+    await copycat.configs.put(name, {**config, "errors.log.enable": "true"})
+    await copycat.configs.request_restart(name, include_tasks=True)
+    write_files(tmp_path, "d")
+    await arrived(copycat, kafka, name, *"abcd")
+    await runs(copycat, name, 2)
+    assert await assigned(copycat, name) == before
+
+    await copycat.configs.put(name, {**config, "tasks.max": "3"})
+    await runs(copycat, name, 3)
+    await copycat.configs.put(name, {**config, "tasks.max": "1"})
+    await runs(copycat, name, 1)
+    assert values(kafka, *await copycat.status.topics(name)) == ["a", "b", "c", "d"]
+
+
+async def test_k26_84_an_update_reaches_every_task(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a", "b")
+    config = folder_source(name, tmp_path)
+    await copycat.configs.put(name, config)
+    await runs(copycat, name, 2)
+    await arrived(copycat, kafka, name, "a", "b")
+    await copycat.configs.put(name, {**config, "topic.prefix": f"{name}-new."})
+
+    async def everywhere() -> bool:
+        for file in ("a.txt", "b.txt"):
+            with (tmp_path / file).open("a") as more:
+                more.write("more\n")
+        return await copycat.status.topics(name) >= {f"{name}-new.a", f"{name}-new.b"}
+
+    await until(everywhere, "both tasks write to their new topics")
+    await runs(copycat, name, 2)
+
+
+async def test_k26_86_a_deleted_connector_flushes_and_goes_on_when_it_is_made_again(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a")
+    await copycat.configs.put(name, folder_source(name, tmp_path))
+    await arrived(copycat, kafka, name, "a")
+    await copycat.configs.delete(name)
+
+    async def gone() -> bool:
+        status = await status_of(copycat, name)
+        return status.status is None and not status.tasks and not await assigned(copycat, name)
+
+    await until(gone, "the end of everything of the connector")
+    (tmp_path / "a.txt").write_text("a\nb\n")
+    await copycat.configs.put(name, folder_source(name, tmp_path))
+    await arrived(copycat, kafka, name, "a", "b")
+
+
+async def test_a_batch_ends_with_no_task_left_and_a_new_partition_begins_the_next(
+    copycat: CopycatClient, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a", "b")
+    await copycat.configs.put(name, folder_source(name, tmp_path, once="true"))
+    await arrived(copycat, kafka, name, "a", "b")
+    await runs(copycat, name, 0)
+    assert len(await copycat.offsets.list_source(name)) == 2
+    write_files(tmp_path, "c")
+    await arrived(copycat, kafka, name, "a", "b", "c")
+    await runs(copycat, name, 0)

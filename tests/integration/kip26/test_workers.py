@@ -1,0 +1,196 @@
+"""Workers are equal: work is dealt evenly, moves gracefully, any of them answers (K26-31 to 37, 42, 81)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from copycat_client.client import CopycatClient
+from copycat_client.instances import Instance
+from copycat_embedded.ports import free_ports
+from copycat_rpc.role import read_properties
+from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands
+from copycat_testkit.kafka import unique, wait_until
+from copycat_testkit.system import CopycatUp
+
+from tests.integration.kip26.world import (
+    SECONDS,
+    arrived,
+    assigned,
+    folder_source,
+    runs,
+    until,
+    write_files,
+)
+
+pytestmark = pytest.mark.timeout(240)
+LIGHT_TASKS = 50
+SLOTS = 4
+
+
+class Workers:
+    """Starts single roles of the cluster beside those it has."""
+
+    def __init__(self, system: CopycatUp, folder: Path) -> None:
+        self._properties = read_properties(system.folder / "worker.properties")
+        self._folder = folder
+        self._commands = Commands(folder)
+
+    def start(self, role: str, **more: str) -> Command:
+        """Start a role whose properties differ in these, `_` for `.`."""
+        told = {**self._properties, **{key.replace("_", "."): value for key, value in more.items()}}
+        file = self._folder / f"{unique(role)}.properties"
+        file.write_text("".join(f"{key}={value}\n" for key, value in told.items()))
+        return self._commands.start(file, "--role", role, program=COPYCAT_WORKER)
+
+    def executor(self) -> tuple[Command, str]:
+        """Start an executor; returns its worker id, too."""
+        address = f"127.0.0.1:{free_ports(1)[0]}"
+        return self.start("executor", executor_listen=address, executor_addresses=address), address
+
+    def gateway(self) -> str:
+        """Start a gateway; returns its root once it answers."""
+        url = f"http://127.0.0.1:{free_ports(1)[0]}"
+        self.start("gateway", listeners=url)
+        wait_until(lambda: answers(url), SECONDS, "another gateway")
+        return url
+
+    def close(self) -> None:
+        self._commands.close()
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", timeout=30).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@pytest.fixture
+def more(cluster: CopycatUp, tmp_path: Path) -> Iterator[Workers]:
+    folder = tmp_path / "more"
+    folder.mkdir()
+    workers = Workers(cluster, folder)
+    yield workers
+    workers.close()
+
+
+async def listed(cluster: CopycatUp) -> list[dict[str, Any]]:
+    """Return the workers as REST lists them."""
+    async with httpx.AsyncClient() as http:
+        reply = await http.get(f"{cluster.url}/workers", timeout=30)
+    workers: list[dict[str, Any]] = reply.json()
+    return workers
+
+
+async def shares(copycat: CopycatClient) -> tuple[list[int], list[int]]:
+    """Return how many connectors and how many tasks each live worker holds, sorted."""
+    workers = await copycat.scheduler.workers()
+    counts = [Counter(each.task is None for each in worker.held) for worker in workers]
+    return sorted(count[True] for count in counts), sorted(count[False] for count in counts)
+
+
+async def test_k26_34_four_connectors_of_four_tasks_are_dealt_evenly_to_three_workers(
+    copycat: CopycatClient, tmp_path: Path
+) -> None:
+    write_files(tmp_path, *"abcd")
+    names = [unique("even") for _ in range(4)]
+    for name in names:
+        await copycat.configs.put(name, folder_source(name, tmp_path))
+    for name in names:
+        await runs(copycat, name, 4)
+    assert await shares(copycat) == ([1, 1, 2], [5, 5, 6])
+    held = [each for worker in await copycat.scheduler.workers() for each in worker.held]
+    assert len(held) == len(set(held))
+
+
+async def test_k26_35_and_37_a_worker_that_comes_takes_a_share_and_one_that_leaves_gives_it_back(
+    copycat: CopycatClient, kafka: str, more: Workers, tmp_path: Path
+) -> None:
+    write_files(tmp_path, *"abcdefgh")
+    name = unique("moving")
+    await copycat.configs.put(name, folder_source(name, tmp_path))
+    await runs(copycat, name, 8)
+    await arrived(copycat, kafka, name, *"abcdefgh")
+    before = await assigned(copycat, name)
+
+    executor, newcomer = more.executor()
+
+    async def balanced() -> bool:
+        return (await shares(copycat))[1] == [2, 2, 2, 2]
+
+    await until(balanced, "two tasks on each of four workers")
+    await runs(copycat, name, 8)
+    joined = await assigned(copycat, name)
+    moved = {instance for instance in before if joined[instance].worker_id == newcomer}
+    assert moved
+    assert all(joined[each] == before[each] for each in before.keys() - moved), "the others never stopped"
+
+    assert await asyncio.to_thread(executor.end) == 0
+    await runs(copycat, name, 8)
+    assert newcomer not in {each.worker_id for each in (await assigned(copycat, name)).values()}
+    await arrived(copycat, kafka, name, *"abcdefgh")
+
+
+async def test_k26_31_many_light_tasks_share_the_processes_of_their_workers(
+    copycat: CopycatClient, cluster: CopycatUp, tmp_path: Path
+) -> None:
+    write_files(tmp_path, *(f"f{number}" for number in range(LIGHT_TASKS)))
+    name = unique("light")
+    await copycat.configs.put(name, folder_source(name, tmp_path, tasks=LIGHT_TASKS))
+    await runs(copycat, name, LIGHT_TASKS)
+    assert len(cluster.processes("host")) <= 3 * (SLOTS + 1)
+
+
+async def test_k26_42_workers_are_listed_with_all_that_runs_there(
+    copycat: CopycatClient, cluster: CopycatUp, tmp_path: Path
+) -> None:
+    write_files(tmp_path, *"ab")
+    name = unique("listed")
+    await copycat.configs.put(name, folder_source(name, tmp_path))
+    await runs(copycat, name, 2)
+    places = {each: place.worker_id for each, place in (await assigned(copycat, name)).items()}
+
+    async def both_tell() -> bool:
+        over_rest = {
+            Instance(each["connector"], each.get("task")): worker["worker_id"]
+            for worker in await listed(cluster)
+            for each in worker["held"]
+        }
+        over_grpc = {
+            Instance(each.connector, each.task): worker.worker_id
+            for worker in await copycat.scheduler.workers()
+            for each in worker.held
+        }
+        return over_rest == over_grpc == places
+
+    await until(both_tell, "REST and gRPC list what was assigned, and nothing else")
+    assert [worker["leaving"] for worker in await listed(cluster)] == [False] * 3
+
+
+async def test_k26_81_each_of_three_gateways_takes_every_call(
+    copycat: CopycatClient, cluster: CopycatUp, kafka: str, more: Workers, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a")
+    urls = [cluster.url, more.gateway(), more.gateway()]
+    name = unique("any")
+    body = {"name": name, "config": folder_source(name, tmp_path)}
+    async with httpx.AsyncClient(timeout=60) as http:
+        created = await http.post(f"{urls[0]}/connectors", json=body)
+        assert created.status_code == 201, created.text
+        await runs(copycat, name, 1)
+        await arrived(copycat, kafka, name, "a")
+        for path in ("", "/config", "/status", "/tasks", "/tasks/0", "/tasks/0/status", "/topics"):
+            seen = [await http.get(f"{url}/connectors/{name}{path}") for url in urls]
+            assert {each.status_code for each in seen} == {200}, path
+            assert seen[0].json() == seen[1].json() == seen[2].json()
+        restarted = await http.post(f"{urls[1]}/connectors/{name}/tasks/0/restart")
+        assert restarted.status_code == 204
+        assert (await http.delete(f"{urls[2]}/connectors/{name}")).status_code == 204
+        gone = [await http.get(f"{url}/connectors/{name}") for url in urls]
+    assert [each.status_code for each in gone] == [404] * 3

@@ -1,0 +1,106 @@
+"""What the tests of a cluster ask and wait for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from copycat_client.client import CopycatClient
+from copycat_client.instances import Instance
+from copycat_client.scheduler import Assignment
+from copycat_client.statuses import ConnectorStatus, State
+from copycat_rpc.errors import RemoteError
+from copycat_testkit.kafka import consume_all
+
+SECONDS = 60.0
+PAUSE = 0.05
+
+
+async def until(holds: Callable[[], Awaitable[bool]], what: str, within: float = SECONDS) -> None:
+    """Wait for a condition that has to be asked for.
+
+    Raises:
+        AssertionError: It did not come true.
+    """
+    deadline = asyncio.get_running_loop().time() + within
+    while not await holds():
+        assert asyncio.get_running_loop().time() < deadline, f"never came true: {what}"
+        await asyncio.sleep(PAUSE)
+
+
+def folder_source(name: str, folder: Path, tasks: int = 20, **more: str) -> dict[str, str]:
+    """A source whose system is a folder; topics are named by connector and file."""
+    return {
+        "name": name,
+        "connector.class": "author.FolderSourceConnector",
+        "tasks.max": str(tasks),
+        "folder": str(folder),
+        "topic.prefix": f"{name}.",
+        **more,
+    }
+
+
+def write_files(folder: Path, *names: str) -> None:
+    """Write a file of one line for each name."""
+    for name in names:
+        (folder / f"{name}.txt").write_text(f"{name}\n")
+
+
+async def status_of(copycat: CopycatClient, name: str) -> ConnectorStatus:
+    """Return a connector's status; an empty one while nobody reported."""
+    try:
+        return await copycat.status.get(name)
+    except RemoteError:
+        return ConnectorStatus(name, None, {})
+
+
+async def task_files(copycat: CopycatClient, name: str) -> list[set[str]]:
+    """Return the files of each task as they are published."""
+    connector = (await copycat.configs.get(name)).value
+    return [set((task["files"] or "").removesuffix(".txt").split(".txt,")) for task in connector.tasks]
+
+
+async def assigned(copycat: CopycatClient, name: str) -> Mapping[Instance, Assignment]:
+    """Return where a connector and its tasks run."""
+    found = await copycat.scheduler.assignments()
+    return {each.instance: each for each in found if each.instance.connector == name}
+
+
+async def runs(copycat: CopycatClient, name: str, tasks: int) -> None:
+    """Wait until the connector and exactly so many tasks run, where they are assigned."""
+
+    async def holds() -> bool:
+        status = await status_of(copycat, name)
+        places = await assigned(copycat, name)
+        said = {
+            Instance(name): status.status,
+            **{Instance(name, n): each for n, each in status.tasks.items()},
+        }
+        return len(status.tasks) == tasks == len(places) - 1 and all(
+            each is not None
+            and each.state is State.RUNNING
+            and each.worker_id == places[instance].worker_id
+            and each.generation == places[instance].generation
+            for instance, each in said.items()
+            if instance in places
+        )
+
+    await until(holds, f"{name} runs with {tasks} tasks")
+
+
+async def arrived(copycat: CopycatClient, kafka: str, name: str, *lines: str) -> None:
+    """Wait until the records of all topics of a connector are these."""
+
+    async def holds() -> bool:
+        topics = await copycat.status.topics(name)
+        return sorted(lines) == await asyncio.to_thread(values, kafka, *topics)
+
+    await until(holds, f"{name} copied {lines}")
+
+
+def values(kafka: str, *topics: str) -> list[str]:
+    """Return the values of some topics, sorted."""
+    return sorted(
+        (message.value() or b"").decode() for topic in topics for message in consume_all(kafka, topic)
+    )

@@ -1,0 +1,60 @@
+"""KIP-558: who may see topics, what else shows them, and other versions on the same status topic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat_testkit.connect_peer import ConnectPeer
+from copycat_testkit.kafka import unique, wait_until
+
+from tests.integration.emitting.system import System
+from tests.integration.kip558.guard import CREDENTIALS, guarded
+from tests.integration.scenarios.rest import PATIENCE, Rest
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def test_k558_31_what_guards_a_connectors_status_guards_its_topics_too(on: System) -> None:
+    topic = unique("k558-31")
+    name = on.emitter("", topic)
+    on.has_topics(name, topic)
+    ways = [("GET", "status", 200), ("GET", "topics", 200), ("PUT", "topics/reset", 202)]
+
+    with guarded(on.cluster.up.url, "/connectors") as url, httpx.Client(base_url=url, timeout=90) as client:
+        for method, what, answer in ways:
+            path = f"/connectors/{name}/{what}"
+            assert client.request(method, path).status_code == 401
+            assert client.request(method, path, auth=CREDENTIALS).status_code == answer
+
+
+def test_k558_31_topics_are_shown_nowhere_but_with_their_connector(on: System) -> None:
+    paths = [path for path in on.rest.get("/openapi/openapi.json")["paths"] if "topic" in path]
+
+    assert sorted(paths) == ["/connectors/{name}/topics", "/connectors/{name}/topics/reset"]
+
+
+def test_k558_32_apache_kafka_connect_reads_our_records_and_we_read_its(on: System, tmp_path: Path) -> None:
+    live, idle = unique("live"), unique("idle")
+    name = on.emitter("", live, idle)
+    on.has_topics(name, live, idle)
+    shared = {"status.storage.topic": on.cluster.topic("status")}
+
+    with ConnectPeer(on.cluster.bootstrap, tmp_path, group=unique("peer"), properties=shared) as peer:
+        other = Rest(peer.url)
+        assert set(other.get(f"/connectors/{name}/topics")[name]["topics"]) == {live, idle}
+        other.ok("PUT", f"/connectors/{name}/topics/reset")
+        on.has_topics(name)
+        on.emit(name, live)
+        on.has_topics(name, live)
+        wait_until(
+            lambda: other.get(f"/connectors/{name}/topics")[name]["topics"] == [live], PATIENCE, "the topic"
+        )
+        assert [line for line in peer.log.read_text().splitlines() if live in line and "WARN" in line] == []
+
+
+def test_k558_x2_topics_are_no_metric(on: System) -> None:
+    assert not [field.name for field in pb.TaskMetrics.DESCRIPTOR.fields if "topic" in field.name]
+    assert not [path for path in on.rest.get("/openapi/openapi.json")["paths"] if "metric" in path]

@@ -1,0 +1,217 @@
+"""Converters on a real schema registry: what they register and find there, and the bytes they write."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+import httpx
+import pytest
+from copycat_connect.data import (
+    DATE_SCHEMA,
+    INT8_SCHEMA,
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    OPTIONAL_INT32_SCHEMA,
+    STRING_SCHEMA,
+    Schema,
+    SchemaBuilder,
+    SchemaType,
+    Struct,
+    decimal_schema,
+)
+from copycat_connect.errors import DataError
+from copycat_connect.plugin import Converter, PluginKind, load_plugins
+from copycat_testkit.kafka import unique
+from fastavro import parse_schema, schemaless_reader
+
+PLUGINS = load_plugins()
+ORDER = (
+    SchemaBuilder.struct().name("shop.Order").field("id", INT64_SCHEMA).field("item", STRING_SCHEMA).build()
+)
+WIDER = (
+    SchemaBuilder.struct()
+    .name("shop.Order")
+    .field("id", INT64_SCHEMA)
+    .field("item", STRING_SCHEMA)
+    .field("count", OPTIONAL_INT32_SCHEMA)
+    .build()
+)
+NARROWER = SchemaBuilder.struct().name("shop.Order").field("id", STRING_SCHEMA).build()
+CHOSEN = {"auto.register.schemas": "false"}
+
+
+@pytest.fixture
+def registry(schema_registry: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=schema_registry) as client:
+        yield client
+
+
+def converter(url: str, name: str = "Avro", *, is_key: bool = False, **config: str) -> Converter:
+    made: Converter = PLUGINS.find(name, (PluginKind.CONVERTER,)).factory()
+    made.configure({"schema.registry.url": url, **config}, is_key=is_key)
+    return made
+
+
+def order(schema: Schema = ORDER, **fields: object) -> Struct:
+    return Struct(schema, {"id": 7, "item": "nail", **fields})
+
+
+def test_a_written_record_carries_the_id_of_its_registered_schema(
+    schema_registry: str, registry: httpx.Client
+) -> None:
+    topic = unique("orders")
+    written = converter(schema_registry).from_connect(topic, None, ORDER, order())
+    answer = registry.get(f"/subjects/{topic}-value/versions/latest").json()
+    assert written == b"\0" + answer["id"].to_bytes(4, "big") + b"\x0e\x08nail"
+    plan = parse_schema(json.loads(answer["schema"]))
+    assert schemaless_reader(io.BytesIO(written[5:]), plan, None) == {"id": 7, "item": "nail"}
+
+
+@pytest.mark.parametrize("name", ["Avro", "JsonSchema"])
+def test_what_one_converter_wrote_another_reads_with_the_version_of_its_subject(
+    schema_registry: str, name: str
+) -> None:
+    topic = unique("orders")
+    writer, reader = converter(schema_registry, name), converter(schema_registry, name)
+    first = writer.from_connect(topic, None, ORDER, order())
+    second = writer.from_connect(topic, None, WIDER, order(WIDER, count=2))
+    assert [reader.to_connect(topic, None, data).schema for data in (first, second)] == [
+        replace(ORDER, version=1), replace(WIDER, version=2)
+    ]  # fmt: skip
+    assert str(reader.to_connect(topic, None, second).value) == "Struct{id=7,item=nail,count=2}"
+
+
+def test_batches_are_what_records_are_one_by_one(schema_registry: str) -> None:
+    topic = unique("orders")
+    made = converter(schema_registry)
+    orders = [order(id=number) for number in range(5)]
+    written = made.from_connect_batch(topic, ORDER, orders)
+    assert written == [made.from_connect(topic, None, ORDER, each) for each in orders]
+    schema, values = made.to_connect_batch(topic, written) or (None, [])
+    assert (schema, [value["id"] for value in values]) == (replace(ORDER, version=1), [0, 1, 2, 3, 4])
+    mixed = [*written, made.from_connect(topic, None, WIDER, order(WIDER))]
+    assert made.to_connect_batch(topic, mixed) is None
+
+
+def test_keys_have_a_subject_of_their_own_and_may_be_plain(
+    schema_registry: str, registry: httpx.Client
+) -> None:
+    topic = unique("orders")
+    keys = converter(schema_registry, is_key=True)
+    written = keys.from_connect(topic, None, STRING_SCHEMA, "k1")
+    assert keys.to_connect(topic, None, written) == (Schema(SchemaType.STRING, version=1), "k1")
+    assert registry.get(f"/subjects/{topic}-key/versions/1").json()["schema"] == '"string"'
+
+
+def test_a_schema_its_subject_is_not_compatible_with_is_refused_with_the_registrys_words(
+    schema_registry: str, registry: httpx.Client
+) -> None:
+    topic = unique("orders")
+    made = converter(schema_registry)
+    made.from_connect(topic, None, ORDER, order())
+    registry.put(f"/config/{topic}-value", json={"compatibility": "BACKWARD"}).raise_for_status()
+    with pytest.raises(DataError) as caught:
+        made.from_connect(topic, None, NARROWER, Struct(NARROWER, {"id": "7"}))
+    for part in (topic, f"{topic}-value", "409", "ncompatible", "compatibility level"):
+        assert part in caught.value.message
+
+
+def test_without_registering_an_unknown_schema_is_refused_and_a_known_one_found(schema_registry: str) -> None:
+    topic = unique("orders")
+    finder = converter(schema_registry, **CHOSEN)
+    with pytest.raises(DataError, match=rf"Cannot find the schema of subject {topic}-value .*auto\.register"):
+        finder.from_connect(topic, None, ORDER, order())
+    written = converter(schema_registry).from_connect(topic, None, ORDER, order())
+    assert finder.from_connect(topic, None, ORDER, order()) == written
+
+
+def test_the_latest_version_is_written_with_and_read_as(schema_registry: str) -> None:
+    topic = unique("orders")
+    auto = converter(schema_registry)
+    old = auto.from_connect(topic, None, ORDER, order())
+    auto.from_connect(topic, None, WIDER, order(WIDER))
+    latest = converter(schema_registry, **CHOSEN, **{"use.latest.version": "true"})
+    written = latest.from_connect(topic, None, ORDER, order())
+    assert auto.to_connect(topic, None, written).schema == replace(WIDER, version=2)
+    assert str(latest.to_connect(topic, None, old).value) == "Struct{id=7,item=nail}"
+    assert latest.to_connect(topic, None, old).schema == replace(WIDER, version=2)
+    with pytest.raises(DataError, match=r"which could not read what their own schema writes.*strict=false"):
+        latest.from_connect(topic, None, NARROWER, Struct(NARROWER, {"id": "7"}))
+
+
+def test_a_chosen_id_is_written_with(schema_registry: str) -> None:
+    topic = unique("orders")
+    written = converter(schema_registry).from_connect(topic, None, ORDER, order())
+    assert written is not None
+    chosen = converter(
+        schema_registry, **CHOSEN, **{"use.schema.id": str(int.from_bytes(written[1:5], "big"))}
+    )
+    assert chosen.from_connect(unique("other"), None, ORDER, order()) == written
+
+
+def test_an_id_the_registry_does_not_know_names_topic_id_and_setting(schema_registry: str) -> None:
+    with pytest.raises(DataError, match=r"Cannot find schema 999999 for topic orders.*schema\.registry\.url"):
+        converter(schema_registry).to_connect("orders", None, b"\0" + (999999).to_bytes(4, "big") + b"x")
+
+
+def test_subjects_are_named_by_record_where_that_is_wanted(
+    schema_registry: str, registry: httpx.Client
+) -> None:
+    name = f"shop.R{unique('r').replace('-', '')}"
+    schema = SchemaBuilder.struct().name(name).field("a", INT32_SCHEMA).build()
+    made = converter(schema_registry, **{"value.subject.name.strategy": "RecordNameStrategy"})
+    written = made.from_connect("t", None, schema, Struct(schema, {"a": 1}))
+    assert registry.get(f"/subjects/{name}/versions").json() == [1]
+    assert made.to_connect("t", None, written).schema == replace(schema, version=1)
+
+
+def test_a_schema_of_another_format_is_told_apart(schema_registry: str) -> None:
+    topic = unique("orders")
+    written = converter(schema_registry, "JsonSchema").from_connect(topic, None, ORDER, order())
+    with pytest.raises(DataError, match=rf"topic {topic} is of format JSON, this converter reads AVRO"):
+        converter(schema_registry).to_connect(topic, None, written)
+
+
+def test_protobuf_is_read_back_by_the_message_it_names(schema_registry: str, registry: httpx.Client) -> None:
+    topic = unique("orders")
+    schema = (
+        SchemaBuilder.struct().name("shop.Price").field("amount", decimal_schema(2)).field("day", DATE_SCHEMA)
+        .field("level", INT8_SCHEMA).build()
+    )  # fmt: skip
+    made = converter(schema_registry, "Protobuf")
+    value = Struct(schema, {"amount": Decimal("1.25"), "day": date(2024, 2, 29), "level": -3})
+    written = made.from_connect(topic, None, schema, value)
+    assert written is not None
+    assert written[5:6] == b"\0"
+    read_schema, read_value = made.to_connect(topic, None, written)
+    assert read_schema is not None
+    assert (read_schema.name, read_schema.version) == ("Price", 1)
+    assert read_value.values == value.values
+    registered = registry.get(f"/subjects/{topic}-value/versions/1").json()
+    assert registered["schemaType"] == "PROTOBUF"
+    assert 'import "confluent/type/decimal.proto";' in registered["schema"]
+
+
+def test_a_protobuf_schema_may_refer_to_others_in_the_registry(
+    schema_registry: str, registry: httpx.Client
+) -> None:
+    topic = unique("orders")
+    base = {
+        "schemaType": "PROTOBUF",
+        "schema": 'syntax = "proto3";\npackage b;\nmessage B { int32 x = 1; }\n',
+    }
+    registry.post(f"/subjects/{topic}-b/versions", json=base).raise_for_status()
+    root = {
+        "schemaType": "PROTOBUF",
+        "schema": 'syntax = "proto3";\nimport "b.proto";\nmessage Other {}\nmessage A { b.B b = 1; }\n',
+        "references": [{"name": "b.proto", "subject": f"{topic}-b", "version": 1}],
+    }
+    answer = registry.post(f"/subjects/{topic}-value/versions", json=root).json()
+    data = b"\0" + answer["id"].to_bytes(4, "big") + b"\x02\x02" + b"\x0a\x02\x08\x07"
+    _, value = converter(schema_registry, "Protobuf").to_connect(topic, None, data)
+    assert str(value) == "Struct{b=Struct{x=7}}"

@@ -1,0 +1,131 @@
+"""FileStreamSinkConnectorsIntegrationTest and FileStreamSourceConnectorsIntegrationTest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copycat_testkit.kafka import create_topic, produce, unique, wait_until
+
+from tests.integration.scenarios.cluster import Cluster
+from tests.integration.scenarios.files import LineFile
+from tests.integration.scenarios.rest import PATIENCE, Rest
+
+pytestmark = pytest.mark.timeout(300)
+
+LINES = [f"line {number}" for number in range(5)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> LineFile:
+    """A file that is not there yet."""
+    return LineFile(tmp_path / "lines.txt")
+
+
+def written(cluster: Cluster) -> str:
+    """Return a new topic with the lines in it."""
+    topic = create_topic(cluster.bootstrap)
+    produce(cluster.bootstrap, topic, [line.encode() for line in LINES])
+    return topic
+
+
+def sunk(cluster: Cluster, rest: Rest, file: LineFile) -> str:
+    """Have a connector copy a topic to the file, and stop it; returns the name both have."""
+    topic = written(cluster)
+    rest.create(topic, file.sink(topic))
+    file.holds(*LINES)
+    stop(rest, topic)
+    return topic
+
+
+def sourced(cluster: Cluster, rest: Rest, file: LineFile) -> str:
+    """Have a connector copy the file to a topic, and stop it; returns the name both have."""
+    topic = unique("lines")
+    file.append(LINES)
+    rest.create(topic, file.source(topic))
+    has(cluster, topic, LINES)
+    stop(rest, topic)
+    return topic
+
+
+def stop(rest: Rest, name: str) -> None:
+    rest.ok("PUT", f"/connectors/{name}/stop")
+    rest.wait(name, "STOPPED")
+
+
+def resume(rest: Rest, name: str) -> None:
+    rest.ok("PUT", f"/connectors/{name}/resume")
+    rest.runs(name)
+
+
+def alter(rest: Rest, name: str, partition: dict[str, Any], offset: dict[str, Any]) -> None:
+    rest.ok("PATCH", f"/connectors/{name}/offsets", {"offsets": [{"partition": partition, "offset": offset}]})
+
+
+def has(cluster: Cluster, topic: str, lines: Sequence[str]) -> None:
+    """Wait until a topic holds exactly these values."""
+    wait_until(lambda: cluster.values(topic) == list(lines), PATIENCE, f"{len(lines)} records in {topic}")
+
+
+def test_simple_sink(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testSimpleSink: each record one line, in order."""
+    rest.create(unique("sink"), file.sink(written(cluster)))
+    file.holds(*LINES)
+
+
+def test_alter_offsets_sink(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testAlterOffsets: a sink writes the last line once more."""
+    name = sunk(cluster, rest, file)
+    alter(rest, name, {"kafka_topic": name, "kafka_partition": 0}, {"kafka_offset": len(LINES) - 1})
+    resume(rest, name)
+    file.holds(*LINES, LINES[-1])
+
+
+def test_reset_offsets_sink(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testResetOffsets: a sink writes everything once more."""
+    name = sunk(cluster, rest, file)
+    rest.ok("DELETE", f"/connectors/{name}/offsets")
+    resume(rest, name)
+    file.holds(*LINES, *LINES)
+
+
+def test_sink_multiple_topics_with_multiple_tasks(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testSinkMultipleTopicsWithMultipleTasks: two tasks write one file together."""
+    name = unique("sink")
+    rest.create(name, file.sink(written(cluster), written(cluster), tasks=2))
+    rest.runs(name, 2)
+    wait_until(lambda: sorted(file.lines()) == sorted(LINES * 2), PATIENCE, "the lines of both topics")
+
+
+def test_simple_source(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testSimpleSource: each line one record, in order."""
+    topic = unique("lines")
+    file.append(LINES)
+    rest.create(unique("source"), file.source(topic))
+    has(cluster, topic, LINES)
+
+
+def test_stop_resume_saved_offset(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testStopResumeSavedOffset: what was read is not read again."""
+    name = sourced(cluster, rest, file)
+    file.append(LINES)
+    resume(rest, name)
+    has(cluster, name, LINES * 2)
+
+
+def test_alter_offsets_source(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testAlterOffsets: a source reads the last line once more."""
+    name = sourced(cluster, rest, file)
+    alter(rest, name, {"filename": str(file.path)}, {"position": len("line 0\n") * (len(LINES) - 1)})
+    resume(rest, name)
+    has(cluster, name, [*LINES, LINES[-1]])
+
+
+def test_reset_offsets_source(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """testResetOffsets: a source reads everything once more."""
+    name = sourced(cluster, rest, file)
+    rest.ok("DELETE", f"/connectors/{name}/offsets")
+    resume(rest, name)
+    has(cluster, name, LINES * 2)

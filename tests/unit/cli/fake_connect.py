@@ -1,0 +1,246 @@
+"""A Connect cluster in memory: enough of the REST interface for the command line, behind a real port."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from werkzeug import Request, Response
+from werkzeug.datastructures import MultiDict
+from werkzeug.exceptions import NotFound
+from werkzeug.routing import Map, Rule
+
+FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+PLUGINS = [
+    {"class": "org.apache.kafka.connect.file.FileStreamSinkConnector", "type": "sink", "version": "4.3.1"},
+    {"class": FILE_SOURCE, "type": "source", "version": "4.3.1"},
+]
+KEYS = {"name": True, "connector.class": True, "topic": True, "file": False, "pin": False, "tasks.max": False}
+Answer = tuple[int, Any]
+ROUTES = Map(
+    [
+        Rule(path, endpoint=endpoint, methods=methods)
+        for path, endpoint, methods in (
+            ("/connectors", "connectors", ["GET"]),
+            ("/connectors", "create", ["POST"]),
+            ("/connectors/<name>", "connector", ["GET"]),
+            ("/connectors/<name>", "delete", ["DELETE"]),
+            ("/connectors/<name>/config", "config", ["PUT"]),
+            ("/connectors/<name>/status", "status", ["GET"]),
+            ("/connectors/<name>/<any(pause, resume, stop):order>", "order", ["PUT"]),
+            ("/connectors/<name>/restart", "restart", ["POST"]),
+            ("/connectors/<name>/tasks/<task>/restart", "restart", ["POST"]),
+            ("/connectors/<name>/topics", "topics", ["GET"]),
+            ("/connectors/<name>/topics/reset", "reset_topics", ["PUT"]),
+            ("/connectors/<name>/offsets", "offsets", ["GET", "PATCH", "DELETE"]),
+            ("/connector-plugins", "plugins", ["GET"]),
+            ("/connector-plugins/<plugin>/config", "keys", ["GET"]),
+            ("/connector-plugins/<plugin>/config/validate", "validate", ["PUT"]),
+            ("/workers", "workers", ["GET"]),
+            ("/admin/loggers", "loggers", ["GET"]),
+            ("/admin/loggers/<logger>", "logger", ["GET"]),
+            ("/admin/loggers/<logger>", "level", ["PUT"]),
+        )
+    ]
+)
+
+
+@dataclass
+class Known:
+    """One connector and what its instances do."""
+
+    config: dict[str, str]
+    state: str = "RUNNING"
+    tasks: list[str] = field(default_factory=lambda: ["RUNNING"])
+    trace: str = ""
+    topics: list[str] = field(default_factory=list)
+    offsets: list[Any] = field(default_factory=list)
+
+    def status(self, name: str) -> dict[str, Any]:
+        tasks = [self._instance(state) | {"id": number} for number, state in enumerate(self.tasks)]
+        return {"name": name, "connector": self._instance(self.state), "tasks": tasks, "type": "source"}
+
+    def _instance(self, state: str) -> dict[str, Any]:
+        trace = {"trace": self.trace} if state == "FAILED" else {}
+        return {"state": state, "worker_id": "w:1", **trace}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request; the path as it was sent."""
+
+    method: str
+    path: str
+    query: MultiDict[str, str]
+    body: Any
+
+
+class FakeConnect:
+    """Answers requests and keeps those that change something."""
+
+    def __init__(self) -> None:
+        self.connectors: dict[str, Known] = {}
+        self.loggers = {"root": {"level": "INFO", "last_modified": None}}
+        self.workers: list[Any] | None = [
+            {
+                "worker_id": "w:1",
+                "leaving": False,
+                "held": [{"connector": "lines", "task": 0, "generation": 3}],
+            }
+        ]
+        self.refusal: Answer | None = None
+        """Given instead of any other answer."""
+        self.begins_as = "RUNNING"
+        """The state of a connector that is created."""
+        self.after_look: Callable[[Known], None] = lambda _: None
+        """Called after each look at a status: the world moves on."""
+        self.changes: list[tuple[str, str, Any]] = []
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        body = json.loads(request.data) if request.data else None
+        raw = request.environ["REQUEST_URI"].partition("?")[0]
+        if request.method != "GET" and not raw.endswith("/validate"):
+            self.changes.append((request.method, raw, body))
+        status, tree = self.refusal or self._answer(Asked(request.method, raw, request.args, body))
+        return Response("" if tree is None else json.dumps(tree), status, content_type="application/json")
+
+    def add(self, name: str = "lines", **known: Any) -> Known:
+        """Add a connector that runs."""
+        config = {"name": name, "connector.class": "FileStreamSource", "topic": "lines", "file": "/in.txt"}
+        self.connectors[name] = Known(**{"config": config, **known})
+        return self.connectors[name]
+
+    def _answer(self, asked: Asked) -> Answer:
+        routes = ROUTES.bind("")
+        try:
+            route, names = routes.match(asked.path, asked.method)
+        except NotFound:
+            return problem(404, "HTTP 404 Not Found")
+        arguments = {key: unquote(value) for key, value in names.items()}
+        if "name" in arguments and route != "config":
+            if arguments["name"] not in self.connectors:
+                return problem(404, f"Connector {arguments['name']} not found")
+            return getattr(self, f"_{route}")(asked, self.connectors[arguments["name"]], **arguments)
+        return getattr(self, f"_{route}")(asked, **arguments)
+
+    def _connectors(self, asked: Asked) -> Answer:
+        if asked.query.getlist("expand"):
+            each = self.connectors.items()
+            return 200, {
+                name: {"status": known.status(name), "info": self._info(name)} for name, known in each
+            }
+        return 200, list(self.connectors)
+
+    def _create(self, asked: Asked) -> Answer:
+        name = asked.body["name"]
+        if name in self.connectors:
+            return problem(409, f"Connector {name} already exists")
+        self.add(name, config=asked.body["config"], state=self.begins_as)
+        return 201, self._info(name)
+
+    def _config(self, asked: Asked, name: str) -> Answer:
+        self.add(name, config=asked.body)
+        return 200, self._info(name)
+
+    def _connector(self, _: Asked, __: Known, name: str) -> Answer:
+        return 200, self._info(name)
+
+    def _delete(self, _: Asked, __: Known, name: str) -> Answer:
+        del self.connectors[name]
+        return 204, None
+
+    def _status(self, _: Asked, known: Known, name: str) -> Answer:
+        status = known.status(name)
+        self.after_look(known)
+        return 200, status
+
+    def _order(self, _: Asked, known: Known, name: str, order: str) -> Answer:
+        known.state = {"pause": "PAUSED", "resume": "RUNNING", "stop": "STOPPED"}[order]
+        return 202, None
+
+    def _restart(self, asked: Asked, known: Known, name: str, task: str = "") -> Answer:
+        if not asked.query:
+            return 204, None
+        status = known.status(name)
+        return 202, status | {"tasks": [each | {"state": "RESTARTING"} for each in status["tasks"]]}
+
+    def _topics(self, _: Asked, known: Known, name: str) -> Answer:
+        return 200, {name: {"topics": known.topics}}
+
+    def _reset_topics(self, _: Asked, known: Known, name: str) -> Answer:
+        known.topics = []
+        return 202, None
+
+    def _offsets(self, asked: Asked, known: Known, name: str) -> Answer:
+        if asked.method == "GET":
+            return 200, {"offsets": known.offsets}
+        if known.state != "STOPPED":
+            return problem(400, "Connectors must be in the STOPPED state")
+        known.offsets = asked.body["offsets"] if asked.body else []
+        return 200, {"message": "The offsets for this connector have been modified"}
+
+    def _plugins(self, _: Asked) -> Answer:
+        return 200, PLUGINS
+
+    def _keys(self, _: Asked, plugin: str) -> Answer:
+        known = "FileStreamSource" in plugin
+        return (200, [key(name) for name in KEYS]) if known else problem(404, f"Unknown plugin {plugin}.")
+
+    def _validate(self, asked: Asked, plugin: str) -> Answer:
+        return 200, validation(asked.body)
+
+    def _workers(self, _: Asked) -> Answer:
+        return problem(404, "HTTP 404 Not Found") if self.workers is None else (200, self.workers)
+
+    def _loggers(self, _: Asked) -> Answer:
+        return 200, self.loggers
+
+    def _logger(self, _: Asked, logger: str) -> Answer:
+        known = logger in self.loggers
+        return (200, self.loggers[logger]) if known else problem(404, f"Logger {logger} not found.")
+
+    def _level(self, asked: Asked, logger: str) -> Answer:
+        return (204, None) if asked.query["scope"] == "cluster" else (200, [logger, f"{logger}.child"])
+
+    def _info(self, name: str) -> dict[str, Any]:
+        known = self.connectors[name]
+        tasks = [{"connector": name, "task": number} for number in range(len(known.tasks))]
+        return {"name": name, "config": known.config, "tasks": tasks, "type": "source"}
+
+
+def problem(status: int, message: str) -> Answer:
+    return status, {"error_code": status, "message": message}
+
+
+def key(name: str) -> dict[str, Any]:
+    kind = "PASSWORD" if name == "pin" else "STRING"
+    return {
+        "name": name,
+        "type": kind,
+        "required": KEYS.get(name, False),
+        "importance": "HIGH",
+        "default_value": None,
+        "documentation": f"What {name} is. And more.",
+        "group": None,
+    }
+
+
+def validation(config: dict[str, str]) -> dict[str, Any]:
+    entries = []
+    for name in {**dict.fromkeys(KEYS), **config}:
+        errors = (
+            [f'Missing required configuration "{name}".'] if KEYS.get(name) and name not in config else []
+        )
+        if name == "tasks.max" and not re.fullmatch(r"\d+", config.get(name, "1")):
+            errors = [f"Invalid value {config[name]} for configuration tasks.max: Not a number of type INT"]
+        value = {"name": name, "value": config.get(name), "errors": errors, "recommended_values": []}
+        entries.append(
+            {"definition": key(name) if name in KEYS else None, "value": {**value, "visible": True}}
+        )
+    count = sum(len(entry["value"]["errors"]) for entry in entries)
+    return {"name": config["connector.class"], "error_count": count, "groups": [], "configs": entries}

@@ -1,0 +1,166 @@
+"""diff, validate, edit, delete, restart, orders, offsets, topics, plugins, logs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import PROPERTIES, Run
+from tests.unit.cli.fake_connect import FakeConnect
+
+
+def test_a_difference_ends_with_one(run: Run, connect: FakeConnect, file: Path) -> None:
+    run("apply", file)
+    same = run("diff", file)
+    assert (same.exit_code, "are the same" in same.stdout) == (0, True)
+    file.write_text(f"{PROPERTIES}tasks.max=2\n")
+    differs = run("diff", file)
+    assert differs.exit_code == 1
+    assert "+  tasks.max           2" in differs.stdout
+    connect.connectors.clear()
+    assert run("diff", file).exit_code == 3
+
+
+def test_validation_lists_each_key_and_changes_nothing(run: Run, connect: FakeConnect, file: Path) -> None:
+    assert run("validate", file).exit_code == 0
+    file.write_text(PROPERTIES.replace("topic=lines\n", ""))
+    done = run("validate", file, "-o", "json")
+    assert done.exit_code == 4
+    assert json.loads(done.stdout)["errors"] == {"topic": ['Missing required configuration "topic".']}
+    assert connect.changes == []
+
+
+def test_an_edited_configuration_is_checked_and_put(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    done = run("edit", "lines", EDITOR="sed -i s/in.txt/out.txt/")
+    assert done.exit_code == 0, done.output
+    assert "~  file  /in.txt  /out.txt" in done.stdout
+    [(method, path, body)] = connect.changes
+    assert (method, path, body["file"]) == ("PUT", "/connectors/lines/config", "/out.txt")
+
+
+def test_an_editor_that_changes_nothing_changes_nothing(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    assert run("edit", "lines", EDITOR="true").stdout == "lines unchanged\n"
+    assert connect.changes == []
+
+
+def test_an_invalid_edit_is_kept_for_later(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    done = run("edit", "lines", EDITOR="sed -i s/topic=.*//")
+    assert done.exit_code == 4
+    assert '  topic: Missing required configuration "topic".' in done.stderr
+    kept = Path(done.stderr.rpartition("copycat apply ")[2].split()[0])
+    assert "file=/in.txt" in kept.read_text()
+    kept.unlink()
+    assert connect.changes == []
+
+
+def test_an_editor_that_fails_is_wrong_usage(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    done = run("edit", "lines", EDITOR="false")
+    assert done.exit_code == 2
+    assert "EDITOR" in done.stderr
+
+
+def test_deleting_asks_first(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    declined = run("delete", "lines", said="n\n")
+    assert (declined.exit_code, list(connect.connectors)) == (1, ["lines"])
+    assert "Nothing was changed" in declined.stderr
+    assert run("delete", "lines").exit_code == 1  # nobody answers
+    deleted = run("delete", "lines", said="y\n")
+    assert (deleted.exit_code, deleted.stdout) == (0, "lines deleted; its topics and offsets stay\n")
+    assert connect.connectors == {}
+
+
+def test_nothing_is_deleted_when_one_is_unknown(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    assert run("delete", "lines", "other", "--yes").exit_code == 3
+    assert list(connect.connectors) == ["lines"]
+
+
+@pytest.mark.parametrize("order", ["pause", "resume", "stop"])
+def test_an_order_is_given_and_the_way_back_told(run: Run, connect: FakeConnect, order: str) -> None:
+    connect.add("lines")
+    done = run(order, "lines")
+    assert done.exit_code == 0
+    assert connect.changes == [("PUT", f"/connectors/lines/{order}", None)]
+    assert "copycat status lines --wait-for" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "said"),
+    [
+        ((), "/connectors/lines/restart", "restarted connector"),
+        (("--include-tasks", "--only-failed"), "/connectors/lines/restart", "restarted task 0"),
+        (("--task", "0"), "/connectors/lines/tasks/0/restart", "restarted task 0"),
+    ],
+)
+def test_a_restart_says_what_it_restarted(
+    run: Run, connect: FakeConnect, words: tuple[str, ...], path: str, said: str
+) -> None:
+    connect.add("lines")
+    done = run("restart", "lines", *words)
+    assert said in done.stdout
+    assert connect.changes == [("POST", path, None)]
+
+
+def test_a_task_is_not_restarted_together_with_others(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    assert run("restart", "lines", "--task", "0", "--include-tasks").exit_code == 2
+
+
+def test_offsets_are_altered_by_what_was_shown(run: Run, connect: FakeConnect) -> None:
+    entry = {"partition": {"filename": "/in.txt"}, "offset": {"position": 57}}
+    known = connect.add("lines", state="STOPPED", offsets=[entry])
+    assert '{"filename":"/in.txt"}  {"position":57}' in run("offsets", "get", "lines").stdout
+    shown = run("offsets", "get", "lines", "-o", "json").stdout
+    done = run("offsets", "alter", "lines", "-", said=shown.replace("57", "0"))
+    assert done.exit_code == 0
+    assert known.offsets[0]["offset"] == {"position": 0}
+    assert run("offsets", "reset", "lines", "--yes").exit_code == 0
+    assert known.offsets == []
+
+
+def test_offsets_of_what_runs_tell_how_to_stop_it(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    done = run("offsets", "reset", "lines", "--yes")
+    assert done.exit_code == 4
+    assert "copycat stop lines" in done.stderr
+
+
+def test_what_is_no_list_of_offsets_is_wrong_usage(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", state="STOPPED")
+    done = run("offsets", "alter", "lines", "-", said='{"offset": 3}')
+    assert done.exit_code == 2
+    assert "standard input is no list of offsets" in done.stderr
+    assert connect.changes == []
+
+
+def test_used_topics_are_shown_and_forgotten(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", topics=["b", "a"])
+    assert run("topics", "get", "lines").stdout == "TOPIC\na\nb\n"
+    assert run("topics", "reset", "lines").exit_code == 0
+    assert run("topics", "get", "lines").stdout == "lines has used no topics yet.\n"
+
+
+def test_plugins_are_listed_by_the_name_a_configuration_may_use(run: Run) -> None:
+    assert "FileStreamSource  source  4.3.1" in run("plugins").stdout
+    keys = run("plugins", "FileStreamSource").stdout
+    assert "topic *            STRING             What topic is" in keys
+    unknown = run("plugins", "FileStreamSorce")
+    assert unknown.exit_code == 3
+    assert "FileStreamSource" in unknown.stderr.partition("Names like it: ")[2]
+
+
+def test_log_levels_are_shown_and_set(run: Run, connect: FakeConnect) -> None:
+    assert run("logs", "level").stdout == "LOGGER  LEVEL\nroot    INFO\n"
+    assert run("logs", "level", "nobody").exit_code == 3
+    done = run("logs", "level", "a.b", "debug")
+    assert "a.b logs DEBUG on this worker, for a.b, a.b.child" in done.stdout
+    done = run("logs", "level", "a.b", "DEBUG", "--scope", "cluster")
+    assert "on every worker" in done.stdout
+    assert connect.changes[-1] == ("PUT", "/admin/loggers/a.b", {"level": "DEBUG"})

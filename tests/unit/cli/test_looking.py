@@ -1,0 +1,154 @@
+"""list, describe, status, workers: what is shown, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from copycat_cli.api.statuses import State
+
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.fake_connect import FakeConnect, Known
+
+TRACE = "Traceback (most recent call last):\n  File x\nValueError: no such file: /in.txt"
+
+
+def test_connectors_are_listed_as_aligned_text_in_a_pipe(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", tasks=["RUNNING", "FAILED", "RUNNING"])
+    connect.add("b", state="PAUSED", tasks=[])
+    assert run("list").stdout.splitlines() == [
+        "NAME   TYPE    STATE    TASKS                CLASS",
+        "b      source  PAUSED   none                 FileStreamSource",
+        "lines  source  RUNNING  1 FAILED, 2 RUNNING  FileStreamSource",
+    ]
+
+
+def test_an_empty_cluster_tells_how_to_begin(run: Run) -> None:
+    done = run("list")
+    assert (done.exit_code, done.stdout) == (0, "There are no connectors yet.\n")
+    assert "copycat create --help" in done.stderr
+
+
+def test_a_description_has_all_about_a_connector_but_its_passwords(run: Run, connect: FakeConnect) -> None:
+    known = connect.add("lines", tasks=["FAILED"], trace=TRACE, topics=["lines"])
+    known.config["db.password"] = "s3cret"
+    done = run("describe", "lines")
+    assert done.exit_code == 0
+    for part in ("topics used: lines", "task 0     FAILED   w:1", "file             /in.txt", TRACE):
+        assert part in done.stdout
+    assert "s3cret" not in done.output
+    assert "copycat edit lines" in done.stderr
+
+
+def test_a_description_for_programs_can_be_applied_again(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    shown = run("describe", "lines", "-o", "json").stdout
+    assert json.loads(shown)["status"]["tasks"] == [{"id": 0, "state": "RUNNING", "worker_id": "w:1"}]
+    assert run("apply", "-", said=shown).stdout == "lines unchanged\n"
+
+
+def test_the_status_of_what_failed_ends_with_one_and_says_why(run: Run, connect: FakeConnect) -> None:
+    connect.add("good")
+    connect.add("lines", tasks=["FAILED"], trace=TRACE)
+    done = run("status")
+    assert done.exit_code == 1
+    assert "lines      task 0     FAILED   w:1     ValueError: no such file: /in.txt" in done.stdout
+    assert "copycat restart lines --include-tasks --only-failed" in done.stderr
+    assert run("status", "good").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("trace", "reason"),
+    [
+        (TRACE, "ValueError: no such file: /in.txt"),
+        ("a.b.IOError: away\n\tat x.Y", "IOError: away"),
+        (
+            "a.Top: not sent\n\tat x\nCaused by: a.Mid: x\nCaused by: c.Root: no topic",
+            "Top: not sent; caused by Root: no topic",
+        ),
+        ("no such host", "no such host"),
+        ("", ""),
+    ],
+)
+def test_the_reason_of_a_failure_is_its_error_and_its_cause(trace: str, reason: str) -> None:
+    assert State("FAILED", trace=trace).reason == reason
+
+
+def test_an_unknown_connector_ends_with_three_and_names_like_it(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines")
+    for words in (("status",), ("describe",), ("pause",), ("offsets", "get"), ("topics", "get"), ("edit",)):
+        done = run(*words, "line")
+        assert done.exit_code == 3, words
+        assert "Connector line not found" in done.stderr
+        assert "lines  is a connector with a similar name" in done.stderr
+
+
+def test_a_connector_that_has_not_reported_yet_is_not_unknown(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", state="UNASSIGNED", tasks=[])
+    done = run("describe", "lines")
+    assert done.exit_code == 0
+    assert "copycat status lines --wait-for RUNNING" in done.stderr
+
+
+def test_waiting_ends_once_the_connector_and_all_tasks_are_there(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", state="UNASSIGNED", tasks=["UNASSIGNED"])
+
+    def moves_on(known: Known) -> None:
+        known.state, known.tasks = "RUNNING", ["RUNNING"] if known.state == "RUNNING" else ["UNASSIGNED"]
+
+    connect.after_look = moves_on
+    done = run("status", "lines", "--wait-for", "running")
+    assert done.exit_code == 0
+    assert done.stdout.count("RUNNING") == 2
+
+
+def test_waiting_for_a_connector_without_tasks_is_late(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", tasks=[])
+    done = run("status", "lines", "--wait-for", "RUNNING", "--timeout", "0.2")
+    assert done.exit_code == 6
+    assert "lines is RUNNING, no tasks: not RUNNING within 0.2 s" in done.stderr
+
+
+def test_waiting_gives_up_on_what_stays_failed(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", tasks=["FAILED"], trace=TRACE)
+    done = run("status", "lines", "--wait-for", "RUNNING", "--timeout", "1")
+    assert done.exit_code == 1
+    assert "ValueError: no such file: /in.txt" in done.stderr
+    assert run("status", "lines", "--wait-for", "FAILED").exit_code == 0
+
+
+def test_watching_in_a_pipe_prints_each_change(run: Run, connect: FakeConnect) -> None:
+    connect.add("lines", state="UNASSIGNED", tasks=[])
+    looks = 0
+
+    def ends(known: Known) -> None:
+        nonlocal looks
+        looks += 1
+        known.state = "RUNNING"
+        if looks == 4:
+            connect.refusal = (503, {"error_code": 503, "message": "going away"})
+
+    connect.after_look = ends
+    done = run("status", "lines", "--watch", "--interval", "0.1")
+    assert ["UNASSIGNED" in shown for shown in done.stdout.split("CONNECTOR")[1:]] == [True, False]
+    assert done.exit_code == 7
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--watch", "--wait-for", "RUNNING", "lines"),
+        ("--wait-for", "RUNNING"),
+        ("--wait-for", "GONE", "lines"),
+    ],
+)
+def test_what_cannot_be_waited_for_is_wrong_usage(run: Run, words: tuple[str, ...]) -> None:
+    assert run("status", *words).exit_code == 2
+
+
+def test_workers_are_listed_with_what_they_run(run: Run, connect: FakeConnect) -> None:
+    assert run("workers").stdout.splitlines() == ["WORKER  STATE  RUNS", "w:1     live   lines task 0"]
+    connect.workers = None
+    done = run("workers")
+    assert done.exit_code == 3
+    assert "copycat status shows the workers" in done.stderr

@@ -1,0 +1,179 @@
+"""Steps that work on many records at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import pytest
+from copycat_connect.data import ConnectRecord
+from copycat_connect.errors import ConnectError, DataError, RetriableError
+from copycat_connect.plugin import Predicate, Transformation
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.chain_step import ChainStep
+from copycat_executor.pipeline.decode import Decoder
+from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
+from copycat_executor.pipeline.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.topics import TopicLedger
+
+from tests.unit.pipeline.fakes import FakeMessage, Reports, text_converters, tolerance
+from tests.unit.pipeline.test_source_path import World, batch
+
+R = TypeVar("R", bound=ConnectRecord)
+ALL = ErrorPolicy(tolerate_all=True)
+
+
+class Upper(Transformation):
+    """Makes values upper case, all at once; drops `drop`, refuses `refuse`."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.sizes: list[int] = []
+        self._failures = list(failures)
+
+    def apply(self, record: R) -> R | None:
+        return self.apply_to_records([record])[0]
+
+    def apply_to_records(self, records: Sequence[R]) -> list[R | None]:
+        self.sizes.append(len(records))
+        if self._failures:
+            raise self._failures.pop(0)
+        if any(record.value == "refuse" for record in records):
+            raise DataError("refused")
+        return [None if each.value == "drop" else each.replace(value=each.value.upper()) for each in records]
+
+
+class IsShort(Predicate):
+    def test(self, record: ConnectRecord) -> bool:
+        return len(record.value) == 1
+
+
+class Mark(Transformation):
+    """Appends to one value at a time; refuses `BAD`."""
+
+    def apply(self, record: R) -> R | None:
+        if record.value == "BAD":
+            raise DataError("bad")
+        return record.replace(value=f"{record.value}!")
+
+
+class Lose(Upper):
+    def apply_to_records(self, records: Sequence[R]) -> list[R | None]:
+        return [None] * (len(records) - 1)
+
+
+def step(transformation: Transformation, *, predicate: Predicate | None = None) -> ChainStep:
+    return ChainStep(transformation, type(transformation).__name__, predicate)
+
+
+def decoder(handler: Tolerance, *steps: ChainStep) -> Decoder:
+    return Decoder(text_converters(), Chain(steps, handler), handler, TopicLedger())
+
+
+def messages(*values: bytes) -> list[FakeMessage]:
+    return [FakeMessage(place, value) for place, value in enumerate(values)]
+
+
+def test_records_go_through_at_once_between_steps_that_take_them_one_by_one() -> None:
+    upper = Upper()
+    world = World(step(Mark()), step(upper), step(Mark()))
+
+    world.path.deliver(batch(["a", "b"]))
+
+    assert world.sender.values == [b"A!!", b"B!!"]
+    assert upper.sizes == [2]
+    assert world.offset() == b'{"p":2}'
+
+
+def test_those_that_are_dropped_are_counted_and_the_batch_counts_with_the_others() -> None:
+    world = World(step(Upper()))
+
+    world.path.deliver(batch(["a", "drop", "b"], tracked=False))
+
+    assert world.sender.values == [b"A", b"B"]
+    assert (world.path.delivered, world.path.filtered) == (2, 1)
+    assert world.offset() == b'{"p":3}'
+
+
+def test_the_record_that_fails_is_found_by_halves_and_left_out_alone() -> None:
+    reports, upper = Reports(), Upper()
+    world = World(step(upper), handler=tolerance(ALL, reports))
+
+    world.path.deliver(batch(["a", "b", "refuse", "c"]))
+
+    assert world.sender.values == [b"A", b"B", b"C"]
+    assert [(each.stage, each.original.value) for each in reports.failed] == [  # type: ignore[attr-defined]
+        (Stage.TRANSFORMATION, "refuse")
+    ]
+    assert upper.sizes == [4, 2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("values", [["a", "refuse", "c"], ["a", "bad", "c"]])
+def test_what_came_before_a_failure_is_delivered(values: list[object]) -> None:
+    world = World(step(Upper()), step(Mark()))
+
+    with pytest.raises(ToleranceExceededError):
+        world.path.deliver(batch(values))
+
+    assert world.sender.values == [b"A!"]
+    assert world.offset() == b'{"p":1}'
+
+
+def test_a_failure_of_the_step_itself_fails_the_task_whatever_is_tolerated() -> None:
+    world = World(step(Upper(ConnectError("the engine ended"))), handler=tolerance(ALL))
+
+    with pytest.raises(ToleranceExceededError) as failed:
+        world.path.deliver(batch(["a", "b"]))
+
+    assert (failed.value.stage, str(failed.value.__cause__)) == (Stage.TRANSFORMATION, "the engine ended")
+    assert world.sender.values == []
+
+
+def test_a_step_that_is_away_is_tried_again_with_all_its_records() -> None:
+    upper = Upper(RetriableError("away"))
+    world = World(step(upper), handler=tolerance(ErrorPolicy(retry_timeout=10.0)))
+
+    world.path.deliver(batch(["a", "b"]))
+
+    assert world.sender.values == [b"A", b"B"]
+    assert upper.sizes == [2, 2]
+
+
+def test_a_predicate_chooses_the_records_and_the_order_stays() -> None:
+    upper = Upper()
+    world = World(step(upper, predicate=IsShort()))
+
+    world.path.deliver(batch(["a", "long", "b", "refuse"]))
+
+    assert world.sender.values == [b"A", b"long", b"B", b"refuse"]
+    assert upper.sizes == [2]
+
+
+def test_a_step_that_loses_a_record_is_refused() -> None:
+    with pytest.raises(ToleranceExceededError) as failed:
+        World(step(Lose())).path.deliver(batch(["a", "b"]))
+
+    assert str(failed.value.__cause__) == "Lose made 1 records of 2"
+
+
+def test_messages_are_transformed_at_once_too() -> None:
+    upper, reports = Upper(), Reports()
+    it = decoder(tolerance(ALL, reports), step(upper))
+
+    found = it.batch(messages(b"a", b"drop", b"refuse", b"b"))
+
+    assert [(record.offset, record.value) for record in found] == [(0, "A"), (3, "B")]
+    assert (it.filtered, len(reports.failed)) == (1, 1)
+
+
+def test_a_message_that_cannot_be_decoded_does_not_part_the_others() -> None:
+    upper = Upper()
+
+    found = decoder(tolerance(ALL), step(upper)).batch(messages(b"a", b"\xff", b"b"))
+
+    assert found.values == ["A", "B"]
+    assert upper.sizes == [2]
+
+
+def test_nothing_of_messages_is_put_when_one_fails() -> None:
+    with pytest.raises(ToleranceExceededError):
+        decoder(tolerance(), step(Upper())).batch(messages(b"a", b"refuse"))

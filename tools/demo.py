@@ -16,8 +16,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import psutil
+from copycat_cli.api.statuses import get_statuses
+from copycat_cli.connector_files import ConnectorFile
+from copycat_cli.errors import CliError
+from copycat_cli.rest import Rest
+from copycat_cli.submission import create
+from copycat_cli.waiting import summary
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -114,26 +119,18 @@ def wait(answer: Callable[[], str], seconds: float, otherwise: str) -> str:
     return found
 
 
-def create(url: str, name: str, connector: str, config: dict[str, str]) -> None:
-    """Create a connector over REST."""
-    whole = {
-        "connector.class": connector,
-        "tasks.max": "1",
-        "key.converter": STRING,
-        "value.converter": STRING,
-        **config,
-    }
-    answer = httpx.post(f"{url}/connectors", json={"name": name, "config": whole}, timeout=60)
-    if answer.status_code != httpx.codes.CREATED:
-        message = f"POST /connectors for {name} answered {answer.status_code}: {answer.text}"
-        raise DemoError(message)
+def connector(name: str, plugin: str, config: dict[str, str]) -> ConnectorFile:
+    """Return a connector of one task whose records are lines."""
+    converters = {"key.converter": STRING, "value.converter": STRING}
+    whole = {"name": name, "connector.class": plugin, "tasks.max": "1", **converters, **config}
+    return ConnectorFile(Path(f"{name}.json"), name, whole)
 
 
-def copy(url: str, source: Path, target: Path, total: int) -> float:
+def copy(rest: Rest, source: Path, target: Path, total: int) -> float:
     """Copy the file through a topic; returns the seconds from the first request to the last line."""
     began = time.monotonic()
-    create(url, "demo-source", "FileStreamSource", {"file": str(source), "topic": "demo-lines"})
-    create(url, "demo-sink", "FileStreamSink", {"file": str(target), "topics": "demo-lines"})
+    create(rest, connector("demo-source", "FileStreamSource", {"file": str(source), "topic": "demo-lines"}))
+    create(rest, connector("demo-sink", "FileStreamSink", {"file": str(target), "topics": "demo-lines"}))
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -153,11 +150,11 @@ def copy(url: str, source: Path, target: Path, total: int) -> float:
     return time.monotonic() - began
 
 
-def states(url: str) -> str:
+def states(rest: Rest) -> str:
     """Return what the connectors say of themselves."""
     try:
-        return httpx.get(f"{url}/connectors?expand=status", timeout=10).text
-    except httpx.HTTPError as error:
+        return "; ".join(map(summary, get_statuses(rest, ())))
+    except CliError as error:
         return f"unknown ({error})"
 
 
@@ -176,10 +173,11 @@ def demo(folder: Path) -> str:
     total = text.count(b"\n")
     with running(folder / "data", folder / "output.txt") as url:
         console.print(f"Copycat runs at {url}; copying {total:,} lines, {len(text):,} bytes")
+        rest = Rest(url)
         try:
-            seconds = copy(url, source, target, total)
-        except DemoError as error:
-            message = f"{error} Connectors: {states(url)}"
+            seconds = copy(rest, source, target, total)
+        except (DemoError, CliError) as error:
+            message = f"{error} Connectors: {states(rest)}"
             raise DemoError(message) from error
     if target.read_bytes() != text:
         message = f"The copy differs: {target.stat().st_size} bytes instead of {len(text)}."

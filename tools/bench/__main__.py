@@ -15,6 +15,7 @@ from copycat_embedded.jars import ensure_jars
 from rich.console import Console
 from rich.progress import Progress
 
+from tools.bench.cluster_rows import REST_ROWS, TAKEOVER_ROWS, cluster_rows
 from tools.bench.idle import cores_with_waiting_tasks
 from tools.bench.json_rows import json_measures
 from tools.bench.load import Topics, write_lines
@@ -25,6 +26,8 @@ from tools.bench.systems import Copycat, Peer, System
 from tools.bench.throughput import file_to_topic, topic_to_file
 
 OUT = Path("build/bench.json")
+#: Columns of the table where no terminal says how many there are.
+WIDE = 180
 TUNED = {"producer.override.linger.ms": "20", "producer.override.batch.size": "1048576"}
 STRING = "143-byte JSON lines, one partition, String converter"
 Measure = Callable[[System], float]
@@ -42,6 +45,8 @@ def main() -> int:
     parser.add_argument("--rows", default="", help="comma-separated names; all when left out")
     wanted = parser.parse_args()
     console, rows = Console(), []
+    if not console.is_terminal:
+        console = Console(width=WIDE)
     with tempfile.TemporaryDirectory(prefix="copycat-bench-") as name, Progress(console=console) as progress:
         ensure_jars(("broker", "connect"))
         for row in _rows(Path(name), wanted, progress):
@@ -56,7 +61,8 @@ def _rows(folder: Path, wanted: argparse.Namespace, progress: Progress) -> Itera
     names = set(filter(None, wanted.rows.split(",")))
     if not names or "ready-time" in names:
         yield _ready_time(folder, wanted.pairs, progress)
-    if names == {"ready-time"}:
+    yield from cluster_rows(folder, names, wanted.pairs, progress)
+    if names and names <= {"ready-time", *REST_ROWS, *TAKEOVER_ROWS}:
         return
     source = folder / "lines.txt"
     write_lines(source, wanted.records)
@@ -66,9 +72,7 @@ def _rows(folder: Path, wanted: argparse.Namespace, progress: Progress) -> Itera
         topics.fill("bench-lines", source)
         for row, measure in _measures(topics, source, wanted.records, folder):
             if not names or row.name in names:
-                yield _in_turn(
-                    row, measure, systems, 1 if row.name == "idle-20-tasks" else wanted.pairs, progress
-                )
+                yield _in_turn(row, measure, systems, wanted.pairs, progress)
 
 
 def _measures(topics: Topics, source: Path, count: int, folder: Path) -> Iterator[tuple[Row, Measure]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tools.bench.file_connectors import file_sink, file_source
 from tools.bench.load import Topics
 from tools.bench.processes import cores_used
 from tools.bench.rest import Rest, wait
-from tools.bench.throughput import STRING
 
 TASKS = 20
 SETTLE = 15.0
@@ -21,7 +21,9 @@ def cores_with_waiting_tasks(rest: Rest, topics: Topics, pid: int, folder: Path)
     topics.create(topic)
     names = [f"bench-idle-{pid}-{number}" for number in range(TASKS)]
     for number, name in enumerate(names):
-        rest.create(name, _source(quiet, topic) if number % 2 else _sink(folder / f"{name}.out", topic))
+        rest.create(
+            name, file_source(quiet, topic) if number % 2 else file_sink(folder / f"{name}.out", topic)
+        )
     for name in names:
         wait(lambda name=name: rest.running(name), 120, f"{name} does not run")  # type: ignore[misc]
     for name in names[: TASKS // 2]:
@@ -32,25 +34,3 @@ def cores_with_waiting_tasks(rest: Rest, topics: Topics, pid: int, folder: Path)
         rest.delete(name)
     topics.delete(topic)
     return used
-
-
-def _source(file: Path, topic: str) -> dict[str, str]:
-    return {
-        "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
-        "tasks.max": "1",
-        "file": str(file),
-        "topic": topic,
-        "key.converter": STRING,
-        "value.converter": STRING,
-    }
-
-
-def _sink(file: Path, topic: str) -> dict[str, str]:
-    return {
-        "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
-        "tasks.max": "1",
-        "file": str(file),
-        "topics": topic,
-        "key.converter": STRING,
-        "value.converter": STRING,
-    }

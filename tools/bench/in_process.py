@@ -15,6 +15,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.plugin import load_plugins
 from copycat_executor.host.garbage import Garbage
 from copycat_executor.host.host import Host
+from copycat_executor.host.queries import HostQueries
 from copycat_executor.host.surroundings import Surroundings
 from copycat_rpc.configs import config_to_proto
 
@@ -37,6 +38,7 @@ class InProcessExecutor:
             environment=dict(os.environ),
             clock=time.monotonic,
             random=random.random,
+            queries=HostQueries(self.hear),
             garbage=garbage,
         )
         self.host = Host(surroundings, self.hear, lambda: None)

@@ -36,6 +36,12 @@ class Rest:
                 raise RuntimeError(f"{name} failed: {task.get('trace', '')[:400]}")
         return bool(status["tasks"]) and all(task["state"] == "RUNNING" for task in status["tasks"])
 
+    def worker_of(self, name: str) -> str:
+        """Return the worker that runs the connector's first task; empty while none does."""
+        reply = self._client.get(f"/connectors/{name}/status")
+        tasks = reply.json()["tasks"] if reply.status_code == 200 else []
+        return str(tasks[0]["worker_id"]) if tasks and tasks[0]["state"] == "RUNNING" else ""
+
     def pause(self, name: str) -> None:
         """Pause a connector."""
         self._client.put(f"/connectors/{name}/pause").raise_for_status()

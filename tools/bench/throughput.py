@@ -7,8 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tools.bench.file_connectors import file_sink, file_source
 from tools.bench.load import Topics
-from tools.bench.record_paths import STRING
 from tools.bench.rest import Rest, wait
 from tools.bench.samples import SAMPLE, Samples
 
@@ -28,18 +28,7 @@ def file_to_topic(
     """Return the rate at which a file of `count` lines reaches a new topic; `samples` are of its values."""
     name = f"bench-source-{next(_runs)}-{time.time_ns()}"
     topics.create(name)
-    rest.create(
-        name,
-        {
-            "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
-            "tasks.max": "1",
-            "file": str(source),
-            "topic": name,
-            "key.converter": STRING,
-            "value.converter": STRING,
-            **overrides,
-        },
-    )
+    rest.create(name, {**file_source(source, name), **overrides})
     started = wait(lambda: topics.end(name) > 0, 60, "no record arrived", PACE)
     first = topics.end(name)
     ended = wait(lambda: topics.end(name) >= count, 300, "not all records arrived", PACE)
@@ -63,18 +52,7 @@ def topic_to_file(
     def written() -> int:
         return target.stat().st_size if target.exists() else 0
 
-    rest.create(
-        name,
-        {
-            "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
-            "tasks.max": "1",
-            "file": str(target),
-            "topics": topic,
-            "key.converter": STRING,
-            "value.converter": STRING,
-            **overrides,
-        },
-    )
+    rest.create(name, {**file_sink(target, topic), **overrides})
     # The last bytes wait in a writer's buffer until its next flush, so the rate is taken over the bulk.
     started = wait(lambda: written() > 0, 60, "nothing was written", PACE)
     first = written()

@@ -1,0 +1,147 @@
+"""What the loss of a worker costs: how long its tasks are silent, and whether anybody else notices."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from confluent_kafka import Consumer, TopicPartition
+
+from tools.bench.file_connectors import file_source
+from tools.bench.fleets import Fleet
+from tools.bench.load import Topics
+from tools.bench.rest import Rest, wait
+
+CONNECTORS = 6
+WRITE_SECONDS = 0.05
+SETTLE_SECONDS = 120.0
+AGAIN_SECONDS = 120.0
+#: Watched before the kill, so that a gap that ends with it counts, too.
+BEFORE_SECONDS = 3.0
+#: The last worker: the first one serves REST.
+VICTIM = -1
+_runs = itertools.count()
+
+
+class Writer:
+    """Appends the time to every file, twenty times a second."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = files
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._write)
+
+    def __enter__(self) -> Writer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        while not self._done.wait(WRITE_SECONDS):
+            line = f"{time.monotonic()}\n"
+            for file in self._files:
+                with file.open("a") as out:
+                    out.write(line)
+
+
+class Deliveries:
+    """When something of each topic arrived, and when that had been written."""
+
+    def __init__(self, bootstrap: str, topics: Sequence[str]) -> None:
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": f"bench-takeover-{next(_runs)}",
+                "enable.auto.commit": False,
+                "fetch.queue.backoff.ms": 2,
+                "fetch.wait.max.ms": 20,
+            }
+        )
+        self._consumer.assign([TopicPartition(topic, 0, 0) for topic in topics])
+        self.arrivals: dict[str, list[tuple[float, float]]] = {topic: [] for topic in topics}
+
+    def look(self, seconds: float) -> None:
+        """Take what arrives in so many seconds."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            for message in self._consumer.consume(1000, min(left, WRITE_SECONDS)):
+                value, topic = message.value(), message.topic()
+                if message.error() is None and value and topic:
+                    self.arrivals[topic].append((time.monotonic(), float(value)))
+
+    def again(self, topic: str, since: float) -> float | None:
+        """Return when something written since a moment arrived first."""
+        return next((at for at, written in self.arrivals[topic] if written >= since), None)
+
+    def largest_gap(self, topic: str, since: float, until: float) -> float:
+        """Return the longest time without an arrival."""
+        times = [since, *(at for at, _ in self.arrivals[topic] if since < at < until), until]
+        return max(later - earlier for earlier, later in itertools.pairwise(times))
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._consumer.close()
+
+
+def takeover(fleet: Fleet, bootstrap: str, folder: Path) -> tuple[float, float]:
+    """Kill a worker; return seconds until the last of its tasks delivers, and the others' largest gap."""
+    with _connectors(fleet, Topics(bootstrap), folder) as (rest, files):
+        victim = fleet.workers()[VICTIM]
+        wait(lambda: victim in _places(rest, files).values(), SETTLE_SECONDS, f"{victim} got no task")
+        watched = Deliveries(bootstrap, list(files))
+        with Writer(list(files.values())):
+            wait(lambda: _all_arrive(watched), SETTLE_SECONDS, "not every connector delivers")
+            watched.look(BEFORE_SECONDS)
+            places, killed = _places(rest, files), time.monotonic()
+            fleet.kill(VICTIM)
+            lost = [name for name, worker in places.items() if worker == victim]
+            wait(lambda: _deliver_again(watched, lost, killed), AGAIN_SECONDS, "lost tasks stay silent", 0.0)
+            watched.look(1.0)
+        ended = time.monotonic()
+        back = max(watched.again(name, killed) or ended for name in lost) - killed
+        others = [name for name in files if name not in lost]
+        gap = max(watched.largest_gap(name, killed - BEFORE_SECONDS, ended - 1.0) for name in others)
+        watched.close()
+        fleet.revive(VICTIM)
+    return back, gap
+
+
+def _all_arrive(watched: Deliveries) -> bool:
+    now = time.monotonic()
+    watched.look(0.5)
+    return all(watched.again(topic, now - 5.0) for topic in watched.arrivals)
+
+
+def _deliver_again(watched: Deliveries, lost: Sequence[str], killed: float) -> bool:
+    watched.look(0.1)
+    return all(watched.again(name, killed) for name in lost)
+
+
+@contextmanager
+def _connectors(fleet: Fleet, topics: Topics, folder: Path) -> Iterator[tuple[Rest, Mapping[str, Path]]]:
+    run = next(_runs)
+    files = {
+        f"takeover-{run}-{number}": folder / f"takeover-{run}-{number}.txt" for number in range(CONNECTORS)
+    }
+    rest = Rest(fleet.url)
+    for name, file in files.items():
+        file.write_text("")
+        topics.create(name)
+        rest.create(name, file_source(file, name))
+    for name in files:
+        wait(lambda name=name: rest.running(name), SETTLE_SECONDS, f"{name} does not run")  # type: ignore[misc]
+    yield rest, files
+    for name in files:
+        rest.delete(name)
+
+
+def _places(rest: Rest, names: Mapping[str, Path]) -> dict[str, str]:
+    """Return the worker of each connector's task."""
+    return {name: rest.worker_of(name) for name in names}

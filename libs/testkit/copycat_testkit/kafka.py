@@ -30,7 +30,7 @@ def unique(prefix: str = "test") -> str:
     return f"{prefix}-{uuid.uuid4().hex[:12]}"
 
 
-def wait_until(condition: Callable[[], T | None], timeout: float = 10.0, what: str = "") -> T:
+def wait_until(condition: Callable[[], T | None], timeout: float = 30.0, what: str = "") -> T:
     """Poll until the condition returns something true, and return that.
 
     Raises:

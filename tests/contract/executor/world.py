@@ -34,7 +34,7 @@ from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeSc
 AUTHOR = Path(__file__).with_name("author")
 SOURCE = {"connector.class": "ProbeSource", "tasks.max": "4"}
 SINK = {"connector.class": "ProbeSink", "tasks.max": "4", "topics": "in"}
-DEADLINE = 15.0
+DEADLINE = 30.0
 
 
 class World:

@@ -21,7 +21,7 @@ from tests.integration.host.fake_executor import FakeExecutor
 AUTHOR = Path(__file__).parent / "author"
 HOST = "host"
 LOG = "host.log"
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)

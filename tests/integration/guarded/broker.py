@@ -18,7 +18,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from copycat_embedded.broker import EmbeddedKafka
-from copycat_testkit.kafka import unique
+from copycat_testkit.kafka import unique, wait_until
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
 LOGIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -29,6 +29,7 @@ PASSWORDS = {
     "bob": "bob-hidden-word",
     "carol": "carol-hidden-word",
     "dave": "dave-hidden-word",
+    "eve": "eve-hidden-word",
 }
 SETTINGS = {
     "auto.create.topics.enable": "false",
@@ -94,6 +95,8 @@ class GuardedKafka:
         bindings = [_binding(AclBinding, user, kind, prefix, operation) for operation in operations]
         for made in self.admin.create_acls(bindings).values():
             made.result(30)
+        for binding in bindings:
+            self._wait(binding, there=True)
         return bindings
 
     def forbid(self, user: str, kind: ResourceType, prefix: str, *operations: AclOperation) -> None:
@@ -101,6 +104,21 @@ class GuardedKafka:
         filters = [_binding(AclBindingFilter, user, kind, prefix, operation) for operation in operations]
         for gone in self.admin.delete_acls(filters).values():
             assert gone.result(30), f"{user} was not allowed {operations}"
+        for binding in filters:
+            self._wait(binding, there=False)
+
+    def _wait(self, acl: AclBinding | AclBindingFilter, *, there: bool) -> None:
+        """Wait until the broker goes by it: the controller, which answers, tells it later."""
+        asked = AclBindingFilter(
+            acl.restype,
+            acl.name,
+            acl.resource_pattern_type,
+            acl.principal,
+            acl.host,
+            acl.operation,
+            acl.permission_type,
+        )
+        wait_until(lambda: bool(self.admin.describe_acls(asked).result(30)) is there, 30, f"{acl}")
 
     def requests(self, kind: str, client: str) -> list[Any]:
         """Return what a client, by its id, has asked for so far: PRODUCE, FETCH, CREATE_TOPICS."""

@@ -18,7 +18,7 @@ READING = (AclOperation.READ,)
 
 @pytest.fixture(scope="session")
 def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKafka]:
-    """A broker where alice may write, bob and the creator create, dave read, and carol do nothing."""
+    """A broker where alice may write, bob create, dave and eve read (she in no group), carol do nothing."""
     with guarded_kafka(tmp_path_factory.mktemp("walls")) as kafka:
         kafka.allow("alice", ResourceType.TOPIC, "k158", *WRITING)
         kafka.allow("alice", ResourceType.GROUP, "connect-", *READING)
@@ -26,6 +26,7 @@ def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKafka]:
             kafka.allow(creator, ResourceType.TOPIC, "k158", *CREATING)
         kafka.allow("dave", ResourceType.TOPIC, "k158", *READING)
         kafka.allow("dave", ResourceType.GROUP, "connect-", *READING)
+        kafka.allow("eve", ResourceType.TOPIC, "k158", *READING)
         yield kafka
 
 

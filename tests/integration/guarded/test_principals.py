@@ -108,7 +108,7 @@ def test_who_may_not_write_fails_the_task_with_what_to_do(guarded: Bench) -> Non
     [
         pytest.param("alice", "{topic}-0: the consumer may not read it", id="its topic"),
         pytest.param(
-            "bob",
+            "eve",
             "Cannot read {topic} as consumer group connect-{sink}: the consumer may not use its group",
             id="its group",
         ),

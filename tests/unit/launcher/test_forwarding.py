@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 from copycat_launcher.forwarding import Forwarder
 
-SECONDS = 5.0
+SECONDS = 30.0
 
 
 @asynccontextmanager

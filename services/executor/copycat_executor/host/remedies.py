@@ -9,19 +9,23 @@ from confluent_kafka import KafkaError, KafkaException
 from copycat_connect.config.topic_creation import DEFAULT_GROUP, PARTITIONS, REPLICATION_FACTOR, creation_key
 from copycat_connect.errors import ConnectError
 
-#: The client's own words, without public names: it never saw the topic, or saw it or its partition go.
+#: The client's own words, without public names: it never saw the topic, or saw it or its partition go, the
+#: last while records waited for that very partition.
 UNKNOWN_TOPIC: Final = -188
 UNKNOWN_PARTITION: Final = -190
+REMOVED_PARTITION: Final = -197
 
 _CREATE: Final = (
     f"Create it, or set {creation_key(DEFAULT_GROUP, PARTITIONS)} "
     f"and {creation_key(DEFAULT_GROUP, REPLICATION_FACTOR)}"
 )
 _MISSING: Final = f"it does not exist and nobody creates it. {_CREATE}"
+_GONE: Final = f"it was deleted, or has no such partition. {_CREATE}"
 _REMEDIES: Final[Mapping[int, str]] = {
     KafkaError.UNKNOWN_TOPIC_OR_PART: _MISSING,
     UNKNOWN_TOPIC: _MISSING,
-    UNKNOWN_PARTITION: f"it was deleted, or has no such partition. {_CREATE}",
+    UNKNOWN_PARTITION: _GONE,
+    REMOVED_PARTITION: _GONE,
     KafkaError.TOPIC_AUTHORIZATION_FAILED: (
         "the producer may not write to it. Allow its principal to, or give another one in "
         "producer.override.sasl.jaas.config"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 import uvicorn
 from copycat_connect.errors import CopycatError
+from copycat_rest.contexts import server_context
+from copycat_rest.listeners import HTTPS, SCHEMES, Listener, nearest
+from copycat_rest.tls import Tls
 from copycat_rpc.role import main as run
 from litestar.types import ASGIApp
 
@@ -26,7 +30,7 @@ TICK = 1
 class _Server(uvicorn.Server):
     """A server that leaves signals to whoever runs the gateway."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, tls: ssl.SSLContext | None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -35,6 +39,7 @@ class _Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=DRAIN,
+                ssl_context_factory=None if tls is None else lambda _, __: tls,
             )
         )
         self.up = asyncio.Event()
@@ -71,22 +76,39 @@ async def serve(
 ) -> None:
     """Serve until `stop`, then let requests under way finish.
 
-    Calls `ready` with the `host:port` of the first listener once it answers.
+    Calls `ready` with the `host:port` of the first listener, with http if there is one, once all answer.
 
     Raises:
-        ConfigError: A setting is wrong, or a listener's address is taken.
+        ConfigError: A setting is wrong, a listener's address is taken, or it has no certificate to show.
         CopycatError: A listener ended on its own.
     """
     settings = read_settings(properties)
+    tls, admin_tls = _context(settings.tls), _context(settings.admin_tls)
+    listeners, admin_listeners = settings.listeners, settings.admin_listeners or ()
     with ExitStack() as bound:
-        rest = _closing(bound, bind_all(settings.listeners))
-        admin = _closing(bound, bind_all(settings.admin_listeners or ()))
+        rest = _closing(bound, bind_all(listeners))
+        admin = _closing(bound, bind_all(admin_listeners))
         async with open_services(settings.addresses, patience=settings.worker_wait) as services:
             applications = Applications(settings, services)
-            servers = [(_Server(applications.rest()), rest)]
+            servers = list(_servers(applications.rest(), listeners, rest, tls))
             if admin:
-                servers.append((_Server(applications.admin()), admin))
-            await _run(servers, stop, lambda: ready(address(rest[0])))
+                servers += _servers(applications.admin(), admin_listeners, admin, admin_tls)
+            told = rest[listeners.index(nearest(listeners))]
+            await _run(servers, stop, lambda: ready(address(told)))
+
+
+def _servers(
+    app: ASGIApp,
+    listeners: Sequence[Listener],
+    sockets: Sequence[socket.socket],
+    tls: ssl.SSLContext | None,
+) -> Iterator[tuple[_Server, list[socket.socket]]]:
+    """Make one server for all listeners of a scheme."""
+    opened = list(zip(listeners, sockets, strict=True))
+    for scheme in SCHEMES:
+        mine = [each for listener, each in opened if listener.scheme == scheme]
+        if mine:
+            yield _Server(app, tls if scheme == HTTPS else None), mine
 
 
 async def _run(
@@ -105,6 +127,10 @@ async def _run(
             server.end()
     if ended:
         raise CopycatError("A listener of the gateway ended on its own")
+
+
+def _context(tls: Tls | None) -> ssl.SSLContext | None:
+    return None if tls is None else server_context(tls)
 
 
 def _closing(stack: ExitStack, sockets: Sequence[socket.socket]) -> list[socket.socket]:

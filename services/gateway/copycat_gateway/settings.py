@@ -22,25 +22,20 @@ from copycat_connect.config import (
 from copycat_connect.config.validators import non_empty_list
 from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_TRACKING, TOPIC_TRACKING_RESET
 from copycat_connect.errors import ConfigError
+from copycat_rest.advertised import ADVERTISED
+from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
+from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 
 from copycat_gateway.clients import Addresses
 from copycat_gateway.edge.headers import HeaderRule, header_rules
-from copycat_gateway.edge.listeners import Listener, parse_listener
 
-LISTENERS = "listeners"
 ADMIN_LISTENERS = "admin.listeners"
 EXTENSIONS = "rest.extension.classes"
 ROLES = {"config": "9101", "offset": "9102", "status": "9103", "scheduler": "9104"}
 
 SETTINGS = ConfigDef(
-    ConfigKey(
-        LISTENERS,
-        LIST,
-        LOW,
-        default=("http://127.0.0.1:8083",),
-        validator=non_empty_list,
-        doc="Where the REST interface listens: http://host:port, the host may be empty for every address.",
-    ),
+    LISTENERS,
+    *ADVERTISED,
     ConfigKey(
         ADMIN_LISTENERS,
         LIST,
@@ -124,6 +119,10 @@ class Settings:
     """Where the REST interface listens."""
     admin_listeners: Sequence[Listener] | None
     """Where /admin answers; missing: with the rest; none: nowhere."""
+    tls: Tls | None
+    """What listeners with https are told; missing where there is none."""
+    admin_tls: Tls | None
+    """The same for those of /admin."""
     addresses: Addresses
     """Where the services are."""
     topic_tracking: bool
@@ -166,9 +165,13 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
             key=EXTENSIONS,
         )
     admin = parsed[ADMIN_LISTENERS]
+    listeners = _listeners(LISTENERS.name, parsed[LISTENERS.name])
+    admin_listeners = None if admin is None else _listeners(ADMIN_LISTENERS, admin)
     return Settings(
-        listeners=_listeners(LISTENERS, parsed[LISTENERS]),
-        admin_listeners=None if admin is None else _listeners(ADMIN_LISTENERS, admin),
+        listeners=listeners,
+        admin_listeners=admin_listeners,
+        tls=_tls(properties, REST_PREFIX, listeners),
+        admin_tls=_tls(properties, ADMIN_PREFIX, admin_listeners or ()),
         addresses=Addresses(**{role: tuple(_strings(parsed[f"{role}.addresses"])) for role in ROLES}),
         topic_tracking=bool(parsed[TOPIC_TRACKING.name]),
         topic_tracking_reset=bool(parsed[TOPIC_TRACKING_RESET.name]),
@@ -189,6 +192,10 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
 
 def _listeners(key: str, value: object) -> Sequence[Listener]:
     return tuple(parse_listener(key, text) for text in _strings(value))
+
+
+def _tls(properties: Mapping[str, str], prefix: str, listeners: Sequence[Listener]) -> Tls | None:
+    return read_tls(properties, prefix) if any(each.scheme == HTTPS for each in listeners) else None
 
 
 def _strings(value: object) -> Sequence[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from copycat_embedded.guard import Guard
 from copycat_embedded.spark_java import spark_java_home
+from copycat_rest.advertised import local_url
 
 from copycat_launcher.role_process import RoleProcess
 from copycat_launcher.roles import EXECUTOR, GATEWAY, Role
@@ -38,13 +39,18 @@ def role_process(
         name,
         role_command(role, file),
         guard=guard,
-        until_ready=partial(_until_ready, role, role.address(properties)),
+        until_ready=partial(_until_ready, role, properties),
         log_file=log_file,
         environment=role_environment(role),
     )
 
 
-async def _until_ready(role: Role, address: str) -> None:
+async def _until_ready(role: Role, properties: Mapping[str, str]) -> None:
     from copycat_launcher.readiness import serves_grpc, serves_rest  # noqa: PLC0415 - while the children start
 
-    await (serves_rest(f"http://{address}") if role is GATEWAY else serves_grpc(address))
+    if role is not GATEWAY:
+        await serves_grpc(role.address(properties))
+        return
+    from copycat_rest.contexts import own_context  # noqa: PLC0415 - likewise
+
+    await serves_rest(local_url(properties), own_context(properties))

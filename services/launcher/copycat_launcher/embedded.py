@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 import sys
 import threading
 import time
@@ -143,7 +144,8 @@ class Copycat(Operations):
         if not config.get("name") and self._unnamed.setdefault(name, complete) != complete:
             message = f"Two connectors of class {config['connector.class']} have no name; give each its own"
             raise ConfigError(message, key="name")
-        self._do(submit(self.rest_url, ConnectorFile(Path(sys.argv[0] or sys.executable), name, complete)))
+        file = ConnectorFile(Path(sys.argv[0] or sys.executable), name, complete)
+        self._do(submit(self.rest_url, file, self._tls))
         return told_topics(complete) or self._first_topics(name, timeout)
 
     @property
@@ -162,6 +164,10 @@ class Copycat(Operations):
     def rest_url(self) -> str:
         """Root of the REST interface of this copy, which answers for the whole cluster."""
         return self.place.rest_url
+
+    @property
+    def _tls(self) -> ssl.SSLContext | None:
+        return self.place.tls
 
     def __enter__(self) -> Copycat:
         """Start."""

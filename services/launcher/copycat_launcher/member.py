@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from copycat_embedded.ports import free_ports
+from copycat_rest.advertised import local_url
+from copycat_rest.contexts import own_context
 
 from copycat_launcher.core import CORE, SERVICES, Core
 from copycat_launcher.forwarding import Forwarder
@@ -31,6 +34,8 @@ class Place:
     """Where this process reaches each service over gRPC, by role: config, offset, status, scheduler."""
     worker_id: str
     """The name of its worker."""
+    tls: ssl.SSLContext | None = None
+    """What this process calls its REST interface with; nothing where that is http."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,11 @@ class Member:
             )
             DISTRIBUTED.parse(properties)
             place = Place(
-                bootstrap, f"http://{GATEWAY.address(properties)}", addresses, EXECUTOR.address(properties)
+                bootstrap,
+                local_url(properties),
+                addresses,
+                EXECUTOR.address(properties),
+                own_context(properties),
             )
 
             def found(where: Mapping[str, str]) -> None:
@@ -80,11 +89,11 @@ class Member:
                 *(KeptRole(role, serve_of(role), properties) for role in (EXECUTOR, GATEWAY)),
             ]
             stack.push_async_callback(stop_all, roles)
-            if await unless(_started(roles, place.rest_url), stop):
+            if await unless(_started(roles, place), stop):
                 ready(place)
                 await stop.wait()
 
 
-async def _started(roles: list[KeptRole], url: str) -> None:
+async def _started(roles: list[KeptRole], place: Place) -> None:
     await asyncio.gather(*(role.ready() for role in roles))
-    await serves_rest(url)
+    await serves_rest(place.rest_url, place.tls)

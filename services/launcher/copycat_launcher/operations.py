@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +39,11 @@ class Operations(ABC):
     @abstractmethod
     def rest_url(self) -> str:
         """Root of the REST interface, for whatever has no call here."""
+
+    @property
+    @abstractmethod
+    def _tls(self) -> ssl.SSLContext | None:
+        """What to call it with where it is https."""
 
     def connectors(self) -> tuple[str, ...]:
         """Return the names of the cluster's connectors."""
@@ -86,7 +92,7 @@ class Operations(ABC):
 
     @contextmanager
     def _rest(self) -> Iterator[Rest]:
-        rest = Rest(self.rest_url)
+        rest = Rest(self.rest_url, tls=self._tls)
         try:
             yield rest
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import urllib.error
 import urllib.request
 
@@ -36,18 +37,20 @@ async def serves_grpc(address: str) -> None:
                 await asyncio.sleep(0.1)
 
 
-async def serves_rest(url: str) -> None:
-    """Return once the gateway at this root says that it is healthy."""
+async def serves_rest(url: str, tls: ssl.SSLContext | None = None) -> None:
+    """Return once the gateway at this root says that it is healthy; `tls` where its scheme is https."""
 
     async def healthy() -> bool:
-        return await asyncio.to_thread(_healthy, url)
+        return await asyncio.to_thread(_healthy, url, tls)
 
     await until(healthy)
 
 
-def _healthy(url: str) -> bool:
+def _healthy(url: str, tls: ssl.SSLContext | None) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/health", timeout=ASK_SECONDS) as answer:  # noqa: S310 - http(s) only
+        with urllib.request.urlopen(  # noqa: S310 - http(s) only
+            f"{url}/health", timeout=ASK_SECONDS, context=tls
+        ) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-LISTENERS = "listeners"
-DEFAULT_LISTENERS = "http://127.0.0.1:8083"
+from copycat_rest.advertised import local_url
+from copycat_rest.listeners import LISTENERS
+
 ANYWHERE = {"", "0.0.0.0", "[::]"}  # noqa: S104 - recognised, not bound
 
 
@@ -30,13 +31,12 @@ class Role:
     @property
     def listen_key(self) -> str:
         """The property that says where it answers."""
-        return f"{self.name}.listen" if self.default_listen else LISTENERS
+        return f"{self.name}.listen" if self.default_listen else LISTENERS.name
 
     def address(self, properties: Mapping[str, str]) -> str:
         """Return the host:port at which this machine reaches it."""
         if not self.default_listen:
-            first = properties.get(LISTENERS, DEFAULT_LISTENERS).split(",")[0].strip()
-            return _reachable(urlsplit(first).netloc)
+            return urlsplit(local_url(properties)).netloc
         return _reachable(properties.get(self.listen_key, self.default_listen))
 
 

@@ -11,6 +11,8 @@ from copycat_cli.connector_files import ConnectorFile, read_connector_file
 from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
 from copycat_embedded.spark_java import spark_java_home
+from copycat_rest.advertised import advertised_url, local_listener
+from copycat_rest.contexts import own_context
 from copycat_rpc.role import read_properties
 from copycat_telemetry.logs import configure_logging
 from copycat_telemetry.tracing import configure_tracing
@@ -58,7 +60,7 @@ async def _standalone(properties: Mapping[str, str], files: Sequence[ConnectorFi
         with waiting("Starting", [task.role.name for task in tasks]) as line:
             began = await unless(_start(tasks, line.done), signals.drain)
         if began:
-            await unless(_work(tasks, files), signals.drain)
+            await unless(_work(tasks, files, properties), signals.drain)
     finally:
         with waiting("Stopping", [task.role.name for task in tasks]):
             drained = await unless(stop_all(tasks), signals.hurry)
@@ -74,9 +76,11 @@ async def _start(tasks: Sequence[RoleTask], progress: Callable[[str], None]) -> 
     await asyncio.gather(*(one(task) for task in tasks))
 
 
-async def _work(tasks: Sequence[RoleTask], files: Sequence[ConnectorFile]) -> None:
-    url = f"http://{tasks[-1].address}"
+async def _work(
+    tasks: Sequence[RoleTask], files: Sequence[ConnectorFile], properties: Mapping[str, str]
+) -> None:
+    url, tls = f"{local_listener(properties).scheme}://{tasks[-1].address}", own_context(properties)
     for file in files:
-        await submit(url, file)
-    say(f"Copycat is ready: {url}")
+        await submit(url, file, tls)
+    say(f"Copycat is ready: {advertised_url(properties, url)}")
     await first_end(tasks)

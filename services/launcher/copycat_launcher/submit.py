@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 
 from copycat_cli.api.statuses import FAILED, UNKNOWN, get_status
 from copycat_cli.connector_files import ConnectorFile
@@ -17,13 +18,13 @@ POLL_SECONDS = 0.1
 UNSETTLED = (UNKNOWN, "UNASSIGNED", "RESTARTING")
 
 
-async def submit(url: str, file: ConnectorFile) -> None:
+async def submit(url: str, file: ConnectorFile, tls: ssl.SSLContext | None = None) -> None:
     """Create the connector, or change the one of this name, and wait until it has started.
 
     Raises:
         ConnectorStartError: It was refused, or failed to start.
     """
-    rest = Rest(url)
+    rest = Rest(url, tls=tls)
     what = f"{file.shown}: connector {file.name}"
     try:
         await asyncio.to_thread(_applied, rest, file)

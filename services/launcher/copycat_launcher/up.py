@@ -10,6 +10,8 @@ from pathlib import Path
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
 from copycat_embedded.ports import free_ports, is_free
+from copycat_rest.advertised import advertised_url
+from copycat_rest.listeners import LISTENERS
 
 from copycat_launcher.broker_process import BrokerProcess
 from copycat_launcher.children import role_process
@@ -56,13 +58,13 @@ async def up(options: UpOptions) -> None:
             await check_reachable(options.bootstrap_servers)
             cluster = await cluster_id(options.bootstrap_servers)
         with Guard(holding=(lock,)) as guard:
-            supervisor, names = _system(options, folder, rest_port, guard, cluster)
-            await run(supervisor, names, lambda: _welcome(folder, rest_port), signals)
+            supervisor, names, url = _system(options, folder, rest_port, guard, cluster)
+            await run(supervisor, names, lambda: _welcome(folder, url), signals)
 
 
 def _rest_port(options: UpOptions) -> int:
     port = options.rest_port or free_ports(1)[0]
-    if not is_free(port):
+    if LISTENERS.name not in options.settings and not is_free(port):
         message = f"--rest-port {port} is taken by another program. Stop that one, or name another port."
         raise StartError(message)
     return port
@@ -70,7 +72,7 @@ def _rest_port(options: UpOptions) -> int:
 
 def _system(
     options: UpOptions, folder: DataDir, rest_port: int, guard: Guard, cluster: str
-) -> tuple[Supervisor, list[str]]:
+) -> tuple[Supervisor, list[str], str]:
     kafka_port, *ports = free_ports(1 + len(GRPC_ROLES) + options.executors - 1)
     broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"))
     embedded = not options.bootstrap_servers
@@ -93,11 +95,12 @@ def _system(
     for number, port in enumerate(ports[len(GRPC_ROLES) :], 2):
         name = f"executor-{number}"
         add(EXECUTOR, name, folder.properties(name), executor_properties(properties, port))
-    return Supervisor(stages, say), [program.name for stage in stages for program in stage]
+    names = [program.name for stage in stages for program in stage]
+    return Supervisor(stages, say), names, advertised_url(properties)
 
 
-def _welcome(folder: DataDir, rest_port: int) -> None:
-    say(f"Copycat is ready: http://127.0.0.1:{rest_port}")
+def _welcome(folder: DataDir, url: str) -> None:
+    say(f"Copycat is ready: {url}")
     say(f"Data and logs: {folder.root}. Ctrl-C drains and stops it.")
 
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from copycat_embedded.guard import Guard
+from copycat_rest.advertised import advertised_url
 from copycat_rpc.role import read_properties
 
 from copycat_launcher.children import role_command, role_environment, role_process
 from copycat_launcher.console import say
 from copycat_launcher.program import Program
-from copycat_launcher.roles import GATEWAY, ROLE_BY_NAME, ROLES
+from copycat_launcher.roles import ROLE_BY_NAME, ROLES
 from copycat_launcher.run import Signals, run
 from copycat_launcher.supervisor import Supervisor
 from copycat_launcher.worker_properties import DISTRIBUTED
@@ -42,7 +43,7 @@ def run_worker(file: Path, role: str) -> None:
 async def _all_roles(file: Path, properties: Mapping[str, str]) -> None:
     signals = Signals()
     stages: list[list[Program]] = [[], [], [], [], []]
-    url = f"http://{GATEWAY.address(properties)}"
+    url = advertised_url(properties)
     with Guard() as guard:
         for role in ROLES:
             stages[role.stage].append(role_process(role, role.name, file, properties, guard=guard))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_rest.listeners import LISTENERS
 
-from copycat_launcher.roles import EXECUTOR, GRPC_ROLES, LISTENERS
+from copycat_launcher.roles import EXECUTOR, GRPC_ROLES
 
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 OFFSET_FILE = "offset.storage.file.filename"
@@ -58,7 +59,7 @@ def up_properties(
         "value.converter": JSON_CONVERTER,
         "key.converter.schemas.enable": "true",
         "value.converter.schemas.enable": "true",
-        LISTENERS: f"http://127.0.0.1:{rest_port}",
+        LISTENERS.name: f"http://127.0.0.1:{rest_port}",
     }
     # The brokers' own default fits a laptop's single one and a cluster alike; the worker's, 3, does not.
     properties |= {f"{name}.storage.replication.factor": "-1" for name in STORED}

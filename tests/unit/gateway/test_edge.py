@@ -1,4 +1,4 @@
-"""Paths, listeners and headers."""
+"""Paths, sockets and headers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import socket
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_gateway.edge.headers import header_rules
-from copycat_gateway.edge.listeners import Listener, bind, parse_listener
+from copycat_gateway.edge.listeners import bind
 from copycat_gateway.edge.paths import segment, task_number
 from copycat_gateway.errors import NotFoundError
 from copycat_gateway.views.connectors import location
+from copycat_rest.listeners import Listener
 
 
 @pytest.mark.parametrize("name", ["a/b", "100%", "ünï", "a b", "%41", "?#", "a+b", "..", "\x01"])
@@ -27,40 +28,6 @@ def test_task_numbers_are_32_bit_integers(text: str, number: int) -> None:
 def test_anything_else_is_an_unknown_path(text: str) -> None:
     with pytest.raises(NotFoundError, match="HTTP 404 Not Found"):
         task_number(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "host", "port", "shown"),
-    [
-        ("http://127.0.0.1:8083", "127.0.0.1", 8083, "http://127.0.0.1:8083"),
-        ("HTTP://:0", "", 0, "http://:0"),
-        ("http://[::1]:80", "::1", 80, "http://[::1]:80"),
-        (" http://my-host.example:8083 ", "my-host.example", 8083, "http://my-host.example:8083"),
-    ],
-)
-def test_listeners_are_read(text: str, host: str, port: int, shown: str) -> None:
-    listener = parse_listener("listeners", text)
-
-    assert (listener.host, listener.port, str(listener)) == (host, port, shown)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("https://:8443", "TLS is not supported"),
-        ("ftp://h:1", "only http"),
-        ("127.0.0.1:8083", "which is no listener"),
-        ("http://h", "which is no listener"),
-        ("http://h:65536", "which is no listener"),
-        ("http://h:1/path", "which is no listener"),
-        ("", "which is no listener"),
-    ],
-)
-def test_what_cannot_be_listened_on_is_refused_with_its_key(text: str, reason: str) -> None:
-    with pytest.raises(ConfigError, match=f"admin.listeners has .*{reason}") as refused:
-        parse_listener("admin.listeners", text)
-
-    assert refused.value.fields == {"key": "admin.listeners"}
 
 
 def test_header_rules_are_read_with_commas_in_quotes() -> None:

@@ -31,11 +31,23 @@ def test_an_empty_list_of_admin_listeners_turns_admin_off() -> None:
     assert read_settings({"admin.listeners": ""}).admin_listeners == ()
 
 
+def test_tls_is_read_only_for_the_listeners_that_speak_it() -> None:
+    properties = {"ssl.enabled.protocols": "of another client", "admin.listeners": "https://:2"}
+    with pytest.raises(ConfigError, match=r"ssl\.enabled\.protocols"):
+        read_settings(properties)
+    settings = read_settings({**properties, "admin.listeners.https.ssl.keystore.location": "f"})
+
+    assert settings.tls is None
+    assert settings.admin_tls is not None
+    assert settings.admin_tls.keystore.location == "f"
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
         ("listeners", ""),
-        ("listeners", "https://:8443"),
+        ("listeners", "ftp://:8443"),
+        ("rest.advertised.listener", "ftp"),
         ("rest.request.timeout.ms", "0"),
         ("topic.tracking.enable", "perhaps"),
         ("rest.extension.classes", "org.example.Guard"),

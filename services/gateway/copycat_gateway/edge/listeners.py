@@ -1,59 +1,12 @@
-"""Listeners: `http://host:port`, as Kafka Connect writes them, and their sockets."""
+"""The sockets of listeners."""
 
 from __future__ import annotations
 
-import re
 import socket
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
 
 from copycat_connect.errors import ConfigError
-
-LISTENER: Final = re.compile(
-    r"(?P<scheme>[a-zA-Z]+)://(?:\[(?P<v6>[0-9a-fA-F:.%]+)\]|(?P<host>[^\[\]:/]*)):(?P<port>[0-9]{1,5})"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """One address to listen on."""
-
-    key: str
-    """The setting it comes from, named by errors."""
-    host: str
-    """Host name or address; empty for every address."""
-    port: int
-    """Port; 0 for any free one."""
-
-    def __str__(self) -> str:
-        """Return the listener as it is written in the settings."""
-        return f"http://{bracketed(self.host)}:{self.port}"
-
-
-def parse_listener(key: str, text: str) -> Listener:
-    """Read one listener.
-
-    Raises:
-        ConfigError: It is not `http://host:port`.
-    """
-    match = LISTENER.fullmatch(text.strip())
-    if match is None or int(match["port"]) > 65535:
-        raise ConfigError(
-            f"{key} has '{text}', which is no listener: write http://host:port, e.g. http://127.0.0.1:8083",
-            key=key,
-        )
-    scheme = match["scheme"].lower()
-    if scheme == "https":
-        raise ConfigError(
-            f"{key} has '{text}', but TLS is not supported: write http://host:port behind a TLS proxy",
-            key=key,
-        )
-    if scheme != "http":
-        raise ConfigError(
-            f"{key} has '{text}' with the scheme '{scheme}': only http://host:port is known", key=key
-        )
-    return Listener(key, match["v6"] or match["host"] or "", int(match["port"]))
+from copycat_rest.listeners import Listener, bracketed
 
 
 def bind(listener: Listener) -> socket.socket:
@@ -89,11 +42,6 @@ def address(bound: socket.socket) -> str:
     """Return `host:port` of a bound socket."""
     host, port = bound.getsockname()[:2]
     return f"{bracketed(host)}:{port}"
-
-
-def bracketed(host: str) -> str:
-    """Return a host as it stands in a URL."""
-    return f"[{host}]" if ":" in host else host
 
 
 def _bound(host: str, port: int) -> socket.socket:

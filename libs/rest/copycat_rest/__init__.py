@@ -1,0 +1,1 @@
+"""Where and how the REST interface is reached: listeners, the advertised address, TLS."""

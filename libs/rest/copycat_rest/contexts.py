@@ -1,0 +1,115 @@
+"""TLS of the REST interface: for its listeners, and for calls of its own machine."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from copycat_connect.errors import ConfigError
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
+from cryptography.x509 import Certificate
+
+from copycat_rest.advertised import local_listener
+from copycat_rest.listeners import HTTPS
+from copycat_rest.stores import Identity, read_identity, read_trusted
+from copycat_rest.tls import REST_PREFIX, Tls, read_tls
+
+ROUNDS = 3
+"""More than the messages each side of a handshake sends."""
+
+
+def server_context(tls: Tls) -> ssl.SSLContext:
+    """Return what a listener serves with.
+
+    Raises:
+        ConfigError: A store cannot be opened, or clients shall be known and nothing says which.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version, context.maximum_version = tls.protocols[0], tls.protocols[-1]
+    context.set_alpn_protocols(["http/1.1"])
+    _show(context, read_identity(tls), tls)
+    context.verify_mode = tls.client_auth
+    if tls.client_auth is not ssl.CERT_NONE:
+        context.load_verify_locations(cadata=_pem(read_trusted(tls.truststore)))
+    return context
+
+
+def own_context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
+    """Return what this machine calls its own interface with; nothing where that needs no TLS.
+
+    It trusts the listener's very certificate, whatever host that is for, and shows it as its own, as workers
+    of Kafka Connect do when they call each other.
+
+    Raises:
+        ConfigError: A store cannot be opened, or the two would not accept each other.
+    """
+    if local_listener(properties).scheme != HTTPS:
+        return None
+    tls = read_tls(properties, REST_PREFIX)
+    identity = read_identity(tls)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.load_verify_locations(cadata=_pem(identity.chain[:1]))
+    _show(context, identity, tls)
+    _shake_hands(tls, server_context(tls), context)
+    return context
+
+
+def _show(context: ssl.SSLContext, identity: Identity, tls: Tls) -> None:
+    """Give a context its certificate; OpenSSL reads files only, so the key passes through one, encrypted."""
+    passphrase = secrets.token_hex()
+    key = identity.key.private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode())
+    )
+    with TemporaryDirectory(prefix="copycat-") as folder:
+        file = Path(folder, "identity.pem")
+        file.write_bytes(key + _pem(identity.chain).encode())
+        try:
+            context.load_cert_chain(file, password=passphrase)
+        except ssl.SSLError as error:
+            name = tls.keystore.key("location")
+            raise ConfigError(
+                f"{name} has a certificate that TLS cannot serve ({error.reason}): make one with an RSA key"
+                " of 2048 bits or more, or an EC key",
+                key=name,
+            ) from error
+
+
+def _shake_hands(tls: Tls, server: ssl.SSLContext, client: ssl.SSLContext) -> None:
+    """Try in memory what a refusal over the network would not explain."""
+    to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+    sides = {
+        "keystore": client.wrap_bio(to_client, to_server),
+        "truststore": server.wrap_bio(to_server, to_client, server_side=True),
+    }
+    for _ in range(ROUNDS):
+        for store, side in sides.items():
+            try:
+                with suppress(ssl.SSLWantReadError):
+                    side.do_handshake()
+            except ssl.SSLCertVerificationError as error:
+                raise _refused(tls, store, error.verify_message) from error
+
+
+def _refused(tls: Tls, store: str, reason: str) -> ConfigError:
+    if store == "keystore":
+        name = tls.keystore.key("location")
+        return ConfigError(
+            f"{name} has a certificate that clients refuse ({reason}): renew it for TLS servers", key=name
+        )
+    name = tls.truststore.key("location")
+    return ConfigError(
+        f"{name} does not accept the listener's own certificate ({reason}), with which this machine calls it,"
+        " as workers of Kafka Connect do: have it trusted, for clients too, or add a listener"
+        " http://127.0.0.1:PORT for this machine",
+        key=name,
+    )
+
+
+def _pem(certificates: Iterable[Certificate]) -> str:
+    return "".join(each.public_bytes(Encoding.PEM).decode() for each in certificates)

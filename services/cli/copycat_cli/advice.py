@@ -14,6 +14,7 @@ from copycat_cli.errors import (
     LateError,
     NotFoundError,
     UnreachableError,
+    UntrustedError,
 )
 from copycat_cli.session import DEFAULT_URL, Session
 from copycat_cli.similar import similar
@@ -24,7 +25,7 @@ def advice(error: CliError, session: Session, params: Mapping[str, object]) -> l
     lines: list[str] = []
     match error:
         case UnreachableError():
-            lines = _reach()
+            lines = _trust() if isinstance(error, UntrustedError) else _reach()
         case NotFoundError():
             lines = _find(session, _names(params))
         case InvalidConfigError(plugin=""):
@@ -44,6 +45,13 @@ def _reach() -> list[str]:
     return [
         "copycat up  starts a whole system on this machine, if none runs yet",
         f"--url http://HOST:PORT, or COPYCAT_URL, names a cluster elsewhere; the default is {DEFAULT_URL}",
+    ]
+
+
+def _trust() -> list[str]:
+    return [
+        "--ca FILE, or COPYCAT_CA, names a PEM file with the authority that signed it, or with itself",
+        "--url https://HOST:PORT  with a host that it is for",
     ]
 
 

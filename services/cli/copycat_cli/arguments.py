@@ -57,9 +57,11 @@ def _plugin_names(rest: Rest) -> Sequence[str]:
 
 def _complete(ctx: click.Context, begun: str, ask: Callable[[Rest], Iterable[str]]) -> list[str]:
     from copycat_cli.rest import Rest  # noqa: PLC0415 - help needs none of it
+    from copycat_cli.trust import tls_context  # noqa: PLC0415 - likewise
 
     try:
-        names = set(ask(Rest(ctx.params["url"], patience=COMPLETION_SECONDS)))
+        tls = tls_context(ctx.params.get("ca"), ctx.params.get("cert"))
+        names = set(ask(Rest(ctx.params["url"], tls=tls, patience=COMPLETION_SECONDS)))
     except CliError:
         return []  # a shell that completes has no place for errors
     return sorted(name for name in names if name.startswith(begun))

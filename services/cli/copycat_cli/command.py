@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -13,6 +14,8 @@ from copycat_cli.exits import ExitCode
 from copycat_cli.output.printer import JSON, TABLE
 from copycat_cli.session import DEFAULT_URL, Session
 
+REACHED = ("url", "ca", "cert")
+PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 Work = Callable[..., None]
 
 
@@ -21,8 +24,9 @@ class ClusterCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run it."""
-        named = ctx.get_parameter_source("url") is ParameterSource.COMMANDLINE
-        session = Session(ctx.params.pop("url"), ctx.params.pop("output"), named=named)
+        named = _named(ctx)
+        reached = {name: ctx.params.pop(name) for name in REACHED}
+        session = Session(form=ctx.params.pop("output"), named=named, **reached)
         ctx.params["session"] = session
         try:
             return super().invoke(ctx)
@@ -37,6 +41,21 @@ class ClusterCommand(click.Command):
             session.close()
 
 
+def _named(ctx: click.Context) -> list[str]:
+    """Return what the command line says about the cluster, but no url with a password in it."""
+    given = {
+        name: str(ctx.params[name])
+        for name in REACHED
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+    return [
+        word
+        for name, value in given.items()
+        if name != "url" or "@" not in value
+        for word in (f"--{name}", value)
+    ]
+
+
 def cluster_command(name: str) -> Callable[[Work], ClusterCommand]:
     """Declare a command against a cluster; its function is given a `session`, then its own parameters."""
 
@@ -46,11 +65,19 @@ def cluster_command(name: str) -> Callable[[Work], ClusterCommand]:
             ["--url"], envvar="COPYCAT_URL", default=DEFAULT_URL, show_default=True, show_envvar=True,
             metavar="URL", help="REST address of the cluster, of any of its workers.",
         )  # fmt: skip
+        ca = click.Option(
+            ["--ca"], type=PEM, envvar="COPYCAT_CA", show_envvar=True, metavar="FILE",
+            help="With https: trust these certificates (PEM), and no others.",
+        )  # fmt: skip
+        cert = click.Option(
+            ["--cert"], type=PEM, envvar="COPYCAT_CERT", show_envvar=True, metavar="FILE",
+            help="With https: show this certificate; the file has its private key too (PEM).",
+        )  # fmt: skip
         output = click.Option(
             ["-o", "--output"], type=click.Choice([TABLE, JSON]), default=TABLE, show_default=True,
             help="A table for people (aligned text in a pipe), or JSON for programs.",
         )  # fmt: skip
-        command.params += [url, output]
+        command.params += [url, ca, cert, output]
         return command
 
     return declared

@@ -77,6 +77,12 @@ class UnreachableError(CliError):
     exit_code = ExitCode.UNREACHABLE
 
 
+class UntrustedError(UnreachableError):
+    """What answers shows a certificate that is not trusted."""
+
+    code = ErrorCode("cli.untrusted", grpc="UNAVAILABLE", http=503)
+
+
 class LateError(CliError):
     """What was waited for did not come in time."""
 

@@ -11,7 +11,8 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError
+from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError, UntrustedError
+from copycat_cli.trust import distrust
 
 T = TypeVar("T")
 ANSWER_SECONDS = 120.0
@@ -51,11 +52,15 @@ class Answer:
 class Rest:
     """One cluster, asked over any of its REST addresses."""
 
-    def __init__(self, url: str, *, patience: float = ANSWER_SECONDS) -> None:
+    def __init__(
+        self, url: str, *, tls: ssl.SSLContext | None = None, patience: float = ANSWER_SECONDS
+    ) -> None:
         """Nothing is sent yet.
 
         Args:
             url: The root, e.g. `http://127.0.0.1:8083`; a name and password in it are used and never shown.
+            tls: Whom to trust, and what to show, where the scheme is https; by default those that sign for
+                the public web, and nothing.
             patience: Seconds to wait for an answer.
 
         Raises:
@@ -75,7 +80,8 @@ class Rest:
             )
         self._root = str(parsed).rstrip("/")
         # Loading the authorities takes longer than a request: only where there is TLS.
-        verify = True if parsed.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        default = True if parsed.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        verify = default if tls is None else tls
         self._client = httpx.Client(timeout=timeout, mounts=PAST_PROXIES, verify=verify)
 
     def get(self, shape: type[T], *path: str, query: Mapping[str, str | list[str]] | None = None) -> T:
@@ -95,6 +101,7 @@ class Rest:
             NotFoundError: The answer is 404.
             RefusedError: The answer is another 4xx.
             CliError: The cluster failed to answer.
+            UntrustedError: What answers shows a certificate that is not trusted.
             UnreachableError: Nothing answers there, or something else than Kafka Connect.
         """
         url = "/".join((self._root, *(quote(segment, safe="") for segment in path)))
@@ -107,7 +114,7 @@ class Rest:
                 f"{self.shown_url} did not answer in time: {method} /{'/'.join(path)}"
             ) from error
         except httpx.TransportError as error:
-            raise UnreachableError(f"No cluster answers at {self.shown_url}: {error}") from error
+            raise self._away(error) from error
         if reply.is_success:
             return Answer(reply.status_code, reply.content, self.shown_url)
         raise self._refusal(reply)
@@ -115,6 +122,20 @@ class Rest:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def _away(self, error: httpx.TransportError) -> UnreachableError:
+        if reason := distrust(error):
+            return UntrustedError(f"The certificate of {self.shown_url} is not trusted: {reason}")
+        message = f"No cluster answers at {self.shown_url}: {error}"
+        if isinstance(
+            error, httpx.RemoteProtocolError | httpx.ReadError
+        ):  # a listener that refuses says no more
+            message += (
+                ". It may want a certificate: --cert FILE shows it one"
+                if self._root.startswith("https")
+                else f". It may want https: --url {self.shown_url.replace('http', 'https', 1)}"
+            )
+        return UnreachableError(message)
 
     def _refusal(self, reply: httpx.Response) -> CliError:
         try:

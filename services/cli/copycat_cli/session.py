@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from copycat_cli.output.printer import Printer
@@ -16,33 +18,43 @@ DEFAULT_URL = "http://127.0.0.1:8083"
 class Session:
     """One run of a command."""
 
-    def __init__(self, url: str, form: str, *, named: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        form: str,
+        *,
+        ca: Path | None = None,
+        cert: Path | None = None,
+        named: Sequence[str] = (),
+    ) -> None:
         """Nothing is sent yet.
 
         Args:
             url: The root of the REST interface.
             form: `table` or `json`.
-            named: The url stands on the command line, so that commands told to the user repeat it.
+            ca: PEM file of the authorities to trust.
+            cert: PEM file with the certificate to show, and its key.
+            named: What of this stands on the command line, so that commands told to the user repeat it.
         """
         self.url = url
         self.printer = Printer(form)
-        self._named = named
+        self._tls_files = ca, cert
+        self._named = tuple(named)
         self._rest: Rest | None = None
 
     @property
     def rest(self) -> Rest:
         """The cluster."""
         from copycat_cli.rest import Rest  # noqa: PLC0415 - help needs none of it
+        from copycat_cli.trust import tls_context  # noqa: PLC0415 - likewise
 
         if self._rest is None:
-            self._rest = Rest(self.url)
+            self._rest = Rest(self.url, tls=tls_context(*self._tls_files))
         return self._rest
 
     def command(self, *words: str) -> str:
         """Return a command of ours as the user may type it."""
-        # A url with a password in it is not repeated.
-        url = ("--url", self.url) if self._named and "@" not in self.url else ()
-        return shlex.join(("copycat", *words, *url))
+        return shlex.join(("copycat", *words, *self._named))
 
     def next(self, *steps: tuple[str, str]) -> None:
         """Say what to do next: commands, each with its purpose."""

@@ -23,6 +23,10 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 SERVER: Final = ExtendedKeyUsageOID.SERVER_AUTH
 CLIENT: Final = ExtendedKeyUsageOID.CLIENT_AUTH
+SIGNS: Final = x509.KeyUsage(
+    digital_signature=False, content_commitment=False, key_encipherment=False, data_encipherment=False,
+    key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
+)  # fmt: skip
 
 
 class Authority:
@@ -33,9 +37,9 @@ class Authority:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _named(name)
-        constraint = x509.BasicConstraints(ca=True, path_length=0)
-        own = _begun(self._name, self._key).add_extension(constraint, critical=True)
-        self._certificate = own.issuer_name(self._name).sign(self._key, SHA256())
+        own = _begun(self._name, self._key).issuer_name(self._name)
+        own = own.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        self._certificate = own.add_extension(SIGNS, critical=True).sign(self._key, SHA256())
         self.file = folder / f"{name}.pem"
         self.file.write_bytes(self._certificate.public_bytes(Encoding.PEM))
 
@@ -81,7 +85,8 @@ class Authority:
             [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
         )
         begun = _begun(_named(name), key, days).issuer_name(self._name)
-        begun = begun.add_extension(hosts, critical=False)
+        signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        begun = begun.add_extension(hosts, critical=False).add_extension(signer, critical=False)
         begun = begun.add_extension(x509.ExtendedKeyUsage(uses), critical=False)
         return key, begun.sign(self._key, SHA256())
 
@@ -95,6 +100,7 @@ def _begun(name: x509.Name, key: ec.EllipticCurvePrivateKey, days: int = 1) -> x
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=2))
         .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
 
 

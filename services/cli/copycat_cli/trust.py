@@ -26,6 +26,7 @@ def tls_context(ca: Path | None, cert: Path | None) -> ssl.SSLContext | None:
     except OSError as error:  # SSLError is one
         message = f"--ca {ca} cannot be used ({_reason(error)}): name a PEM file of certificates to trust"
         raise UsageError(message) from error
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # what is named is trusted, an authority or not
     if cert is not None:
         try:
             context.load_cert_chain(cert, password=lambda: "")

@@ -49,6 +49,11 @@ class World:
         self._stack.push_async_callback(self.services.stop, 0)
         await self.services.set_serving(True)
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """Where the fakes are, as a gateway is told."""
+        return {f"{role}.addresses": self.address for role in ("config", "offset", "status", "scheduler")}
+
     async def add_worker(self) -> tuple[str, FakeExecutor]:
         """Start an executor that the scheduler lists."""
         executor, server = FakeExecutor(), RpcServer(LOOPBACK)
@@ -67,7 +72,7 @@ class World:
         """Serve REST; `rest` then talks to it. Underscores in names stand for dots."""
         settings = {
             "listeners": "http://127.0.0.1:0",
-            **{f"{role}.addresses": self.address for role in ("config", "offset", "status", "scheduler")},
+            **self.settings,
             **{name.replace("_", "."): value for name, value in properties.items()},
         }
         bound = await self._stack.enter_async_context(running(settings))

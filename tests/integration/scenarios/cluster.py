@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import psutil
 from copycat_embedded.ports import free_ports
 from copycat_launcher.properties import write_properties
 from copycat_launcher.roles import ROLE_BY_NAME
+from copycat_rest.advertised import local_url
 from copycat_rpc.role import read_properties
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands, wait_gone
 from copycat_testkit.kafka import consume_all, unique, wait_until
@@ -72,11 +74,11 @@ class Cluster:
         return ROLE_BY_NAME[role].address(read_properties(file))
 
     @contextmanager
-    def gateway(self, more: Mapping[str, str]) -> Iterator[Rest]:
-        """Run one more gateway with properties of its own."""
+    def gateway(self, more: Mapping[str, str], tls: ssl.SSLContext | None = None) -> Iterator[Rest]:
+        """Run one more gateway with properties of its own; `tls` where it listens with https."""
         file = self.properties("gateway", more)
         command = self._commands.start(file, "--role", "gateway", program=COPYCAT_WORKER)
-        rest = Rest(f"http://{self.address(file, 'gateway')}")
+        rest = Rest(local_url(read_properties(file)), tls)
         wait_until(lambda: rest.succeeds("/"), PATIENCE, "one more gateway")
         try:
             yield rest

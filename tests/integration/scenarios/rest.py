@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,10 +17,11 @@ Config = Mapping[str, str | None]
 class Rest:
     """The REST interface of a running system; remembers what it created."""
 
-    def __init__(self, url: str) -> None:
-        """Take the root."""
+    def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
+        """Take the root, and what to speak TLS with."""
         fresh = httpx.Limits(max_keepalive_connections=0)  # a gateway may be restarted at any time
-        self._http = httpx.Client(base_url=url, timeout=90, limits=fresh)
+        self._http = httpx.Client(base_url=url, timeout=90, limits=fresh, verify=tls or True)
+        self.url = url
         self._made: set[str] = set()
 
     def succeeds(self, path: str) -> bool:

@@ -44,7 +44,7 @@ def test_a_certificate_of_a_stranger_is_told_with_what_to_do(run: Run, secure: s
 
 
 def test_a_certificate_may_be_trusted_by_itself(run: Run, secure: str, tmp_path: Path) -> None:
-    key, begin, certificate = (tmp_path / "server.pem").read_text().partition("-----BEGIN CERTIFICATE")
+    _, begin, certificate = (tmp_path / "server.pem").read_text().partition("-----BEGIN CERTIFICATE")
     alone = tmp_path / "alone.pem"
     alone.write_text(begin + certificate)
 

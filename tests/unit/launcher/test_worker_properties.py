@@ -41,6 +41,7 @@ def test_what_the_user_sets_wins() -> None:
 def test_a_service_listening_everywhere_is_reached_on_loopback() -> None:
     assert CONFIG.address({"config.listen": "0.0.0.0:9101"}) == "127.0.0.1:9101"
     assert GATEWAY.address({"listeners": "http://:8084,https://x:1"}) == "127.0.0.1:8084"
+    assert GATEWAY.address({"listeners": "https://:8443"}) == "127.0.0.1:8443"
     assert GATEWAY.address({}) == "127.0.0.1:8083"
 
 

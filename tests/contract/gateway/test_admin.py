@@ -102,7 +102,7 @@ async def test_admin_may_be_off_or_on_a_listener_of_its_own(bare: World) -> None
 
 
 async def test_health_starts_turns_healthy_and_then_unhealthy(bare: World) -> None:
-    await bare.open_gateway(rest_health_timeout_ms="300")
+    await bare.open_gateway(rest_health_timeout_ms="3000")
 
     starting = await bare.rest.get("/health")
     worker_id, _ = await bare.add_worker()
@@ -124,7 +124,7 @@ async def test_health_starts_turns_healthy_and_then_unhealthy(bare: World) -> No
 
 
 async def test_health_waits_for_services_that_catch_up(cluster: World) -> None:
-    await cluster.open_gateway(rest_health_timeout_ms="300")
+    await cluster.open_gateway(rest_health_timeout_ms="3000")
     await cluster.services.set_serving(False)
 
     behind = await cluster.rest.get("/health")
@@ -137,7 +137,7 @@ async def test_health_waits_for_services_that_catch_up(cluster: World) -> None:
 
 
 async def test_health_is_told_when_services_are_gone(cluster: World) -> None:
-    await cluster.open_gateway(rest_health_timeout_ms="300")
+    await cluster.open_gateway(rest_health_timeout_ms="3000")
     assert (await cluster.rest.get("/health")).status_code == 200
 
     await cluster.services.stop(0)
@@ -146,7 +146,7 @@ async def test_health_is_told_when_services_are_gone(cluster: World) -> None:
 
 
 async def test_health_is_told_when_the_brokers_are_away(cluster: World) -> None:
-    await cluster.open_gateway(rest_health_timeout_ms="300")
+    await cluster.open_gateway(rest_health_timeout_ms="3000")
     assert (await cluster.rest.get("/health")).status_code == 200
 
     cluster.offset.fails = UnavailableError("The end of the log cannot be asked for")
@@ -159,7 +159,7 @@ async def test_health_is_told_when_the_brokers_are_away(cluster: World) -> None:
 
 
 async def test_health_is_gone_while_nothing_can_be_written(bare: World) -> None:
-    await bare.open_gateway(rest_health_timeout_ms="300")
+    await bare.open_gateway(rest_health_timeout_ms="3000")
     await bare.add_worker()
     assert (await bare.rest.get("/health")).status_code == 200
 

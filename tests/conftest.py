@@ -8,4 +8,4 @@ settings.register_profile(
 )
 settings.load_profile("behaviour")
 
-pytest_plugins = ["copycat_testkit.kafka", "copycat_testkit.schema_registry"]
+pytest_plugins = ["copycat_testkit.kafka"]

@@ -1,13 +1,11 @@
-"""A pytest plugin: one real schema registry per test session, an Apicurio Registry with all in memory."""
+"""A real schema registry for tests: an Apicurio Registry with all in memory."""
 
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-import pytest
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
@@ -76,10 +74,3 @@ class SchemaRegistry:
     ) -> None:
         """Stop."""
         self.stop()
-
-
-@pytest.fixture(scope="session")
-def schema_registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run a registry for the whole session and give its address."""
-    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as registry:
-        yield registry.url

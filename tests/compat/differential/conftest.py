@@ -9,7 +9,7 @@ import pytest
 from tests.compat.differential.kafka_classes import KafkaClasses
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def kafka_classes() -> Iterator[KafkaClasses]:
     classes = KafkaClasses()
     yield classes

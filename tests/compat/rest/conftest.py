@@ -1,4 +1,4 @@
-"""One broker and both systems for the session, and what each answered to the script."""
+"""One broker and both systems, and what each answered to the script."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Answers:
     ours: Mapping[str, Answer]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[System, System]]:
     """Start a broker, Apache Kafka Connect and Copycat."""
     folder = tmp_path_factory.mktemp("rest")
@@ -47,7 +47,7 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[System, 
             )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def answers(systems: tuple[System, System]) -> Answers:
     """Play the script against both at once."""
     with ThreadPoolExecutor() as players:

@@ -9,7 +9,7 @@ import pytest
 from copycat_testkit.system import CopycatUp, names
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A system; gives the file that says where its services are."""
     folder = tmp_path_factory.mktemp("client")

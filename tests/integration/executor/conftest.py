@@ -8,7 +8,7 @@ import pytest
 from copycat_embedded.spark_java import spark_java_home
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def java_home() -> Iterator[None]:
     """Name it in the environment of these tests and of the processes they start."""
     with pytest.MonkeyPatch.context() as patch:

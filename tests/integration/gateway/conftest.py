@@ -8,7 +8,7 @@ import pytest
 from copycat_testkit.system import CopycatUp
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
     """Run Copycat with a broker of its own."""
     with CopycatUp(tmp_path_factory.mktemp("gateway")) as up:

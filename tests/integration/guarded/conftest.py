@@ -16,7 +16,7 @@ CREATING = (AclOperation.CREATE, AclOperation.DESCRIBE)
 READING = (AclOperation.READ,)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKafka]:
     """A broker where alice may write, bob create, dave and eve read (she in no group), carol do nothing."""
     with guarded_kafka(tmp_path_factory.mktemp("walls")) as kafka:
@@ -37,7 +37,7 @@ def guarded(walls: GuardedKafka, tmp_path_factory: pytest.TempPathFactory) -> It
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def walled(walls: GuardedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A system on it that may do all, whose connectors may do nothing, and change who they are only."""
     settings = {

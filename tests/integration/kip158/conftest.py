@@ -13,7 +13,7 @@ BROKER_PARTITIONS = 7
 BROKER = {"num.partitions": str(BROKER_PARTITIONS), "default.replication.factor": "1"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A broker with a number of partitions nobody would ask for."""
     with EmbeddedKafka(tmp_path_factory.mktemp("kip158"), settings=BROKER) as kafka:

@@ -20,7 +20,7 @@ STRING = "org.apache.kafka.connect.storage.StringConverter"
 Launch = Callable[[str], Command]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plugin_path() -> Iterator[None]:
     """Make the plugins known, as an installation of their package would."""
     with pytest.MonkeyPatch.context() as patch:
@@ -37,7 +37,7 @@ def launch(kafka: str, plugin_path: None, tmp_path_factory: pytest.TempPathFacto
     commands.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(kafka: str, plugin_path: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
     """Three workers."""
     settings = {

@@ -17,7 +17,7 @@ def test_every_row_is_listed() -> None:
 
 
 def test_every_test_that_is_named_is_there() -> None:
-    here = "".join(file.read_text() for file in HERE.glob("test_*.py"))
+    here = "".join(file.read_text() for file in HERE.rglob("test_*.py"))
     named = re.findall(r"`(?:(\S+\.py)(?:::)?)?(test_\w+)?`", LIST)
     wrong = [
         (file, test)

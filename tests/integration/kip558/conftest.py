@@ -9,7 +9,7 @@ import pytest
 from tests.integration.emitting.system import System, system
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def tracking(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A system that tracks topics."""
     with system(kafka, tmp_path_factory.mktemp("kip558")) as running:

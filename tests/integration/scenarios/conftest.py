@@ -1,4 +1,4 @@
-"""One system with three workers for all scenarios, and what a test creates on it."""
+"""One system with three workers for all scenarios of this very folder, and what a test creates on it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from copycat_testkit.kafka import unique
 
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
@@ -15,7 +14,7 @@ from tests.integration.scenarios.rest import Rest
 WORKERS = 3
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Run three workers; a test that takes one away brings it back."""
     settings = {
@@ -25,19 +24,6 @@ def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
         "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
     }
     with Cluster(kafka, tmp_path_factory.mktemp("scenarios"), WORKERS, settings).running() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def lone(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """Run one worker whose requests end soon; its group is named as that of a sink would be."""
-    settings = {
-        "group.id": unique("connect-lone"),
-        "rest.request.timeout.ms": "6000",
-        "task.shutdown.graceful.timeout.ms": "1000",
-        "connector.client.config.override.policy": "All",
-    }
-    with Cluster(kafka, tmp_path_factory.mktemp("lone"), 1, settings).running() as running:
         yield running
 
 

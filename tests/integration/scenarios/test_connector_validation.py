@@ -8,15 +8,12 @@ from typing import Final
 import pytest
 
 from tests.integration.scenarios.cluster import Cluster
-from tests.integration.scenarios.monitors import SINK, SOURCE
+from tests.integration.scenarios.monitors import SOURCE
+from tests.integration.scenarios.validation import SINK_CONFIG, SOURCE_CONFIG, WITHOUT, errors
 
 pytestmark = pytest.mark.timeout(300)
 
 Rows = Mapping[str, tuple[Mapping[str, str], int]]
-SINK_CONFIG: Final = {"connector.class": SINK, "name": "validated", "topics": "t", "monitor": "."}
-SOURCE_CONFIG: Final = {"connector.class": SOURCE, "name": "validated", "topic": "t", "monitor": "."}
-#: A key with no value is taken out.
-WITHOUT: Final = ""
 
 SINKS: Final[Rows] = {
     "sink_connector_has_neither_topics_list_nor_topics_regex": ({"topics": WITHOUT}, 2),
@@ -90,16 +87,6 @@ CONVERTERS: Final[Rows] = {
 }
 
 
-def errors(cluster: Cluster, config: Mapping[str, str]) -> int:
-    """Return how many errors validation counts, and see that it counts those it lists."""
-    given = {key: value for key, value in config.items() if value != WITHOUT}
-    plugin = config["connector.class"]
-    found = cluster.rest.ok("PUT", f"/connector-plugins/{plugin}/config/validate", given)
-    listed = [error for each in found["configs"] for error in each["value"]["errors"]]
-    assert found["error_count"] == len(listed), listed
-    return len(listed)
-
-
 @pytest.mark.parametrize("row", SINKS)
 def test_connector_validation_of_sinks(cluster: Cluster, row: str) -> None:
     change, count = SINKS[row]
@@ -112,13 +99,3 @@ def test_connector_validation(cluster: Cluster, row: str) -> None:
     change, count = {**SOURCES, **CONVERTERS}[row]
 
     assert errors(cluster, {**SOURCE_CONFIG, **change}) == count
-
-
-def test_sink_connector_default_group_id_conflicts_with_worker_group_id(lone: Cluster) -> None:
-    name = lone.group.removeprefix("connect-")
-
-    assert errors(lone, {**SINK_CONFIG, "name": name}) == 1
-
-
-def test_sink_connector_overridden_group_id_conflicts_with_worker_group_id(lone: Cluster) -> None:
-    assert errors(lone, {**SINK_CONFIG, "consumer.override.group.id": lone.group}) == 1

@@ -95,7 +95,7 @@ def source(file: Path, topic: str) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def rest(tmp_path_factory: pytest.TempPathFactory, kafka: str) -> Iterator[Rest]:
     """Run the system, with the author's functions on its Python path."""
     folder = tmp_path_factory.mktemp("transforms")

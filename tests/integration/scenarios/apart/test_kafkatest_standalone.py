@@ -1,4 +1,4 @@
-"""connect_test of kafkatest: files are copied with several converters, what cannot be read is kept."""
+"""connect_test of kafkatest: files are copied with several converters."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from copycat_embedded.ports import free_ports
 from copycat_testkit.commands import Commands
-from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
+from copycat_testkit.kafka import consume_all, create_topic, unique
 
-from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.files import LineFile
 from tests.integration.scenarios.monitors import STRING
-from tests.integration.scenarios.rest import PATIENCE, Rest
+from tests.integration.scenarios.rest import Rest
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -73,28 +72,3 @@ def test_file_source_and_sink(commands: Commands, kafka: str, tmp_path: Path) ->
         "no-schemas": b'"first 0"',
         "strings": b"first 0",
     }
-
-
-@pytest.mark.parametrize("tolerance", ["all", "none"])
-def test_skip_and_log_to_dlq(cluster: Cluster, rest: Rest, tmp_path: Path, tolerance: str) -> None:
-    """Tolerated, bad records are in the queue and good ones delivered; else the first ends the task."""
-    topic, queue = create_topic(cluster.bootstrap), unique("letters")
-    values = [b'"one"', b"{bad", b'"two"', b"worse}", b'"three"']
-    produce(cluster.bootstrap, topic, values)
-    file = LineFile(tmp_path / "out.txt")
-    config = {
-        **file.sink(topic),
-        **CONVERTERS["no-schemas"],
-        "errors.tolerance": tolerance,
-        "errors.deadletterqueue.topic.name": queue,
-        "errors.deadletterqueue.topic.replication.factor": "1",
-    }
-    rest.create(topic, config)
-    if tolerance == "all":
-        file.holds("one", "two", "three")
-        rest.runs(topic)
-        wait_until(lambda: cluster.values(queue) == ["{bad", "worse}"], PATIENCE, "both dead letters")
-    else:
-        rest.wait(topic, "RUNNING", "FAILED")
-        wait_until(lambda: cluster.values(queue) == ["{bad"], PATIENCE, "the first dead letter")
-        assert set(file.lines()) <= {"one"}

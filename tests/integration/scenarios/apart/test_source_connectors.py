@@ -79,16 +79,6 @@ def test_topics_are_created_when_auto_create_topics_is_enabled_at_the_broker(
     rest.runs(topic)
 
 
-def test_topics_are_created_when_topic_creation_is_enabled(
-    cluster: Cluster, rest: Rest, tmp_path: Path
-) -> None:
-    """testTopicsAreCreatedWhenTopicCreationIsEnabled: the groups say how, the default says the rest."""
-    for topic, count in ((unique("foo"), PARTITIONS), (unique("bar"), 1)):
-        rest.create(topic, {**Monitor(tmp_path / topic).source(topic), **CREATION})
-        becomes(cluster.bootstrap, topic, count)
-        rest.runs(topic)
-
-
 def test_switching_to_topic_creation_enabled(kafka: str, settled: Settled, monitor: Monitor) -> None:
     """testSwitchingToTopicCreationEnabled: the groups count from the restart on; old topics stay."""
     name, first, second = unique("switching"), unique("foo"), unique("foo")
@@ -101,3 +91,14 @@ def test_switching_to_topic_creation_enabled(kafka: str, settled: Settled, monit
     becomes(kafka, second, PARTITIONS)
     assert partitions(kafka, first) == 1
     rest.runs(name)
+
+
+def test_topics_are_created_when_topic_creation_is_enabled(
+    kafka: str, settled: Settled, tmp_path: Path
+) -> None:
+    """testTopicsAreCreatedWhenTopicCreationIsEnabled: the groups say how, the default says the rest."""
+    rest = settled.set(creation=True)
+    for topic, count in ((unique("foo"), PARTITIONS), (unique("bar"), 1)):
+        rest.create(topic, {**Monitor(tmp_path / topic).source(topic), **CREATION})
+        becomes(kafka, topic, count)
+        rest.runs(topic)

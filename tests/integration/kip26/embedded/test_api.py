@@ -17,7 +17,7 @@ from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wa
 
 pytestmark = pytest.mark.timeout(300)
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SECONDS = 60.0
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 SETTINGS = {"key.converter": STRING, "value.converter": STRING, "offset.flush.interval.ms": "500"}

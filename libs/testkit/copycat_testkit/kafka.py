@@ -15,6 +15,9 @@ from copycat_embedded.broker import EmbeddedKafka
 
 T = TypeVar("T")
 POLL_SECONDS = 0.02
+#: What takes long is asked for less often: asking costs the machine that is waited for.
+LONGEST_POLL_SECONDS = 0.1
+POLL_GROWTH = 1.25
 CLIENT_SECONDS = 20.0
 
 
@@ -36,14 +39,15 @@ def wait_until(condition: Callable[[], T | None], timeout: float = 30.0, what: s
     Raises:
         AssertionError: It did not within `timeout` seconds.
     """
-    deadline = time.monotonic() + timeout
+    deadline, pause = time.monotonic() + timeout, POLL_SECONDS
     while True:
         if answer := condition():
             return answer
         if time.monotonic() > deadline:
             wanted = what or getattr(condition, "__name__", "the condition")
             pytest.fail(f"{wanted} did not come true within {timeout} s")
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(pause * POLL_GROWTH, LONGEST_POLL_SECONDS)
 
 
 def create_topic(
@@ -80,6 +84,7 @@ def consume_all(bootstrap: str, topic: str, timeout: float = CLIENT_SECONDS) -> 
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
             "fetch.queue.backoff.ms": 2,
+            "fetch.wait.max.ms": 10,  # where a topic ends with what is no record, its end is told that late
         }
     )
     try:

@@ -19,12 +19,16 @@ pytestmark = pytest.mark.timeout(240)
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 DEPLOY = "org.apache.spark.deploy"
+#: All of them live for seconds: code worth compiling well never comes.
+LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A Spark master and one worker on loopback; gives the master's address."""
     monkeypatch.setenv("SPARK_DAEMON_MEMORY", "200m")
+    monkeypatch.setenv("SPARK_DAEMON_JAVA_OPTS", LEAN)
+    monkeypatch.setenv("SPARK_LAUNCHER_OPTS", LEAN)
     monkeypatch.setenv("SPARK_WORKER_DIR", str(tmp_path / "work"))
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     master, master_page, worker_page = free_ports(3)
@@ -54,7 +58,12 @@ def _listens(port: int) -> bool:
 
 
 async def test_a_task_runs_on_a_spark_cluster(cluster: str, kafka: str, tmp_path: Path) -> None:
-    settings = {"spark.master": cluster, "spark.cores.max": "2", "spark.executor.memory": "512m"}
+    settings = {
+        "spark.master": cluster,
+        "spark.cores.max": "2",
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": LEAN,
+    }
     loopback = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     async with executor(kafka, tmp_path, **settings, **loopback) as peers:
         file, name = tmp_path / "in.txt", unique("copy")

@@ -1,4 +1,4 @@
-"""One whole system, which the tests here try to harm."""
+"""One whole system, which most tests here try to harm."""
 
 from __future__ import annotations
 

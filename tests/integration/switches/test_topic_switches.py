@@ -1,4 +1,4 @@
-"""The worker's switches of KIP-158 and KIP-558, on systems that have them off."""
+"""The worker's switches of KIP-158 and KIP-558, on a system that creates no topics and resets none."""
 
 from __future__ import annotations
 
@@ -9,20 +9,13 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.config import BOOLEAN
-from copycat_connect.config.worker_keys import TOPIC_TRACKING, TOPIC_TRACKING_RESET
-from copycat_executor.settings import KEYS
-from copycat_gateway.settings import SETTINGS
-from copycat_testkit.kafka import unique, wait_until
+from copycat_connect.config.worker_keys import TOPIC_TRACKING_RESET
+from copycat_testkit.kafka import unique
 
 from tests.integration.emitting.bench import described
 from tests.integration.emitting.system import System, reset, system
-from tests.integration.scenarios.rest import PATIENCE
+from tests.integration.switches.keys import CREATION, KEYS_OF_DEFAULT
 
-CREATION = "topic.creation.enable"
-KEYS_OF_DEFAULT = {
-    "topic__creation__default__partitions": "3",
-    "topic__creation__default__replication__factor": "1",
-}
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -32,19 +25,6 @@ def fixed(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Syst
     settings = {"topic.tracking.allow.reset": "false", CREATION: "false"}
     with system(kafka, tmp_path_factory.mktemp("fixed"), settings) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def untracked(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """A system that creates no topics and tracks none, by the letter of the KIPs."""
-    settings = {"topic.tracking.enable": "false", CREATION: "false", "kip.strict": "true"}
-    with system(kafka, tmp_path_factory.mktemp("untracked"), settings) as running:
-        yield running
-
-
-def test_k558_25_tracking_is_on_by_default_for_all_who_ask() -> None:
-    assert (TOPIC_TRACKING.type, TOPIC_TRACKING.default) == (BOOLEAN, True)
-    assert KEYS.keys["topic.tracking.enable"] is SETTINGS.keys["topic.tracking.enable"]
 
 
 def test_k558_26_a_reset_is_allowed_by_default() -> None:
@@ -82,21 +62,6 @@ def test_k558_29_deleting_the_connector_forgets_its_topics_even_so(fixed: System
     assert fixed.topics(name) == set()
 
 
-@pytest.mark.parametrize("row", ["k558_24", "k558_25"])
-def test_without_tracking_nothing_is_recorded_and_nothing_is_answered(untracked: System, row: str) -> None:
-    topic = unique(row)
-    name = untracked.emitter("", topic)
-    wait_until(
-        lambda: untracked.rest.get(f"/connectors/{name}/offsets")["offsets"], PATIENCE, "a committed record"
-    )
-
-    shown = untracked.rest.call("GET", f"/connectors/{name}/topics")
-
-    assert (shown.status_code, shown.content) == reset(untracked.rest, name)
-    assert shown.content == b'{"error_code":403,"message":"Topic tracking is disabled."}'
-    assert not [key for key, _ in untracked.statuses() if key.startswith("status-topic-")]
-
-
 @pytest.mark.parametrize("row", ["k158_04", "k158_05"])
 def test_without_creation_keys_are_accepted_and_idle_and_a_warning_says_so(fixed: System, row: str) -> None:
     topic = unique(row)
@@ -107,18 +72,6 @@ def test_without_creation_keys_are_accepted_and_idle_and_a_warning_says_so(fixed
     assert described(fixed.cluster.bootstrap, topic).partitions == 1
     warning = f"connector {name}: topic.creation.* keys have no effect: the worker has {CREATION}=false"
     assert warning in fixed.cluster.log("executor")
-
-
-def test_k158_04_strictly_new_configurations_with_the_keys_are_refused(untracked: System) -> None:
-    config = untracked.emitter_config("refused", **KEYS_OF_DEFAULT)
-
-    reply = untracked.rest.call("POST", "/connectors", {"name": unique("refused"), "config": config})
-
-    assert reply.status_code == 400
-    assert (
-        f"topic.creation.default.partitions cannot be used, since the worker has {CREATION}=false"
-        in reply.text
-    )
 
 
 def test_k158_31_a_sink_with_the_keys_runs_creates_nothing_and_warns(fixed: System) -> None:

@@ -1,6 +1,6 @@
 """ConnectWorkerIntegrationTest: the life of connectors and tasks on three workers.
 
-Its cases in which brokers or internal topics are away are in `test_connect_worker_outages.py`.
+Its cases in which brokers or internal topics are away are in `apart/test_connect_worker_outages.py`.
 """
 
 from __future__ import annotations

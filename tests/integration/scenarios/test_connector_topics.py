@@ -1,6 +1,6 @@
 """ConnectorTopicsIntegrationTest: the topics a connector uses are known (KIP-558).
 
-testTopicTrackingIsDisabled is in `test_connect_worker_outages.py`, whose system has it disabled.
+testTopicTrackingIsDisabled is in `apart/test_connect_worker_outages.py`, whose system has it disabled.
 """
 
 from __future__ import annotations

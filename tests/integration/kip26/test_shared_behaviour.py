@@ -1,0 +1,216 @@
+"""One behaviour, however Copycat runs: distributed, standalone (K26-43) and embedded (K26-93)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from copycat_cli.errors import NotFoundError
+from copycat_launcher.errors import ConnectorStartError
+from copycat_testkit.kafka import create_topic, produce, unique, wait_until
+from copycat_testkit.system import CopycatUp
+
+from tests.integration.kip26.modes import Mode, OverRest, embedded, standalone
+from tests.integration.kip26.world import SECONDS, values
+from tests.integration.scenarios.rest import Rest
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture(scope="module", params=["distributed", "standalone", "embedded"])
+def mode(
+    request: pytest.FixtureRequest, kafka: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mode]:
+    """A running Copycat of each kind."""
+    match request.param:
+        case "distributed":
+            cluster: CopycatUp = request.getfixturevalue("cluster")
+            yield OverRest(cluster.url)
+        case "standalone":
+            with standalone(kafka, tmp_path_factory.mktemp("standalone")) as running:
+                yield running
+        case _:
+            with embedded(kafka) as running:
+                yield running
+
+
+@pytest.fixture
+def copycat(mode: Mode) -> Iterator[Mode]:
+    """The same; what a test leaves behind is removed."""
+    yield mode
+    for name in mode.connectors():
+        mode.remove_connector(name)
+    wait_until(lambda: not any(worker.tasks for worker in mode.workers()), SECONDS, "no task runs")
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    """A file with one line."""
+    file = tmp_path / "in.txt"
+    file.write_text("one\n")
+    return file
+
+
+def source(file: Path, **more: str) -> dict[str, str]:
+    """A source of that file, with a topic of its own."""
+    own = {"name": unique("source"), "connector.class": "FileStreamSource", "file": str(file)}
+    return {**own, "topic": unique("modes"), **more}
+
+
+def append(file: Path, *more: str) -> None:
+    """Write lines behind the others."""
+    with file.open("a") as out:
+        out.writelines(f"{line}\n" for line in more)
+
+
+def reach(copycat: Mode, name: str, *states: str) -> None:
+    """Wait until a connector and its tasks are in these states, in their order."""
+
+    def reached() -> bool:
+        status = copycat.status(name)
+        return [status.connector.state, *(task.state for task in status.tasks)] == list(states)
+
+    wait_until(reached, SECONDS, f"{name} {states}")
+
+
+def arrived(kafka: str, topic: str, *wanted: str) -> None:
+    """Wait until the records of a topic are these."""
+    wait_until(lambda: values(kafka, topic) == sorted(wanted), SECONDS, f"{wanted} in {topic}")
+
+
+def test_lines_go_through_kafka_and_a_transformation_into_a_file(
+    copycat: Mode, kafka: str, lines: Path
+) -> None:
+    config = source(lines)
+    sink = {
+        "name": unique("sink"),
+        "connector.class": "FileStreamSink",
+        "file": str(lines.with_name("out")),
+        "topics": config["topic"],
+        "transforms": "wrap",
+        "transforms.wrap.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+        "transforms.wrap.field": "line",
+    }
+
+    copycat.add_connector(config)
+    copycat.add_connector(sink)
+
+    out = Path(sink["file"])
+    wait_until(lambda: out.exists() and out.read_text() == "Struct{line=one}\n", SECONDS, "the line")
+    assert {config["name"], sink["name"]} <= set(copycat.connectors())
+    assert copycat.config(sink["name"]) == sink
+    assert copycat.task(sink["name"], 0).config["task.class"]
+    wait_until(lambda: copycat.topics(config["name"]) == {config["topic"]}, SECONDS, "the topic is tracked")
+
+
+def test_a_paused_source_reads_on_when_it_is_resumed(copycat: Mode, kafka: str, lines: Path) -> None:
+    config = source(lines)
+    copycat.add_connector(config)
+    arrived(kafka, config["topic"], "one")
+
+    copycat.pause(config["name"])
+    reach(copycat, config["name"], "PAUSED", "PAUSED")
+    append(lines, "two")
+    copycat.resume(config["name"])
+    reach(copycat, config["name"], "RUNNING", "RUNNING")
+
+    arrived(kafka, config["topic"], "one", "two")
+
+
+def test_a_changed_configuration_reaches_the_task(copycat: Mode, kafka: str, lines: Path) -> None:
+    config = source(lines)
+    copycat.add_connector(config)
+    arrived(kafka, config["topic"], "one")
+
+    moved = {**config, "topic": unique("moved")}
+    copycat.add_connector(moved)
+
+    def written() -> bool:  # the first ones may still be read by the task as it was
+        append(lines, unique("line"))
+        return bool(values(kafka, moved["topic"]))
+
+    wait_until(written, SECONDS, "a line in the new topic")
+    everything = sorted(lines.read_text().splitlines())
+    wait_until(
+        lambda: values(kafka, config["topic"], moved["topic"]) == everything, SECONDS, "every line, once"
+    )
+    assert copycat.config(config["name"]) == moved
+
+
+def test_a_failed_task_says_why_disturbs_no_other_and_is_healed_by_a_change(
+    copycat: Mode, kafka: str, lines: Path
+) -> None:
+    topic, config = create_topic(kafka), source(lines)
+    sink = {"name": unique("sink"), "connector.class": "FileStreamSink", "topics": topic}
+    produce(kafka, topic, [b"record"])
+    copycat.add_connector(config)
+
+    copycat.add_connector({**sink, "file": str(lines)[1:] + "/is/no/folder"})
+    reach(copycat, sink["name"], "RUNNING", "FAILED")
+    append(lines, "two")
+    arrived(kafka, config["topic"], "one", "two")
+    out = lines.with_name("out")
+    copycat.add_connector({**sink, "file": str(out)})
+
+    wait_until(lambda: out.exists() and out.read_text() == "record\n", SECONDS, "the record")
+    reach(copycat, sink["name"], "RUNNING", "RUNNING")
+
+
+def test_a_removed_source_goes_on_where_it_was_when_it_is_added_again(
+    copycat: Mode, kafka: str, lines: Path
+) -> None:
+    config = source(lines)
+    copycat.add_connector(config)
+    arrived(kafka, config["topic"], "one")
+
+    copycat.remove_connector(config["name"])
+    wait_until(lambda: config["name"] not in copycat.connectors(), SECONDS, "it is gone")
+    append(lines, "two")
+    copycat.add_connector(config)
+
+    arrived(kafka, config["topic"], "one", "two")
+
+
+def test_a_stopped_source_begins_again_where_its_offset_is_put(
+    copycat: Mode, kafka: str, lines: Path
+) -> None:
+    config, rest = source(lines), Rest(copycat.rest_url)
+    path = f"/connectors/{config['name']}"
+    copycat.add_connector(config)
+    arrived(kafka, config["topic"], "one")
+
+    rest.ok("PUT", f"{path}/stop")
+    reach(copycat, config["name"], "STOPPED")
+    end = [{"partition": {"filename": str(lines)}, "offset": {"position": 4}}]
+    assert rest.get(f"{path}/offsets") == {"offsets": end}
+    begin = [{**end[0], "offset": {"position": 0}}]
+    wait_until(
+        lambda: rest.call("PATCH", f"{path}/offsets", {"offsets": begin}).is_success, SECONDS, "altered"
+    )
+    copycat.resume(config["name"])
+
+    arrived(kafka, config["topic"], "one", "one")
+
+
+def test_workers_are_listed_with_what_runs_there(copycat: Mode, lines: Path) -> None:
+    config = source(lines)
+    copycat.add_connector(config)
+    reach(copycat, config["name"], "RUNNING", "RUNNING")
+
+    def held() -> list[tuple[int | None, str]]:
+        everything = (each for worker in copycat.workers() for each in worker.held)
+        return [(each.task, each.state) for each in everything if each.connector == config["name"]]
+
+    wait_until(lambda: sorted(held(), key=str) == [(0, "RUNNING"), (None, "RUNNING")], SECONDS, "both")
+
+
+def test_what_cannot_be_is_refused_and_leaves_nothing(copycat: Mode, lines: Path) -> None:
+    config = source(lines, **{"tasks.max": "none"})
+
+    with pytest.raises(ConnectorStartError, match=r"tasks\.max"):
+        copycat.add_connector(config)
+
+    assert config["name"] not in copycat.connectors()
+    with pytest.raises(NotFoundError, match=config["name"]):
+        copycat.status(config["name"])

@@ -74,7 +74,9 @@ class RoleProcess:
 
     def last_words(self) -> str:
         """Return its last own message, or else the last line it wrote."""
-        if self._log_file is None or not self._log_file.exists():
+        if self._log_file is None:
+            return "its own words tell why"
+        if not self._log_file.exists():
             return ""
         with self._log_file.open("rb") as file:
             file.seek(max(0, self._log_file.stat().st_size - TAIL_BYTES))

@@ -43,9 +43,9 @@ def guard() -> Iterator[Guard]:
         yield watching
 
 
-def a_role(script: str, guard: Guard, log: Path, says: str = "\n") -> RoleProcess:
+def a_role(script: str, guard: Guard, log: Path | None, says: str = "\n") -> RoleProcess:
     def has_said() -> bool:
-        return says in log.read_text()
+        return log is not None and says in log.read_text()
 
     async def has_said_so() -> bool:
         return await asyncio.to_thread(has_said)
@@ -104,6 +104,13 @@ async def test_its_own_message_is_its_last_word(guard: Guard, tmp_path: Path) ->
     await role.start()
     await asyncio.wait_for(role.ended(), 20)
     assert role.last_words() == "copycat config: config.listen is wrong"
+
+
+async def test_where_it_speaks_for_itself_that_is_said(guard: Guard) -> None:
+    role = a_role(REFUSES, guard, None)
+    await role.start()
+    await asyncio.wait_for(role.ended(), 20)
+    assert (role.last_words(), role.log) == ("its own words tell why", "above")
 
 
 async def test_stopping_what_never_started_does_nothing(guard: Guard, tmp_path: Path) -> None:

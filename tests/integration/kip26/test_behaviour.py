@@ -18,7 +18,7 @@ from tests.integration.scenarios.rest import Rest
 pytestmark = pytest.mark.timeout(300)
 
 
-@pytest.fixture(scope="module", params=["distributed", "standalone", "embedded"])
+@pytest.fixture(scope="module", params=["standalone", "embedded", "distributed"])
 def mode(
     request: pytest.FixtureRequest, kafka: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mode]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -16,6 +17,7 @@ from copycat_rpc import role
 from copycat_rpc.server import RpcServer
 
 from copycat_executor.adapters import executor_server, host_server
+from copycat_executor.adapters.advertised import advertised_address
 from copycat_executor.adapters.connector_process import ConnectorProcess
 from copycat_executor.adapters.executor import Executor, Limits
 from copycat_executor.adapters.jobs import Jobs
@@ -39,7 +41,7 @@ def prepare(properties: Mapping[str, str]) -> Spark:
     Raises:
         CopycatError: There is no Java, or Spark does not start.
     """
-    read_settings(properties)
+    _settings(properties)
     return start_spark(properties)
 
 
@@ -56,8 +58,7 @@ async def serve(
         CopycatError: The settings are wrong, or Spark or a part of this service went away: the process
             should end and be started again.
     """
-    settings = read_settings(properties)
-    Placeholders.from_worker(properties, os.environ)  # a wrong provider is told here, not by each connector
+    settings = _settings(properties)
     jobs = Jobs()
     wiring = _Wiring(properties, settings, jobs)
     jobs.spawn(wiring.process.run(), "process of the connectors")
@@ -75,6 +76,11 @@ async def serve(
 def main() -> int:
     """Run `python -m copycat_executor worker.properties`."""
     return role.main("executor", serve)
+
+
+def _settings(properties: Mapping[str, str]) -> Settings:
+    """Read our own settings; all else keeps its placeholders until the plugin runs."""
+    return read_settings(Placeholders.from_worker(properties, os.environ).resolve_own(properties))
 
 
 class _Wiring:
@@ -159,7 +165,7 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
     try:
         async with connected(addresses) as services:
             wiring.executor = Executor(
-                settings.advertised or address,
+                await advertised_address(settings, address, socket.gethostname()),
                 wiring.properties,
                 wiring.limits(),
                 services=services,

@@ -16,11 +16,25 @@ from copycat_connect.config import (
     non_empty,
     non_empty_list,
 )
+from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION, TOPIC_TRACKING
+from copycat_connect.errors import ConfigError
+
+ADVERTISED = "executor.advertised.address"
+#: Hosts that stand for every address of a machine: bound, but nowhere to be reached at.
+WILDCARDS = ("0.0.0.0", "[::]")  # noqa: S104 - recognised, not bound
 
 
 def _millis(name: str, default: int, doc: str, *, least: int = 1) -> ConfigKey:
     return ConfigKey(name, INT, LOW, default=default, validator=at_least(least), doc=doc)
+
+
+def _reachable(name: str, value: ConfigSetting) -> None:
+    host, _, port = str(value).rpartition(":")
+    if value and (not host or not port.isdigit() or host in WILDCARDS):
+        raise ConfigError(
+            f"Invalid value {value} for configuration {name}: must be a host:port others can reach"
+        )
 
 
 def _addresses(role: str, port: int) -> ConfigKey:
@@ -44,11 +58,13 @@ KEYS = ConfigDef(
         doc="host:port on which the executor answers gRPC, to the gateway and to its hosts.",
     ),
     ConfigKey(
-        "executor.advertised.address",
+        ADVERTISED,
         STRING,
         LOW,
         default="",
-        doc="host:port at which others reach this executor; its worker id. What it listens on by default.",
+        validator=_reachable,
+        doc="host:port at which others reach this executor; its worker id. By default what it listens on, "
+        "with the name of this machine where that is every address.",
     ),
     _addresses("config", 9101),
     _addresses("offset", 9102),
@@ -83,7 +99,7 @@ class Settings:
     listen: str
     """host:port to bind."""
     advertised: str
-    """host:port others use; empty for what was bound."""
+    """host:port others use; empty for what was bound, or this machine's name."""
     config: tuple[str, ...]
     """Instances of the config service."""
     offset: tuple[str, ...]

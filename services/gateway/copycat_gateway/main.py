@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 import uvicorn
+from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import CopycatError
 from copycat_rest.contexts import server_context
 from copycat_rest.listeners import HTTPS, SCHEMES, Listener, nearest
@@ -82,7 +84,7 @@ async def serve(
         ConfigError: A setting is wrong, a listener's address is taken, or it has no certificate to show.
         CopycatError: A listener ended on its own.
     """
-    settings = read_settings(properties)
+    settings = read_settings(Placeholders.from_worker(properties, os.environ).resolve_own(properties))
     tls, admin_tls = _context(settings.tls), _context(settings.admin_tls)
     listeners, admin_listeners = settings.listeners, settings.admin_listeners or ()
     with ExitStack() as bound:

@@ -17,6 +17,15 @@ class ConnectorStartError(CopycatError):
     code = ErrorCode("launcher.connector", grpc="INVALID_ARGUMENT", http=400)
 
 
+class UnfitError(CopycatError):
+    """A role that was asked for its health does not serve, or does not answer."""
+
+    code = ErrorCode("launcher.unfit", grpc="UNAVAILABLE", http=503)
+
+    def __init__(self, role: str, address: str, obstacle: str) -> None:
+        super().__init__(f"The {role} at {address} does not serve: {obstacle}", role=role, address=address)
+
+
 class HurriedError(CopycatError):
     """Somebody did not want to wait for the drain."""
 

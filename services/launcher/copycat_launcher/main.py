@@ -12,7 +12,7 @@ import platformdirs
 from copycat_cli.sections import SECTIONS, SectionedGroup
 from copycat_connect.errors import CopycatError
 
-from copycat_launcher.roles import ROLE_BY_NAME
+from copycat_launcher.roles import ROLE_BY_NAME, ROLES
 
 FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 STANDALONE = "standalone"
@@ -135,19 +135,34 @@ def standalone(worker: Path, connectors: tuple[Path, ...], offsets: Path | None,
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--role", type=click.Choice([*ROLE_BY_NAME, "all"]), default="all", show_default=True,
               help="Which service to run.")  # fmt: skip
+@click.option(
+    "--probe",
+    "ask",
+    is_flag=True,
+    help="Start nothing: ask the running role whether it serves. Ends with 0 or, saying why not, 1.",
+)
 @click.argument("worker", type=FILE)
-def copycat_worker(worker: Path, role: str) -> None:
+def copycat_worker(worker: Path, role: str, ask: bool) -> None:
     """Run a worker of a cluster, or one service of it, in the foreground.
 
     WORKER is a properties file as Kafka's connect-distributed.properties: group.id, config.storage.topic,
     offset.storage.topic, status.storage.topic, key.converter and value.converter are required. One role runs
     in this very process; `all` runs every role as a child process and starts again what ends.
 
+    With --probe nothing is started: the role running on this machine is asked at the address WORKER gives it,
+    for the health check of a container or a supervisor; `all` asks each of them.
+
     \b
     Examples:
       copycat-worker worker.properties
       copycat-worker worker.properties --role executor
+      copycat-worker worker.properties --role executor --probe
     """
+    if ask:
+        from copycat_launcher.probe import probe  # noqa: PLC0415 - help needs none of it
+
+        _told(lambda: probe(worker, ROLES if role == "all" else (ROLE_BY_NAME[role],)))
+        return
     from copycat_launcher.worker import run_worker  # noqa: PLC0415 - help needs none of it
 
     _told(lambda: run_worker(worker, role))

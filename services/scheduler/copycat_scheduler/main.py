@@ -39,7 +39,8 @@ async def serve(
     Raises:
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
-    settings = read_settings(properties)
+    placeholders = Placeholders.from_worker(properties, os.environ)
+    settings = read_settings(placeholders.resolve_own(properties))
     events = EventSourced(Decider(SchedulerState(), plan, evolve), SchedulerCodec(), open_log(settings.log))
     server = RpcServer(settings.listen, setting="scheduler.listen")
     bells = Bells()
@@ -50,7 +51,7 @@ async def serve(
         ):
             catalog = TopicCatalog(topics.read, settings.refresh_ms / 1000, bells.plan.set)
             statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
-            connectors = Connectors(bells.plan.set, Placeholders.from_worker(properties, os.environ))
+            connectors = Connectors(bells.plan.set, placeholders)
             inputs = Inputs(connectors, statuses, catalog)
             planning = Planning(
                 events, inputs, bells, lease=settings.lease_ms / 1000, delay=settings.delay_ms / 1000

@@ -14,6 +14,8 @@ from copycat_connect.config.setting import Type
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
 V = TypeVar("V", str, str | None)
+#: Worker properties that are for plugins and their clients.
+_FOR_PLUGINS = ("producer.", "consumer.", "admin.", "key.converter", "value.converter", "header.converter")
 
 
 def has_placeholder(value: str | None) -> bool:
@@ -94,6 +96,17 @@ class Placeholders:
             if written is not None and values[key] not in (None, "", written):
                 secrets[str(values[key])] = written
         return Resolution(values, Secrets.of(secrets))
+
+    def resolve_own(self, worker: Mapping[str, str]) -> dict[str, str]:
+        """Return a worker's properties with those resolved that its services use themselves.
+
+        What is for plugins and their clients keeps its placeholders, for the process where the plugin runs.
+
+        Raises:
+            ConfigError: A provider failed.
+        """
+        own = {key: value for key, value in worker.items() if not key.startswith(_FOR_PLUGINS)}
+        return {**worker, **self.resolve(own)}
 
     def _look_up(self, values: Iterable[str | None]) -> dict[tuple[str, str, str], str]:
         wanted: dict[tuple[str, str], dict[str, None]] = {}

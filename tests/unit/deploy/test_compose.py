@@ -1,0 +1,139 @@
+"""The compose files name every role, limit each container and give nothing away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from copycat_connect.config.properties import parse_properties
+from copycat_executor.settings import WILDCARDS
+from copycat_executor.settings import read_settings as read_executor
+from copycat_gateway.settings import read_settings as read_gateway
+from copycat_launcher.roles import GRPC_ROLES, ROLE_BY_NAME, ROLES
+from copycat_launcher.worker_properties import DISTRIBUTED, OFFSET_FILE, STANDALONE
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+COMPOSE = DEPLOY / "compose"
+FILES = ("compose.yaml", "small.yaml", "standalone.yaml")
+SECRET = ("password", "secret", "jaas", "credential", "token")
+
+
+def services(file: str) -> dict[str, dict[str, Any]]:
+    found = yaml.safe_load((COMPOSE / file).read_text("utf-8"))["services"]
+    assert isinstance(found, dict)
+    return found
+
+
+def properties(file: str) -> dict[str, str]:
+    return parse_properties((COMPOSE / file).read_text("utf-8"))
+
+
+EVERY = [
+    pytest.param(service, id=f"{file}:{name}") for file in FILES for name, service in services(file).items()
+]
+OURS = [
+    pytest.param(service, id=f"{file}:{name}")
+    for file in FILES
+    for name, service in services(file).items()
+    if name != "kafka"
+]
+
+
+def targets() -> list[str]:
+    """Return the stages of the Dockerfile."""
+    lines = (DEPLOY / "images" / "Dockerfile").read_text("utf-8").splitlines()
+    return [line.split()[-1] for line in lines if line.startswith("FROM ")]
+
+
+def test_every_role_is_a_service_of_its_own_and_there_are_two_executors() -> None:
+    built = [
+        service["build"]["target"] for service in services("compose.yaml").values() if "build" in service
+    ]
+    assert sorted(built) == sorted([*ROLE_BY_NAME, "executor"])
+
+
+def test_the_dockerfile_has_a_target_for_every_role() -> None:
+    assert {*ROLE_BY_NAME, "worker"} <= set(targets())
+
+
+@pytest.mark.parametrize("service", EVERY)
+def test_each_container_has_limits_a_restart_policy_and_a_health_check(service: dict[str, Any]) -> None:
+    assert service["mem_limit"]
+    assert 0 < service["cpus"] <= 1
+    assert service["pids_limit"] > 0
+    assert service["restart"] == "unless-stopped"
+    assert service["healthcheck"]["test"][0] == "CMD"
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_each_of_ours_is_built_from_the_dockerfile_and_may_do_little(service: dict[str, Any]) -> None:
+    assert service["build"]["target"] in targets()
+    assert (COMPOSE / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+    assert service["read_only"]
+    assert service["cap_drop"] == ["ALL"]
+    assert "--probe" in service["healthcheck"]["test"]
+    for volume in service["volumes"]:
+        source = volume.split(":")[0]
+        assert not source.startswith(".") or (COMPOSE / source).exists()
+
+
+def test_a_service_is_probed_in_its_own_role() -> None:
+    for service in services("compose.yaml").values():
+        if "build" in service:
+            test = service["healthcheck"]["test"]
+            assert test[test.index("--role") + 1] == service["build"]["target"]
+
+
+@pytest.mark.parametrize("service", EVERY)
+def test_what_is_published_is_on_loopback(service: dict[str, Any]) -> None:
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+
+
+@pytest.mark.parametrize("file", ["worker.properties", "small.properties"])
+def test_a_cluster_finds_its_services_where_they_listen(file: str) -> None:
+    given = properties(file)
+    DISTRIBUTED.parse(given)
+    read_gateway(given)
+    names = {**services("compose.yaml"), **services("small.yaml")}
+    for role in GRPC_ROLES:
+        host, port = given[role.listen_key].rsplit(":", 1)
+        assert host in WILDCARDS
+        if role.name != "executor":
+            where, known = given[f"{role.name}.addresses"].rsplit(":", 1)
+            assert (where in names, known) == (True, port)
+    assert read_executor(given).advertised == ""  # known by its container's host name
+
+
+def test_executors_have_the_host_name_they_are_known_by() -> None:
+    for file in ("compose.yaml", "small.yaml"):
+        for name, service in services(file).items():
+            if service.get("build", {}).get("target") in {"executor", "worker"}:
+                assert service["hostname"] == name
+
+
+def test_two_clusters_on_one_kafka_share_nothing() -> None:
+    first, second = properties("worker.properties"), properties("small.properties")
+    own = ["group.id", *(key for key in first if key.endswith(".storage.topic"))]
+    assert len(own) == 5
+    assert not {first[key] for key in own} & {second[key] for key in own}
+
+
+def test_the_standalone_worker_keeps_its_offsets_on_a_volume() -> None:
+    given = properties("standalone.properties")
+    STANDALONE.parse(given)
+    mounted = [volume.split(":")[1] for volume in services("standalone.yaml")["standalone"]["volumes"]]
+    assert str(Path(given[OFFSET_FILE]).parent) in mounted
+
+
+@pytest.mark.parametrize("file", [path.name for path in sorted(COMPOSE.glob("*.properties"))])
+def test_no_secret_is_written_down(file: str) -> None:
+    for line in (COMPOSE / file).read_text("utf-8").splitlines():
+        key, separator, value = line.lstrip("#").partition("=")
+        if separator and any(word in key.lower() for word in SECRET):
+            assert value == "" or value.startswith("${"), line
+
+
+def test_roles_are_what_the_launcher_knows() -> None:
+    assert [role.name for role in ROLES if role.name not in targets()] == []

@@ -101,3 +101,9 @@ def test_only_text_with_a_provider_counts_as_placeholder() -> None:
     assert has_placeholder("a ${file:/x:y} b")
     assert not has_placeholder("${x}")
     assert not has_placeholder(None)
+
+
+def test_a_worker_resolves_its_own_settings_and_leaves_those_of_plugins() -> None:
+    given = WORKER | {"sasl.jaas.config": "${env:DB_USER}", "producer.sasl.jaas.config": "${env:DB_USER}"}
+    resolved = PLACEHOLDERS.resolve_own(given)
+    assert resolved == given | {"sasl.jaas.config": "ada"}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka.admin import AclOperation, ResourceType
+from copycat_connect.config.properties import format_properties
 
 from tests.integration.emitting.bench import Bench, bench
 from tests.integration.emitting.system import System, system
@@ -39,19 +40,27 @@ def guarded(walls: GuardedKafka, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture(scope="module")
 def walled(walls: GuardedKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """A system on it that may do all, whose connectors may do nothing, and change who they are only."""
+    """A system on it that may do all, whose connectors may do nothing, and change who they are only.
+
+    Its own password stands in a file that its properties name.
+    """
+    folder = tmp_path_factory.mktemp("walled")
+    secrets = folder / "secrets.properties"
+    secrets.write_text(format_properties({"admin": login("admin")}), "utf-8")
     settings = {
+        "config.providers": "file",
+        "config.providers.file.class": "FileConfigProvider",
         **{
             f"{client}{key}": value
             for client in ("", "producer.", "consumer.")
             for key, value in SECURE.items()
         },
-        "sasl.jaas.config": login("admin"),
+        "sasl.jaas.config": f"${{file:{secrets}:admin}}",
         "producer.sasl.jaas.config": login("carol"),
         "consumer.sasl.jaas.config": login("carol"),
         "connector.client.config.override.policy": "Principal",
     }
-    with system(walls.bootstrap, tmp_path_factory.mktemp("walled"), settings) as running:
+    with system(walls.bootstrap, folder, settings) as running:
         yield running
 
 

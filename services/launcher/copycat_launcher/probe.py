@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import grpc
 from copycat_connect.config.placeholders import Placeholders
+from copycat_rest.advertised import local_url
 from copycat_rpc.role import read_properties
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
@@ -37,8 +39,11 @@ def probe(file: Path, roles: Sequence[Role]) -> None:
 
 
 def _asked(role: Role, properties: Mapping[str, str]) -> str:
-    address = role.address(properties)
-    return _ask_rest(address) if role is GATEWAY else _ask_grpc(address)
+    if role is not GATEWAY:
+        return _ask_grpc(role.address(properties))
+    from copycat_rest.contexts import own_context  # noqa: PLC0415 - other roles need no certificates
+
+    return _ask_rest(local_url(properties), own_context(properties))
 
 
 def _ask_grpc(address: str) -> str:
@@ -53,10 +58,12 @@ def _ask_grpc(address: str) -> str:
     return "" if answer.status == status.SERVING else status.Name(answer.status)
 
 
-def _ask_rest(address: str) -> str:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+def _ask_rest(url: str, tls: ssl.SSLContext | None) -> str:
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls)
+    )
     try:
-        with opener.open(f"http://{address}/health", timeout=ASK_SECONDS):
+        with opener.open(f"{url}/health", timeout=ASK_SECONDS):
             return ""
     except urllib.error.HTTPError as error:
         return f"{error.code}: {error.read().decode('utf-8', 'replace')}"

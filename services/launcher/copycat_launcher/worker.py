@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from copycat_connect.config.placeholders import Placeholders
 from copycat_embedded.guard import Guard
 from copycat_rest.advertised import advertised_url
 from copycat_rpc.role import read_properties
@@ -32,7 +33,8 @@ def run_worker(file: Path, role: str) -> None:
     properties = read_properties(file)
     DISTRIBUTED.parse(properties)
     if role == ALL:
-        asyncio.run(_all_roles(file.resolve(), properties))
+        own = Placeholders.from_worker(properties, os.environ).resolve_own(properties)
+        asyncio.run(_all_roles(file.resolve(), own))
         return
     chosen = ROLE_BY_NAME[role]
     command = [sys.executable, *role_command(chosen, file)]

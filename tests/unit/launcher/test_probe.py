@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -11,7 +12,10 @@ import pytest
 from click.testing import CliRunner
 from copycat_embedded.ports import free_ports
 from copycat_launcher.main import copycat_worker
+from copycat_rest.contexts import server_context
+from copycat_rest.tls import REST_PREFIX, read_tls
 from copycat_rpc.server import RpcServer
+from copycat_testkit.certificates import Authority
 
 
 def file_with(folder: Path, **settings: str) -> Path:
@@ -65,20 +69,41 @@ async def test_a_role_that_is_not_there_is_not_well(tmp_path: Path) -> None:
     assert (code, f"The config at {address} does not serve: UNAVAILABLE" in said) == (1, True)
 
 
+async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, status: HTTPStatus) -> None:
+    asked = await reader.readuntil(b"\r\n\r\n")
+    assert asked.startswith(b"GET /health ")
+    writer.write(f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Length: 8\r\n\r\nstarting".encode())
+    await writer.drain()
+    writer.close()
+
+
 @pytest.mark.parametrize(("status", "code"), [(HTTPStatus.OK, 0), (HTTPStatus.SERVICE_UNAVAILABLE, 1)])
 async def test_the_gateway_is_asked_over_rest(status: HTTPStatus, code: int, tmp_path: Path) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = await reader.readuntil(b"\r\n\r\n")
-        assert asked.startswith(b"GET /health ")
-        writer.write(f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Length: 8\r\n\r\nstarting".encode())
-        await writer.drain()
-        writer.close()
-
-    async with await asyncio.start_server(answer, "127.0.0.1", 0) as rest:
+    async with await asyncio.start_server(partial(answered, status=status), "127.0.0.1", 0) as rest:
         port = rest.sockets[0].getsockname()[1]
         found, said = await probed(file_with(tmp_path, listeners=f"http://127.0.0.1:{port}"), "gateway")
     assert found == code
     assert ("503: starting" in said) == (code == 1)
+
+
+async def test_a_gateway_with_https_is_asked_so_its_password_named_in_a_file(tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.properties"
+    secrets.write_text("store=of-this-test\n", "utf-8")
+    settings = {
+        "config.providers": "file",
+        "config.providers.file.class": "FileConfigProvider",
+        "listeners.https.ssl.keystore.type": "PKCS12",
+        "listeners.https.ssl.keystore.location": str(Authority(tmp_path).pkcs12("server", "of-this-test")),
+        "listeners.https.ssl.keystore.password": f"${{file:{secrets}:store}}",
+    }
+    tls = server_context(
+        read_tls({**settings, f"{REST_PREFIX}ssl.keystore.password": "of-this-test"}, REST_PREFIX)
+    )
+    answer = partial(answered, status=HTTPStatus.OK)
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=tls) as rest:
+        port = rest.sockets[0].getsockname()[1]
+        file = file_with(tmp_path, **settings, listeners=f"https://127.0.0.1:{port}")
+        assert await probed(file, "gateway") == (0, "")
 
 
 async def test_all_asks_every_role(server: RpcServer, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from copycat_connect.config.setting import Type
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
 V = TypeVar("V", str, str | None)
-#: Worker properties that are for plugins and their clients.
+#: Worker properties that are for plugins and their clients; `admin.listeners` is the gateway's.
 _FOR_PLUGINS = ("producer.", "consumer.", "admin.", "key.converter", "value.converter", "header.converter")
 
 
@@ -105,7 +105,11 @@ class Placeholders:
         Raises:
             ConfigError: A provider failed.
         """
-        own = {key: value for key, value in worker.items() if not key.startswith(_FOR_PLUGINS)}
+        own = {
+            key: value
+            for key, value in worker.items()
+            if not key.startswith(_FOR_PLUGINS) or key.startswith("admin.listeners")
+        }
         return {**worker, **self.resolve(own)}
 
     def _look_up(self, values: Iterable[str | None]) -> dict[tuple[str, str, str], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 from copycat_connect.data import (
     BYTES_SCHEMA,
+    FLOAT32_SCHEMA,
+    FLOAT64_SCHEMA,
     INT64_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
@@ -41,6 +44,11 @@ def there_and_back(
 @pytest.mark.parametrize(("schema", "value"), EXAMPLES, ids=str)
 def test_a_value_of_each_type_comes_back_with_its_schema(schema: Schema, value: ConnectValue) -> None:
     assert there_and_back(schema, value) == (schema, value)
+
+
+@pytest.mark.parametrize("schema", [FLOAT32_SCHEMA, FLOAT64_SCHEMA], ids=str)
+def test_infinity_comes_back(schema: Schema) -> None:
+    assert there_and_back(schema, -math.inf) == (schema, -math.inf)
 
 
 @given(samples())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from copycat_connect.data import (
     DATE_SCHEMA,
+    FLOAT64_SCHEMA,
     INT8_SCHEMA,
     INT32_SCHEMA,
     INT64_SCHEMA,
@@ -125,6 +127,11 @@ def test_a_schema_is_written_and_read_back(schema: Schema, expected: Any) -> Non
 @pytest.mark.parametrize(("schema", "value"), EXAMPLES, ids=str)
 def test_a_value_of_each_type_comes_back_with_its_schema(schema: Schema, value: ConnectValue) -> None:
     assert there_and_back(schema, value) == (schema, value)
+
+
+def test_infinity_is_text_to_jackson_and_read_as_zero() -> None:
+    assert format_with().encoder(FLOAT64_SCHEMA, None)(-math.inf) == b'"-Infinity"'
+    assert there_and_back(FLOAT64_SCHEMA, -math.inf) == (FLOAT64_SCHEMA, 0.0)
 
 
 @given(samples())

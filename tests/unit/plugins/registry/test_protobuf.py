@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from copycat_connect.data import (
     BYTES_SCHEMA,
+    FLOAT32_SCHEMA,
     FLOAT64_SCHEMA,
     INT8_SCHEMA,
     INT32_SCHEMA,
@@ -73,6 +75,12 @@ def test_a_value_of_each_type_comes_back(schema: Schema, value: ConnectValue) ->
             optional, Struct(optional, {"f": value_or_null}), optional_for_nullables=True
         )
         assert read_value.get_without_default("f") == value_or_null
+
+
+@pytest.mark.parametrize("schema", [FLOAT32_SCHEMA, FLOAT64_SCHEMA], ids=str)
+def test_infinity_comes_back(schema: Schema) -> None:
+    whole = struct_of(schema)
+    assert there_and_back(whole, Struct(whole, {"f": -math.inf}))["f"] == -math.inf
 
 
 @st.composite

@@ -1,6 +1,7 @@
 """The pages of the built-in plugins that are documented here: `python -m copycat_plugins.pages` writes them.
 
-A connector's page is the README of its room; that of a transformation of our own lies beside its module.
+The page of a connector or a REST extension is the README of its room; that of a transformation of our own
+lies beside its module.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from inspect import getfile
 from itertools import groupby
 from pathlib import Path
 
-from copycat_connect.plugin import PluginSpec, load_plugins, render_page
+from copycat_connect.plugin import PluginKind, PluginSpec, load_plugins, render_page
 
 
 def pages() -> Iterator[tuple[Path, str]]:
@@ -24,7 +25,9 @@ def pages() -> Iterator[tuple[Path, str]]:
 def _page(spec: PluginSpec) -> Path | None:
     """Return the file of a plugin's page; None for others' plugins, and for those Kafka Connect describes."""
     module = getattr(spec.factory, "__module__", "")
-    if spec.kind.is_connector and module.startswith("copycat_plugins."):
+    if (spec.kind.is_connector or spec.kind is PluginKind.REST_EXTENSION) and module.startswith(
+        "copycat_plugins."
+    ):
         return Path(getfile(import_module(module))).with_name("README.md")
     own = spec.class_name.rpartition(".")[0]
     return (

@@ -17,8 +17,10 @@ from copycat_gateway.edge.headers import ResponseHeaders
 from copycat_gateway.edge.intake import check_media_types
 from copycat_gateway.edge.openapi.document import complete_document, openapi_config
 from copycat_gateway.edge.options import options_handlers
-from copycat_gateway.edge.paths import RawPaths
+from copycat_gateway.edge.paths import HeadAsGet, RawPaths
 from copycat_gateway.edge.progress import deadline
+from copycat_gateway.extensions.guard import Guard
+from copycat_gateway.extensions.loading import Extensions
 from copycat_gateway.health import Health
 from copycat_gateway.loggers import WorkerLoggers
 from copycat_gateway.routes import (
@@ -55,6 +57,11 @@ REST: Sequence[HTTPRouteHandler] = (
     *workers.HANDLERS,
     *internal.HANDLERS,
 )
+#: Method and path of whatever answers, which no extension may replace.
+TAKEN: Sequence[tuple[str, str]] = (
+    *((method, path) for each in (*REST, *ADMIN) for path in each.paths for method in each.http_methods),
+    *(("GET", path) for path in ("/openapi", "/openapi/openapi.json")),
+)
 #: Kafka Connect's CORS filter allows these.
 CORS_HEADERS = ["X-Requested-With", "Content-Type", "Accept", "Origin"]
 
@@ -62,8 +69,9 @@ CORS_HEADERS = ["X-Requested-With", "Content-Type", "Accept", "Origin"]
 class Applications:
     """Makes the applications of one process; they share clients, health and logger levels."""
 
-    def __init__(self, settings: Settings, services: Services) -> None:
+    def __init__(self, settings: Settings, services: Services, extensions: Extensions | None = None) -> None:
         self._settings = settings
+        self._extensions = extensions
         self._provided = {
             "services": services,
             "settings": settings,
@@ -74,13 +82,13 @@ class Applications:
     def rest(self) -> ASGIApp:
         """Return the interface; /admin is part of it unless it has listeners of its own or none."""
         shared = self._settings.admin_listeners is None
-        return self._application((*REST, *ADMIN) if shared else REST)
+        return self._application((*REST, *ADMIN) if shared else REST, resources=True)
 
     def admin(self) -> ASGIApp:
         """Return /admin alone."""
-        return self._application(ADMIN)
+        return self._application(ADMIN, resources=False)
 
-    def _application(self, handlers: Sequence[HTTPRouteHandler]) -> ASGIApp:
+    def _application(self, handlers: Sequence[HTTPRouteHandler], *, resources: bool) -> ASGIApp:
         settings = self._settings
         router = Router(
             path="/",
@@ -98,7 +106,10 @@ class Applications:
             logging_config=None,
         )
         complete_document(app)
-        wrapped: Any = RawPaths(app)
+        served: Any = HeadAsGet(app)
+        if self._extensions is not None:
+            served = Guard(served, self._extensions, cors=app.cors_config, resources=resources)
+        wrapped: Any = RawPaths(served)
         return ResponseHeaders(wrapped, settings.header_rules) if settings.header_rules else wrapped
 
 

@@ -7,7 +7,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
 
 import uvicorn
 from copycat_connect.config.placeholders import Placeholders
@@ -18,10 +18,12 @@ from copycat_rest.tls import Tls
 from copycat_rpc.role import main as run
 from litestar.types import ASGIApp
 
-from copycat_gateway.app import Applications
-from copycat_gateway.clients import open_services
+from copycat_gateway.app import TAKEN, Applications
+from copycat_gateway.clients import Services, open_services
 from copycat_gateway.edge.listeners import address, bind_all
-from copycat_gateway.settings import read_settings
+from copycat_gateway.extensions.cluster_state import LiveClusterState
+from copycat_gateway.extensions.loading import Extensions, open_extensions
+from copycat_gateway.settings import Settings, read_settings
 
 DRAIN = 10
 """Seconds requests under way may still take after a stop."""
@@ -90,8 +92,11 @@ async def serve(
     with ExitStack() as bound:
         rest = _closing(bound, bind_all(listeners))
         admin = _closing(bound, bind_all(admin_listeners))
-        async with open_services(settings.addresses, patience=settings.worker_wait) as services:
-            applications = Applications(settings, services)
+        async with (
+            open_services(settings.addresses, patience=settings.worker_wait) as services,
+            _extensions(settings, properties, services) as extensions,
+        ):
+            applications = Applications(settings, services, extensions)
             servers = list(_servers(applications.rest(), listeners, rest, tls))
             if admin:
                 servers += _servers(applications.admin(), admin_listeners, admin, admin_tls)
@@ -111,6 +116,19 @@ def _servers(
         mine = [each for listener, each in opened if listener.scheme == scheme]
         if mine:
             yield _Server(app, tls if scheme == HTTPS else None), mine
+
+
+def _extensions(
+    settings: Settings, properties: Mapping[str, str], services: Services
+) -> AbstractAsyncContextManager[Extensions | None]:
+    state = LiveClusterState(
+        services,
+        settings.kafka_cluster_id,
+        patience=min(settings.request_timeout, settings.rebalance_timeout),
+    )
+    return open_extensions(
+        settings.extensions, properties, state, taken=TAKEN, patience=settings.request_timeout
+    )
 
 
 async def _run(

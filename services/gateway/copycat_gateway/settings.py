@@ -21,16 +21,15 @@ from copycat_connect.config import (
 )
 from copycat_connect.config.validators import non_empty_list
 from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_TRACKING, TOPIC_TRACKING_RESET
-from copycat_connect.errors import ConfigError
 from copycat_rest.advertised import ADVERTISED
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
 from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 
 from copycat_gateway.clients import Addresses
 from copycat_gateway.edge.headers import HeaderRule, header_rules
+from copycat_gateway.extensions.loading import KEY as EXTENSIONS
 
 ADMIN_LISTENERS = "admin.listeners"
-EXTENSIONS = "rest.extension.classes"
 ROLES = {"config": "9101", "offset": "9102", "status": "9103", "scheduler": "9104"}
 
 SETTINGS = ConfigDef(
@@ -79,7 +78,19 @@ SETTINGS = ConfigDef(
         doc="Headers of every response, comma separated: set, add, setDate or addDate, then name:value.",
     ),
     ConfigKey(
-        EXTENSIONS, LIST, LOW, default=(), doc="Not supported; refused when set, since it may guard access."
+        EXTENSIONS,
+        LIST,
+        LOW,
+        default=(),
+        doc="Class names or aliases of REST extensions, which take their turn in this order.",
+    ),
+    ConfigKey(
+        "rebalance.timeout.ms",
+        LONG,
+        HIGH,
+        default=60_000,
+        validator=at_least(1),
+        doc="Milliseconds within which REST extensions are told about the cluster.",
     ),
     ConfigKey(
         "kafka.cluster.id", STRING, MEDIUM, default=None, doc="What GET / reports as kafka_cluster_id."
@@ -137,12 +148,16 @@ class Settings:
     """Methods of cross-site requests."""
     header_rules: Sequence[HeaderRule]
     """Headers of every response."""
+    extensions: Sequence[str]
+    """REST extensions, in their order."""
     kafka_cluster_id: str | None
     """Id of the Kafka cluster, where known."""
     request_timeout: float
     """Seconds after which a request fails."""
     health_timeout: float
     """Seconds a health check waits."""
+    rebalance_timeout: float
+    """Seconds within which REST extensions are told about the cluster."""
     worker_wait: float
     """Seconds a request waits for a worker."""
     version: str
@@ -155,15 +170,9 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
     """Read the worker properties.
 
     Raises:
-        ConfigError: A value is wrong or asks for what the gateway cannot do.
+        ConfigError: A value is wrong.
     """
     parsed = SETTINGS.parse(properties)
-    if parsed[EXTENSIONS]:
-        raise ConfigError(
-            f"{EXTENSIONS} is set, but REST extensions are not supported: remove the key, and guard the"
-            " interface with a reverse proxy where it needs authentication",
-            key=EXTENSIONS,
-        )
     admin = parsed[ADMIN_LISTENERS]
     listeners = _listeners(LISTENERS.name, parsed[LISTENERS.name])
     admin_listeners = None if admin is None else _listeners(ADMIN_LISTENERS, admin)
@@ -181,9 +190,11 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         header_rules=header_rules(
             "response.http.headers.config", str(parsed["response.http.headers.config"])
         ),
+        extensions=tuple(_strings(parsed[EXTENSIONS])),
         kafka_cluster_id=cast("str | None", parsed["kafka.cluster.id"]),
         request_timeout=_seconds(parsed["rest.request.timeout.ms"]),
         health_timeout=_seconds(parsed["rest.health.timeout.ms"]),
+        rebalance_timeout=_seconds(parsed["rebalance.timeout.ms"]),
         worker_wait=_seconds(parsed["rest.worker.wait.ms"]),
         version=version("copycat-gateway"),
         commit=_commit(),

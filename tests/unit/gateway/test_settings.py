@@ -27,6 +27,12 @@ def test_lists_are_split_and_other_roles_keys_are_ignored() -> None:
     assert settings.addresses.config == ("a:1", "b:2")
 
 
+def test_extensions_keep_their_order() -> None:
+    settings = read_settings({"rest.extension.classes": "b.Two, a.One"})
+
+    assert (settings.extensions, settings.rebalance_timeout) == (("b.Two", "a.One"), 60.0)
+
+
 def test_an_empty_list_of_admin_listeners_turns_admin_off() -> None:
     assert read_settings({"admin.listeners": ""}).admin_listeners == ()
 
@@ -50,7 +56,7 @@ def test_tls_is_read_only_for_the_listeners_that_speak_it() -> None:
         ("rest.advertised.listener", "ftp"),
         ("rest.request.timeout.ms", "0"),
         ("topic.tracking.enable", "perhaps"),
-        ("rest.extension.classes", "org.example.Guard"),
+        ("rebalance.timeout.ms", "0"),
         ("response.http.headers.config", "nonsense"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The plugin contracts: connectors, tasks, converters, transformations, and how plugins are found."""
+"""The plugin contracts: connectors, tasks, converters, transformations, REST extensions; the registry."""
 
 from copycat_connect.plugin.connectors import (
     Connector,
@@ -18,23 +18,41 @@ from copycat_connect.plugin.contexts import (
 from copycat_connect.plugin.converters import Converter, HeaderConverter
 from copycat_connect.plugin.page import render_page
 from copycat_connect.plugin.registry import Plugins, load_plugins
+from copycat_connect.plugin.rest_extensions import (
+    ClusterDetails,
+    ClusterState,
+    ConnectorHealth,
+    InstanceHealth,
+    RestAnswer,
+    RestExtension,
+    RestExtensionContext,
+    RestRequest,
+)
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
 from copycat_connect.plugin.transformations import Predicate, Transformation
 
 __all__ = [
     "CONNECTORS",
+    "ClusterDetails",
+    "ClusterState",
     "Connector",
     "ConnectorContext",
+    "ConnectorHealth",
     "Converter",
     "ErrantRecordReporter",
     "ExactlyOnceSupport",
     "HeaderConverter",
+    "InstanceHealth",
     "PluginKind",
     "PluginSpec",
     "Plugins",
     "Predicate",
     "QueryEngine",
+    "RestAnswer",
+    "RestExtension",
+    "RestExtensionContext",
+    "RestRequest",
     "SinkConnector",
     "SinkTask",
     "SinkTaskContext",

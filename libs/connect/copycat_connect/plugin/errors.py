@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from copycat_connect.data.java import to_text
-from copycat_connect.errors import ConfigError, ErrorCode
+from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
 
 
 class UnknownPluginError(ConfigError):
@@ -15,6 +15,28 @@ class UnknownPluginError(ConfigError):
 
     def __init__(self, plugin: str) -> None:
         super().__init__(f"Unknown plugin {plugin}.", plugin=plugin)
+
+
+class UnlistedPluginError(ConfigError):
+    """A plugin is none that a connector's configuration may name."""
+
+    code = ErrorCode("plugin.unlisted", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, plugin: str) -> None:
+        super().__init__(
+            f"Invalid plugin class {plugin}. Valid types are sink, source, converter, header_converter, "
+            "transformation, predicate.",
+            plugin=plugin,
+        )
+
+
+class NoSuchConnectorError(CopycatError):
+    """A REST extension asks for a connector that does not exist."""
+
+    code = ErrorCode("plugin.no_connector", grpc="NOT_FOUND", http=404)
+
+    def __init__(self, connector: str) -> None:
+        super().__init__(f"Connector {connector} not found", connector=connector)
 
 
 class NoConnectorClassError(ConfigError):

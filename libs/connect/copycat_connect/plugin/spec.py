@@ -19,6 +19,7 @@ class PluginKind(Enum):
     PREDICATE = "predicate"
     CONVERTER = "converter"
     HEADER_CONVERTER = "header_converter"
+    REST_EXTENSION = "rest_extension"
 
     @property
     def interface(self) -> str:
@@ -38,8 +39,11 @@ _INTERFACES = {
     PluginKind.PREDICATE: "Predicate",
     PluginKind.CONVERTER: "Converter",
     PluginKind.HEADER_CONVERTER: "HeaderConverter",
+    PluginKind.REST_EXTENSION: "ConnectRestExtension",
 }
 CONNECTORS = (PluginKind.SINK, PluginKind.SOURCE)
+LISTED = tuple(kind for kind in PluginKind if kind is not PluginKind.REST_EXTENSION)
+"""What Connect's listing of plugins tells: what a connector's configuration may name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from copycat_connect.config.key import ConfigKey
 from copycat_connect.config.parsing import setting_to_string
 from copycat_connect.plugin.registry import Plugins
-from copycat_connect.plugin.spec import PluginSpec
+from copycat_connect.plugin.spec import LISTED, PluginSpec
 from copycat_connect.validation import ConfigInfo, ConfigInfos
 
 from copycat_executor.connectorhost.secrets import Resolved
@@ -25,6 +25,7 @@ def listing(plugins: Plugins) -> list[dict[str, Any]]:
             "aliases": list(plugins.aliases(spec)),
         }
         for spec in plugins.all()
+        if spec.kind in LISTED
     ]
 
 

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from copycat_connect.data.topic_partition import TopicPartition
-from copycat_connect.plugin.spec import PluginKind
+from copycat_connect.plugin.errors import UnlistedPluginError
+from copycat_connect.plugin.spec import LISTED, PluginKind
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 from copycat_telemetry.context import keep_secret
 
@@ -43,8 +44,7 @@ class Question:
             case "plugins":
                 return listing(self._around.plugins)
             case "plugin_keys":
-                spec = self._around.plugins.find(self._request["plugin"])
-                return [key_definition(key, key.name) for key in plugin_keys(spec)]
+                return self._keys(self._request["plugin"])
             case "validate":
                 return self._validate()
             case "version":
@@ -54,6 +54,12 @@ class Question:
             case unknown:
                 message = f"there is no call {unknown}"
                 raise ValueError(message)
+
+    def _keys(self, name: str) -> list[dict[str, Any]]:
+        spec = self._around.plugins.find(name)
+        if spec.kind not in LISTED:
+            raise UnlistedPluginError(name)
+        return [key_definition(key, key.name) for key in plugin_keys(spec)]
 
     def _validate(self) -> dict[str, Any]:
         config = self._resolve()

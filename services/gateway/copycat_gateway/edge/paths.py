@@ -39,13 +39,13 @@ def task_number(encoded: str) -> int:
 
 
 class RawPaths:
-    """Routes by the raw path, and HEAD as GET; a path that cannot be decoded is refused."""
+    """Routes by the raw path; one that cannot be decoded is refused."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Rewrite the scope; the server drops the body of an answer to HEAD by itself."""
+        """Rewrite the scope."""
         if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
@@ -59,9 +59,22 @@ class RawPaths:
             await _refuse(send, HTTPStatus.BAD_REQUEST, "Ambiguous URI empty segment")
             return
         routed: HTTPScope = {**scope, "path": path}
-        if routed["method"] == "HEAD":
-            routed["method"] = "GET"
         await self._app(routed, receive, send)
+
+
+class HeadAsGet:
+    """Routes HEAD as GET; the server drops the body of an answer to HEAD by itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Rewrite the scope."""
+        if scope["type"] == ScopeType.HTTP and scope["method"] == "HEAD":
+            routed: HTTPScope = {**scope, "method": "GET"}
+            await self._app(routed, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 def _normalised(raw: str) -> str | None:

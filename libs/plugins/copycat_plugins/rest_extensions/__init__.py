@@ -1,0 +1,1 @@
+"""REST extensions, one folder each."""

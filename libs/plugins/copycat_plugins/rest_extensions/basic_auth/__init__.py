@@ -1,0 +1,1 @@
+"""BasicAuthSecurityRestExtension: a name and a password for the REST interface."""

@@ -1,0 +1,1 @@
+"""REST extensions: found, started, and asked about every request."""

@@ -1,0 +1,139 @@
+"""Every request passes the extensions first."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from http import HTTPMethod
+from typing import Final
+
+from copycat_connect.errors import CopycatError
+from copycat_connect.plugin import RestAnswer, RestRequest
+from litestar.config.cors import CORSConfig
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
+
+from copycat_gateway.edge.answers import error_body, to_json
+from copycat_gateway.edge.intake import MAX_BODY, MAX_DISCARDED
+from copycat_gateway.errors import TooLargeError, problem_of
+from copycat_gateway.extensions.loading import Extensions
+from copycat_gateway.extensions.rendering import Rendered, cors_headers, rendered
+
+DISCARDING: Final = 5.0
+"""Seconds in which what is left of a refused request is taken in, so that its sender sees the answer."""
+
+
+class Guard:
+    """Asks the filters, then the resources, then the interface itself."""
+
+    def __init__(
+        self, app: ASGIApp, extensions: Extensions, *, cors: CORSConfig | None, resources: bool
+    ) -> None:
+        """`cors`: what browsers are told; `resources`: this listener has those of the extensions, too."""
+        self._app = app
+        self._extensions = extensions
+        self._cors = cors
+        self._has_resources = resources
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request pass, or answer it."""
+        if scope["type"] != ScopeType.HTTP or self._is_preflight(scope):
+            await self._app(scope, receive, send)
+            return
+        request = _request(scope)
+        try:
+            async with asyncio.timeout(self._extensions.patience):
+                answer = await self._answer(request, receive)
+            made = None if answer is None else rendered(answer)
+        except Exception as error:  # the top of author code: whatever it raises is an answer, and no more
+            made = rendered(_failure(error))
+        if made is None:
+            await self._app(scope, receive, send)
+        else:
+            await self._send(made, request, receive, send)
+
+    def _is_preflight(self, scope: HTTPScope) -> bool:
+        """Tell whether the CORS rules alone answer; browsers send no credentials with such a request."""
+        return (
+            self._cors is not None
+            and scope["method"] == HTTPMethod.OPTIONS
+            and any(name == b"origin" and value for name, value in scope["headers"])
+        )
+
+    async def _answer(self, request: RestRequest, receive: Receive) -> RestAnswer | None:
+        threads = self._extensions.threads
+        if self._extensions.filters:
+            answer = await threads.run(partial(self._filtered, request))
+            if answer is not None:
+                return answer
+        found = self._extensions.resources.find(request.method, request.path) if self._has_resources else None
+        if found is None:
+            return None
+        whole = replace(request, body=await _read(receive), parameters=found.parameters)
+        return _checked(await threads.run(partial(found.answer, whole)))
+
+    def _filtered(self, request: RestRequest) -> RestAnswer | None:
+        for decide in self._extensions.filters:
+            answer = decide(request)
+            if answer is not None:
+                return _checked(answer)
+        return None
+
+    async def _send(self, made: Rendered, request: RestRequest, receive: Receive, send: Send) -> None:
+        with suppress(TimeoutError, TooLargeError):
+            async with asyncio.timeout(DISCARDING):
+                await _read(receive)
+        headers = [*made.headers, *cors_headers(self._cors, request.headers.get("origin"))]
+        await send({"type": "http.response.start", "status": made.status, "headers": headers})
+        await send({"type": "http.response.body", "body": made.body, "more_body": False})
+
+
+def _request(scope: HTTPScope) -> RestRequest:
+    headers: dict[str, str] = {}
+    for raw, value in scope["headers"]:
+        name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    return RestRequest(scope["method"], scope["path"], scope["query_string"].decode("latin-1"), headers)
+
+
+async def _read(receive: Receive) -> bytes:
+    """Return what is left of the body.
+
+    Raises:
+        TooLargeError: It is longer than a body may be.
+    """
+    kept, size, more = bytearray(), 0, True
+    while more and size <= MAX_DISCARDED:
+        message = await receive()
+        if message["type"] != "http.request":  # whoever asked has gone
+            break
+        size += len(message["body"])
+        if size <= MAX_BODY:
+            kept += message["body"]
+        more = message["more_body"]
+    if size > MAX_BODY:
+        raise TooLargeError(f"The request body is too large: at most {MAX_BODY} bytes are accepted")
+    return bytes(kept)
+
+
+def _checked(answer: object) -> RestAnswer:
+    if isinstance(answer, RestAnswer):
+        return answer
+    message = f"a REST extension answered with {type(answer).__name__}, which is no RestAnswer"
+    raise TypeError(message)
+
+
+def _failure(error: Exception) -> RestAnswer:
+    """Return the answer to a request in which an extension failed: always 500, whatever it raised."""
+    match error:
+        case TooLargeError():
+            status, message = problem_of(error).status, error.message
+        case TimeoutError():
+            status, message = 500, "Request timed out. The worker is currently waiting for a REST extension."
+        case CopycatError():
+            status, message = 500, error.message
+        case _:
+            status, message = 500, problem_of(error).message
+    return RestAnswer(status, to_json(error_body(status, message)))

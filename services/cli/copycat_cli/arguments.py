@@ -10,6 +10,7 @@ import click
 
 from copycat_cli.api.connectors import connector_names
 from copycat_cli.api.plugins import list_plugins
+from copycat_cli.credentials import credentials
 from copycat_cli.errors import CliError
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def _complete(ctx: click.Context, begun: str, ask: Callable[[Rest], Iterable[str
 
     try:
         tls = tls_context(ctx.params.get("ca"), ctx.params.get("cert"))
-        names = set(ask(Rest(ctx.params["url"], tls=tls, patience=COMPLETION_SECONDS)))
+        user = credentials(ctx.params.get("user"))
+        names = set(ask(Rest(ctx.params["url"], tls=tls, user=user, patience=COMPLETION_SECONDS)))
     except CliError:
         return []  # a shell that completes has no place for errors
     return sorted(name for name in names if name.startswith(begun))

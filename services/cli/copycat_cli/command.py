@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from copycat_cli.advice import advice
+from copycat_cli.credentials import user_option
 from copycat_cli.errors import CliError
 from copycat_cli.exits import ExitCode
 from copycat_cli.output.printer import JSON, TABLE
@@ -25,7 +26,7 @@ class ClusterCommand(click.Command):
     def invoke(self, ctx: click.Context) -> object:
         """Run it."""
         named = _named(ctx)
-        reached = {name: ctx.params.pop(name) for name in REACHED}
+        reached = {name: ctx.params.pop(name) for name in (*REACHED, "user")}
         session = Session(form=ctx.params.pop("output"), named=named, **reached)
         ctx.params["session"] = session
         try:
@@ -77,7 +78,7 @@ def cluster_command(name: str) -> Callable[[Work], ClusterCommand]:
             ["-o", "--output"], type=click.Choice([TABLE, JSON]), default=TABLE, show_default=True,
             help="A table for people (aligned text in a pipe), or JSON for programs.",
         )  # fmt: skip
-        command.params += [url, ca, cert, output]
+        command.params += [url, ca, cert, output, user_option()]
         return command
 
     return declared

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from copycat_cli.credentials import VARIABLE, Credentials
 from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError, UntrustedError
 from copycat_cli.trust import distrust
 
@@ -53,7 +54,12 @@ class Rest:
     """One cluster, asked over any of its REST addresses."""
 
     def __init__(
-        self, url: str, *, tls: ssl.SSLContext | None = None, patience: float = ANSWER_SECONDS
+        self,
+        url: str,
+        *,
+        tls: ssl.SSLContext | None = None,
+        user: Credentials | None = None,
+        patience: float = ANSWER_SECONDS,
     ) -> None:
         """Nothing is sent yet.
 
@@ -61,6 +67,7 @@ class Rest:
             url: The root, e.g. `http://127.0.0.1:8083`; a name and password in it are used and never shown.
             tls: Whom to trust, and what to show, where the scheme is https; by default those that sign for
                 the public web, and nothing.
+            user: A name and a password that win over those in the url.
             patience: Seconds to wait for an answer.
 
         Raises:
@@ -83,6 +90,7 @@ class Rest:
         default = True if parsed.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         verify = default if tls is None else tls
         self._client = httpx.Client(timeout=timeout, mounts=PAST_PROXIES, verify=verify)
+        self._user = httpx.USE_CLIENT_DEFAULT if user is None else httpx.BasicAuth(*user)
 
     def get(self, shape: type[T], *path: str, query: Mapping[str, str | list[str]] | None = None) -> T:
         """Return what is at a path."""
@@ -108,7 +116,9 @@ class Rest:
         content = None if body is None else msgspec.json.encode(body)
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
-            reply = self._client.request(method, url, content=content, headers=headers, params=query)
+            reply = self._client.request(
+                method, url, content=content, headers=headers, params=query, auth=self._user
+            )
         except httpx.TimeoutException as error:
             raise UnreachableError(
                 f"{self.shown_url} did not answer in time: {method} /{'/'.join(path)}"
@@ -152,6 +162,7 @@ class Rest:
 def _not_connect(url: str, status: int) -> UnreachableError:
     if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         return UnreachableError(
-            f"{url} answered HTTP {status}: it wants a name and a password, or other ones"
+            f"{url} answered HTTP {status}: it wants a name and a password, or other ones:"
+            f" --user NAME:PASSWORD, or {VARIABLE}"
         )
     return UnreachableError(f"What answers at {url} is not Kafka Connect's REST interface (HTTP {status})")

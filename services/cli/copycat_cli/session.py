@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from copycat_cli.credentials import credentials
 from copycat_cli.output.printer import Printer
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Session:
         *,
         ca: Path | None = None,
         cert: Path | None = None,
+        user: str | None = None,
         named: Sequence[str] = (),
     ) -> None:
         """Nothing is sent yet.
@@ -34,11 +36,13 @@ class Session:
             form: `table` or `json`.
             ca: PEM file of the authorities to trust.
             cert: PEM file with the certificate to show, and its key.
+            user: `NAME:PASSWORD`, where the cluster wants them; never told.
             named: What of this stands on the command line, so that commands told to the user repeat it.
         """
         self.url = url
         self.printer = Printer(form)
         self._tls_files = ca, cert
+        self._user = user
         self._named = tuple(named)
         self._rest: Rest | None = None
 
@@ -49,7 +53,7 @@ class Session:
         from copycat_cli.trust import tls_context  # noqa: PLC0415 - likewise
 
         if self._rest is None:
-            self._rest = Rest(self.url, tls=tls_context(*self._tls_files))
+            self._rest = Rest(self.url, tls=tls_context(*self._tls_files), user=credentials(self._user))
         return self._rest
 
     def command(self, *words: str) -> str:

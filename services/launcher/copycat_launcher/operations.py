@@ -20,6 +20,7 @@ from copycat_cli.api.workers import list_workers
 from copycat_cli.rest import Rest
 from msgspec import Struct
 
+from copycat_launcher.own_user import own_user
 from copycat_launcher.workers import Worker, with_states
 
 
@@ -92,7 +93,7 @@ class Operations(ABC):
 
     @contextmanager
     def _rest(self) -> Iterator[Rest]:
-        rest = Rest(self.rest_url, tls=self._tls)
+        rest = Rest(self.rest_url, tls=self._tls, user=own_user())
         try:
             yield rest
         finally:

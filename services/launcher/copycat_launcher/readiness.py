@@ -6,13 +6,17 @@ import asyncio
 import ssl
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from copycat_launcher.own_user import own_headers
 from copycat_launcher.polling import until
 
 ASK_SECONDS = 5.0
+#: What a living gateway answers somebody whom a REST extension does not know.
+GUARDED = frozenset({401, 403})
 OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     # Until it listens, it is tried again at this pace; one stream then tells the rest.
@@ -38,19 +42,24 @@ async def serves_grpc(address: str) -> None:
 
 
 async def serves_rest(url: str, tls: ssl.SSLContext | None = None) -> None:
-    """Return once the gateway at this root says that it is healthy; `tls` where its scheme is https."""
+    """Return once the gateway at this root says that it is healthy, or that it tells that not everybody.
+
+    `tls`: what to call it with where its scheme is https.
+    """
+    headers = own_headers()
 
     async def healthy() -> bool:
-        return await asyncio.to_thread(_healthy, url, tls)
+        return await asyncio.to_thread(_healthy, url, headers, tls)
 
     await until(healthy)
 
 
-def _healthy(url: str, tls: ssl.SSLContext | None) -> bool:
+def _healthy(url: str, headers: Mapping[str, str], tls: ssl.SSLContext | None) -> bool:
+    asking = urllib.request.Request(f"{url}/health", headers=dict(headers))  # noqa: S310 - http(s) only
     try:
-        with urllib.request.urlopen(  # noqa: S310 - http(s) only
-            f"{url}/health", timeout=ASK_SECONDS, context=tls
-        ) as answer:
+        with urllib.request.urlopen(asking, timeout=ASK_SECONDS, context=tls) as answer:  # noqa: S310 - likewise
             return bool(answer.status == 200)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code in GUARDED
     except (urllib.error.URLError, OSError):
         return False

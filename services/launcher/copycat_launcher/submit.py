@@ -12,6 +12,7 @@ from copycat_cli.rest import Rest
 from copycat_cli.submission import apply
 
 from copycat_launcher.errors import ConnectorStartError
+from copycat_launcher.own_user import own_user
 
 START_SECONDS = 60.0
 POLL_SECONDS = 0.1
@@ -24,7 +25,7 @@ async def submit(url: str, file: ConnectorFile, tls: ssl.SSLContext | None = Non
     Raises:
         ConnectorStartError: It was refused, or failed to start.
     """
-    rest = Rest(url, tls=tls)
+    rest = Rest(url, tls=tls, user=own_user())
     what = f"{file.shown}: connector {file.name}"
     try:
         await asyncio.to_thread(_applied, rest, file)

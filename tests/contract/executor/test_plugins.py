@@ -50,6 +50,20 @@ async def test_an_unknown_plugin_is_not_found() -> None:
         )
 
 
+async def test_a_rest_extension_is_nothing_a_connector_may_name() -> None:
+    guard = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
+    async with world() as it:
+        found = await it.gateway.ListPlugins(pb.ListPluginsRequest())
+        with pytest.raises(RemoteError) as refused:
+            await it.gateway.GetPluginConfig(pb.GetPluginConfigRequest(plugin=guard))
+    assert "rest_extension" not in {plugin.type for plugin in found.plugins}
+    assert (refused.value.remote_code.http, refused.value.message) == (
+        400,
+        f"Invalid plugin class {guard}. Valid types are sink, source, converter, header_converter,"
+        " transformation, predicate.",
+    )
+
+
 async def test_a_good_configuration_has_no_errors() -> None:
     async with world() as it:
         found = await validate(it, SOURCE)

@@ -10,6 +10,7 @@ from copycat_connect.plugin.errors import (
     UnknownConnectorClassError,
     UnknownPluginError,
 )
+from copycat_connect.plugin.spec import LISTED
 
 
 def spec(class_name: str, kind: PluginKind) -> PluginSpec:
@@ -66,3 +67,13 @@ def test_a_connector_alias_of_two_classes_is_refused() -> None:
     plugins = Plugins([SINK, spec("com.y.FileStreamSinkConnector", PluginKind.SINK)])
     with pytest.raises(AmbiguousConnectorError, match="More than one connector matches alias FileStreamSink"):
         plugins.find_connector("FileStreamSink")
+
+
+def test_an_extension_is_found_by_class_and_alias_and_is_no_listed_kind() -> None:
+    guard = spec("org.x.GuardConnectRestExtension", PluginKind.REST_EXTENSION)
+    plugins = Plugins([SINK, guard])
+
+    for name in ("org.x.GuardConnectRestExtension", "GuardConnectRestExtension", "Guard"):
+        assert plugins.find(name) is guard
+    assert PluginKind.REST_EXTENSION not in LISTED
+    assert len(LISTED) == len(PluginKind) - 1

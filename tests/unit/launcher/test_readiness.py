@@ -1,0 +1,47 @@
+"""When a gateway counts as ready."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from copycat_launcher.own_user import own_headers, own_user
+from copycat_launcher.readiness import serves_rest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+
+async def asked_until_ready(httpserver: HTTPServer, *statuses: int) -> list[Request]:
+    """Answer with these statuses, one after the other; returns the requests it took."""
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Response:
+        asked.append(request)
+        return Response(status=statuses[min(len(asked), len(statuses)) - 1])
+
+    httpserver.expect_request("/health").respond_with_handler(answer)
+    await asyncio.wait_for(serves_rest(httpserver.url_for("").rstrip("/")), 60)
+    return asked
+
+
+@pytest.mark.parametrize("last", [200, 401, 403])
+async def test_it_is_asked_until_it_is_healthy_or_wants_to_know_who_asks(
+    httpserver: HTTPServer, last: int
+) -> None:
+    assert len(await asked_until_ready(httpserver, 503, 500, 404, last)) == 4
+
+
+async def test_it_is_told_who_asks(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COPYCAT_USER", "börn:pa:ss")
+
+    (asked,) = await asked_until_ready(httpserver, 200)
+
+    assert asked.authorization is not None
+    assert (asked.authorization.username, asked.authorization.password) == ("börn", "pa:ss")
+
+
+def test_without_the_variable_nobody_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COPYCAT_USER", raising=False)
+
+    assert own_user() is None
+    assert own_headers() == {}

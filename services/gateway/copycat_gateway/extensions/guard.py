@@ -16,8 +16,8 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
 from copycat_gateway.edge.answers import error_body, to_json
-from copycat_gateway.edge.intake import MAX_BODY, MAX_DISCARDED
 from copycat_gateway.errors import TooLargeError, problem_of
+from copycat_gateway.extensions.body import Body
 from copycat_gateway.extensions.loading import Extensions
 from copycat_gateway.extensions.rendering import Rendered, cors_headers, rendered
 
@@ -42,17 +42,17 @@ class Guard:
         if scope["type"] != ScopeType.HTTP or self._is_preflight(scope):
             await self._app(scope, receive, send)
             return
-        request = _request(scope)
+        request, body = _request(scope), Body(receive)
         try:
             async with asyncio.timeout(self._extensions.patience):
-                answer = await self._answer(request, receive)
+                answer = await self._answer(request, body)
             made = None if answer is None else rendered(answer)
         except Exception as error:  # the top of author code: whatever it raises is an answer, and no more
             made = rendered(_failure(error))
         if made is None:
             await self._app(scope, receive, send)
         else:
-            await self._send(made, request, receive, send)
+            await self._send(made, request, body, send)
 
     def _is_preflight(self, scope: HTTPScope) -> bool:
         """Tell whether the CORS rules alone answer; browsers send no credentials with such a request."""
@@ -62,7 +62,7 @@ class Guard:
             and any(name == b"origin" and value for name, value in scope["headers"])
         )
 
-    async def _answer(self, request: RestRequest, receive: Receive) -> RestAnswer | None:
+    async def _answer(self, request: RestRequest, body: Body) -> RestAnswer | None:
         threads = self._extensions.threads
         if self._extensions.filters:
             answer = await threads.run(partial(self._filtered, request))
@@ -71,7 +71,7 @@ class Guard:
         found = self._extensions.resources.find(request.method, request.path) if self._has_resources else None
         if found is None:
             return None
-        whole = replace(request, body=await _read(receive), parameters=found.parameters)
+        whole = replace(request, body=await body.read(), parameters=found.parameters)
         return _checked(await threads.run(partial(found.answer, whole)))
 
     def _filtered(self, request: RestRequest) -> RestAnswer | None:
@@ -81,10 +81,10 @@ class Guard:
                 return _checked(answer)
         return None
 
-    async def _send(self, made: Rendered, request: RestRequest, receive: Receive, send: Send) -> None:
+    async def _send(self, made: Rendered, request: RestRequest, body: Body, send: Send) -> None:
         with suppress(TimeoutError, TooLargeError):
             async with asyncio.timeout(DISCARDING):
-                await _read(receive)
+                await body.read()
         headers = [*made.headers, *cors_headers(self._cors, request.headers.get("origin"))]
         await send({"type": "http.response.start", "status": made.status, "headers": headers})
         await send({"type": "http.response.body", "body": made.body, "more_body": False})
@@ -96,26 +96,6 @@ def _request(scope: HTTPScope) -> RestRequest:
         name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
         headers[name] = f"{headers[name]}, {text}" if name in headers else text
     return RestRequest(scope["method"], scope["path"], scope["query_string"].decode("latin-1"), headers)
-
-
-async def _read(receive: Receive) -> bytes:
-    """Return what is left of the body.
-
-    Raises:
-        TooLargeError: It is longer than a body may be.
-    """
-    kept, size, more = bytearray(), 0, True
-    while more and size <= MAX_DISCARDED:
-        message = await receive()
-        if message["type"] != "http.request":  # whoever asked has gone
-            break
-        size += len(message["body"])
-        if size <= MAX_BODY:
-            kept += message["body"]
-        more = message["more_body"]
-    if size > MAX_BODY:
-        raise TooLargeError(f"The request body is too large: at most {MAX_BODY} bytes are accepted")
-    return bytes(kept)
 
 
 def _checked(answer: object) -> RestAnswer:

@@ -27,7 +27,7 @@ from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 
 from copycat_gateway.clients import Addresses
 from copycat_gateway.edge.headers import HeaderRule, header_rules
-from copycat_gateway.extensions.loading import KEY as EXTENSIONS
+from copycat_gateway.extensions.installed import KEY as EXTENSIONS
 
 ADMIN_LISTENERS = "admin.listeners"
 ROLES = {"config": "9101", "offset": "9102", "status": "9103", "scheduler": "9104"}

@@ -71,8 +71,13 @@ def install(folder: Path, patch: pytest.MonkeyPatch, **guests: object) -> None:
         for name, guest in guests.items()
     )
     patch.setitem(sys.modules, module.__name__, module)
-    about = folder / "guests-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: guests\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(f"[copycat.plugins]\nguests = {module.__name__}\n")
+    announce(folder, "guests", module.__name__)
     patch.syspath_prepend(folder)
+
+
+def announce(folder: Path, package: str, module: str) -> None:
+    """Write what announces the plugins of a module."""
+    about = folder / f"{package}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[copycat.plugins]\n{package} = {module}\n")

@@ -13,7 +13,7 @@ from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import ClusterState, InstanceHealth, RestAnswer, RestExtensionContext
 from copycat_connect.plugin.errors import NoSuchConnectorError
 
-from tests.contract.gateway.guests import Guest, install
+from tests.contract.gateway.guests import Guest, announce, install
 from tests.contract.gateway.world import World, running
 
 R = TypeVar("R")
@@ -42,6 +42,17 @@ async def test_an_unknown_class_is_told_with_those_that_are_known(bare: World, f
     assert "org.example.Nobody" in text
     assert "org.example.First" in text
     assert "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension" in text
+
+
+async def test_a_plugin_that_does_not_load_here_keeps_no_extension_from_working(
+    bare: World, first: Guest, tmp_path: Path
+) -> None:
+    announce(tmp_path, "heavy", "no_such_module_here")
+
+    await bare.open_gateway(**CLASSES)
+    text = await refused(bare, rest_extension_classes="org.example.Nobody")
+
+    assert "Not loaded: no_such_module_here (ModuleNotFoundError: No module named" in text
 
 
 async def test_a_plugin_of_another_kind_is_no_extension(bare: World, first: Guest) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from copycat_connect.config import ConfigDef
-from copycat_connect.plugin import CONNECTORS, PluginKind, Plugins, PluginSpec
+from copycat_connect.plugin import CONNECTORS, PluginKind, Plugins, PluginSpec, load_plugins
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
     UnknownConnectorClassError,
@@ -67,6 +69,24 @@ def test_a_connector_alias_of_two_classes_is_refused() -> None:
     plugins = Plugins([SINK, spec("com.y.FileStreamSinkConnector", PluginKind.SINK)])
     with pytest.raises(AmbiguousConnectorError, match="More than one connector matches alias FileStreamSink"):
         plugins.find_connector("FileStreamSink")
+
+
+def test_a_module_that_cannot_be_loaded_is_raised_or_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "broken-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[copycat.plugins]\nbroken = no_such_module_here\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    told: list[str] = []
+
+    with pytest.raises(ModuleNotFoundError):
+        load_plugins()
+    left = load_plugins(lambda module, error: told.append(f"{module}: {type(error).__name__}"))
+
+    assert told == ["no_such_module_here: ModuleNotFoundError"]
+    assert left.get("FileStreamSink") is not None
 
 
 def test_an_extension_is_found_by_class_and_alias_and_is_no_listed_kind() -> None:

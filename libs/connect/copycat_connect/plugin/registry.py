@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from importlib.metadata import entry_points
+from collections.abc import Callable, Collection, Iterable
+from importlib.metadata import EntryPoint, entry_points
 
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
@@ -73,16 +73,29 @@ class Plugins:
         raise AmbiguousConnectorError(name, [spec.class_name for spec in found])
 
 
-def load_plugins() -> Plugins:
+def load_plugins(unloadable: Callable[[str, Exception], None] | None = None) -> Plugins:
     """Load every plugin that an installed package announces in the entry-point group `copycat.plugins`.
 
     An entry point names a module that has `PLUGIN` (one spec) or `PLUGINS` (several).
+
+    Args:
+        unloadable: Is told of a module that cannot be loaded, and why; it is then left out. By default the
+            error is raised.
     """
     specs: list[PluginSpec] = []
     for entry_point in entry_points(group=ENTRY_POINTS):
-        module = entry_point.load()
-        specs.extend(getattr(module, "PLUGINS", None) or (module.PLUGIN,))
+        try:
+            specs.extend(_specs_of(entry_point))
+        except Exception as error:  # author code may fail in any way when it is loaded
+            if unloadable is None:
+                raise
+            unloadable(entry_point.value, error)
     return Plugins(specs)
+
+
+def _specs_of(entry_point: EntryPoint) -> Iterable[PluginSpec]:
+    module = entry_point.load()
+    return getattr(module, "PLUGINS", None) or (module.PLUGIN,)
 
 
 def _simple(spec: PluginSpec) -> str:

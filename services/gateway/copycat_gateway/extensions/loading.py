@@ -10,17 +10,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from copycat_connect.errors import ConfigError, CopycatError
-from copycat_connect.plugin import PluginKind, Plugins, RestExtension, load_plugins
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import RestExtension
 from copycat_connect.plugin.rest_extensions import ClusterState, RequestFilter, Resource
 
+from copycat_gateway.extensions.installed import KEY, Installed, installed, reason
 from copycat_gateway.extensions.resources import Resources
 from copycat_gateway.extensions.threads import AuthorThreads
 
 log = logging.getLogger(__name__)
 
-KEY: Final = "rest.extension.classes"
-KINDS: Final = (PluginKind.REST_EXTENSION,)
 CLOSING: Final = 10.0
 """Seconds an extension may take to close."""
 
@@ -84,11 +83,11 @@ async def open_extensions(
         yield None
         return
     threads, context = AuthorThreads(), Context(cluster_state, Resources(taken))
-    plugins = await _installed(threads, patience)
+    found = await _installed(threads, patience)
     started: list[tuple[str, RestExtension]] = []
 
     def start(name: str) -> None:
-        extension = _made(plugins, name)
+        extension = found.made(name)
         started.append((name, extension))
         extension.configure(dict(properties))
         extension.register(context)
@@ -102,14 +101,13 @@ async def open_extensions(
             await _close(threads, name, extension)
 
 
-async def _installed(threads: AuthorThreads, patience: float) -> Plugins:
+async def _installed(threads: AuthorThreads, patience: float) -> Installed:
     try:
         async with asyncio.timeout(patience):
-            return await threads.run(load_plugins)
-    except Exception as error:  # the top of author code: a module may fail in any way when it is loaded
+            return await threads.run(installed)
+    except TimeoutError as error:
         raise ConfigError(
-            f"{KEY} is set, but an installed plugin cannot be loaded: {_reason(error)}. Repair or remove it",
-            key=KEY,
+            f"{KEY} is set, but the plugins did not load within {patience:g} s", key=KEY
         ) from error
 
 
@@ -125,23 +123,8 @@ async def _carefully(threads: AuthorThreads, name: str, start: Callable[[], None
         if isinstance(error, ConfigError) and error.fields.get("key") == KEY:
             raise
         raise ConfigError(
-            f"The REST extension {name} of {KEY} failed to start: {_reason(error)}", key=KEY
+            f"The REST extension {name} of {KEY} failed to start: {reason(error)}", key=KEY
         ) from error
-
-
-def _made(plugins: Plugins, name: str) -> RestExtension:
-    spec = plugins.get(name, KINDS)
-    if spec is None:
-        known = ", ".join(each.class_name for each in plugins.all() if each.kind in KINDS) or "none"
-        raise ConfigError(
-            f"{KEY} names {name}, which is no installed REST extension. Known: {known}. Correct the name, or"
-            " install the package that has it",
-            key=KEY,
-        )
-    made = spec.factory()
-    if not isinstance(made, RestExtension):
-        raise ConfigError(f"its factory makes a {type(made).__name__}, which is no RestExtension")
-    return made
 
 
 async def _close(threads: AuthorThreads, name: str, extension: RestExtension) -> None:
@@ -150,7 +133,3 @@ async def _close(threads: AuthorThreads, name: str, extension: RestExtension) ->
             await threads.run(extension.close)
     except Exception:  # the top of author code: the gateway ends all the same
         log.exception("the REST extension %s failed to close", name)
-
-
-def _reason(error: Exception) -> str:
-    return error.message if isinstance(error, CopycatError) else f"{type(error).__name__}: {error}"

@@ -86,7 +86,8 @@ async def serve(
         ConfigError: A setting is wrong, a listener's address is taken, or it has no certificate to show.
         CopycatError: A listener ended on its own.
     """
-    settings = read_settings(Placeholders.from_worker(properties, os.environ).resolve_own(properties))
+    properties = Placeholders.from_worker(properties, os.environ).resolve_own(properties)
+    settings = read_settings(properties)
     tls, admin_tls = _context(settings.tls), _context(settings.admin_tls)
     listeners, admin_listeners = settings.listeners, settings.admin_listeners or ()
     with ExitStack() as bound:

@@ -17,6 +17,8 @@ from copycat_rpc.role import read_properties
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_launcher.errors import UnfitError
+from copycat_launcher.own_user import own_headers
+from copycat_launcher.readiness import GUARDED
 from copycat_launcher.roles import GATEWAY, Role
 
 ASK_SECONDS = 5.0
@@ -59,13 +61,14 @@ def _ask_grpc(address: str) -> str:
 
 
 def _ask_rest(url: str, tls: ssl.SSLContext | None) -> str:
+    asking = urllib.request.Request(f"{url}/health", headers=own_headers())  # noqa: S310 - http(s) only
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls)
     )
     try:
-        with opener.open(f"{url}/health", timeout=ASK_SECONDS):
+        with opener.open(asking, timeout=ASK_SECONDS):
             return ""
     except urllib.error.HTTPError as error:
-        return f"{error.code}: {error.read().decode('utf-8', 'replace')}"
+        return "" if error.code in GUARDED else f"{error.code}: {error.read().decode('utf-8', 'replace')}"
     except (OSError, http.client.HTTPException) as error:
         return str(error)

@@ -77,7 +77,10 @@ async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, s
     writer.close()
 
 
-@pytest.mark.parametrize(("status", "code"), [(HTTPStatus.OK, 0), (HTTPStatus.SERVICE_UNAVAILABLE, 1)])
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(HTTPStatus.OK, 0), (HTTPStatus.UNAUTHORIZED, 0), (HTTPStatus.SERVICE_UNAVAILABLE, 1)],
+)
 async def test_the_gateway_is_asked_over_rest(status: HTTPStatus, code: int, tmp_path: Path) -> None:
     async with await asyncio.start_server(partial(answered, status=status), "127.0.0.1", 0) as rest:
         port = rest.sockets[0].getsockname()[1]

@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_embedded.broker import EmbeddedKafka
@@ -61,7 +69,24 @@ def create_topic(
     admin = AdminClient({"bootstrap.servers": bootstrap})
     created = admin.create_topics([NewTopic(name, partitions, 1, config=dict(config or {}))])
     created[name].result(CLIENT_SECONDS)
+    wait_until(lambda: _is_there(admin, name), CLIENT_SECONDS, f"{name} is there")
     return name
+
+
+def delete_topic(admin: AdminClient, topic: str) -> None:
+    """Delete a topic and wait until its broker knows: the controller answers before that."""
+    admin.delete_topics([topic])[topic].result(CLIENT_SECONDS)
+    wait_until(lambda: not _is_there(admin, topic), CLIENT_SECONDS, f"{topic} is deleted")
+
+
+def _is_there(admin: AdminClient, topic: str) -> bool:
+    try:
+        admin.describe_topics(TopicCollection([topic]))[topic].result(CLIENT_SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return False
+        raise
+    return True
 
 
 def produce(bootstrap: str, topic: str, values: Iterable[bytes | None], key: bytes | None = None) -> None:

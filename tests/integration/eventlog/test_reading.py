@@ -11,7 +11,7 @@ from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.log import Record, Revision
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
-from copycat_testkit.kafka import consume_all, create_topic, unique
+from copycat_testkit.kafka import consume_all, create_topic, delete_topic, unique
 from copycat_testkit.log_suite import Reader, led, running
 
 COMPACT = {"cleanup.policy": "compact"}
@@ -121,7 +121,7 @@ async def test_a_topic_that_is_made_anew_is_not_folded_on(kafka: str) -> None:
         await led(log)
         await log.append([Record(b"a", b"1")])
         admin = AdminClient({"bootstrap.servers": kafka})
-        admin.delete_topics([topic])[topic].result(20)
+        delete_topic(admin, topic)
         create_topic(kafka, topic, config=COMPACT)
         async with asyncio.timeout(60):
             assert await log.crashed()

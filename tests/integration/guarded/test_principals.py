@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from confluent_kafka.cimpl import NewTopic as ClientTopic
-from copycat_testkit.kafka import unique
+from copycat_testkit.kafka import delete_topic, unique
 
 from tests.integration.emitting.bench import Bench
 from tests.integration.guarded.broker import PASSWORDS, SECURE, login, overrides, sink_of
@@ -134,7 +134,7 @@ def test_a_topic_deleted_under_a_task_fails_it_and_its_records_come_with_the_res
     ref = guarded.run(name, config=config, worker=worker_of("admin", "admin"), file=file)
     guarded.executor.wait(lambda: name in guarded.executor.topics, "a durable record")
 
-    guarded.admin.delete_topics([name])[name].result(30)
+    delete_topic(guarded.admin, name)
     guarded.emit(file, f"{name} after")
 
     assert f"topic {name}: it was deleted" in guarded.trace(ref)

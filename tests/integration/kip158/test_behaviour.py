@@ -16,7 +16,7 @@ from copycat_connect.validation import WorkerRules, connector_plugin, validate_c
 from copycat_connect.validation.infos import ConfigInfos
 from copycat_executor.host.admin import GroupTopicCreator, KafkaTopics
 from copycat_executor.pipeline.client_config import ClientConfig
-from copycat_testkit.kafka import unique
+from copycat_testkit.kafka import delete_topic, unique
 
 from tests.integration.emitting.bench import Bench
 from tests.integration.kip158.conftest import BROKER_PARTITIONS
@@ -202,7 +202,7 @@ def test_a_topic_deleted_under_a_task_is_created_again_or_fails_it_and_no_offset
     tasks.written(name, 1)
     tasks.executor.wait(lambda: str(file).encode() in b"".join(tasks.executor.offsets), "a commit")
 
-    tasks.admin.delete_topics([name])[name].result(30)
+    delete_topic(tasks.admin, name)
     tasks.emit(file, f"{name} after")
 
     assert tasks.written(name, 1) == ["after"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from copycat_testkit.kafka import create_topic, produce, unique, wait_until
+from copycat_testkit.kafka import create_topic, delete_topic, produce, unique, wait_until
 
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
@@ -60,7 +60,7 @@ def come_and_go(cluster: Cluster, rest: Rest, monitor: Monitor, tasks: int, stra
     delivered(first, *"ijkl")
     delivered(second, *"mnop")
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    admin.delete_topics([first])[first].result(20)
+    delete_topic(admin, first)
     opened((second, 0), (second, 1))
     delivered(second, *"qrst")
     rest.delete(prefix)
@@ -92,7 +92,7 @@ def test_a_sink_goes_on_when_its_topic_is_deleted_and_reads_the_next_of_that_nam
     produce(cluster.bootstrap, topic, [b"a", b"b", b"c"])
     delivered("a", "b", "c")
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    admin.delete_topics([topic])[topic].result(20)
+    delete_topic(admin, topic)
     wait_until(
         lambda: f"Topic {topic}, which sinks name in their topics, does not" in cluster.log("scheduler"),
         PATIENCE,

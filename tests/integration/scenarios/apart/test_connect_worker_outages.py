@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
-from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
+from copycat_testkit.kafka import consume_all, create_topic, delete_topic, unique, wait_until
 
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
@@ -125,7 +125,7 @@ def test_request_timeouts(fragile: Fragile, monitor: Monitor) -> None:
 
     topic = fragile.cluster.topic("configs")
     admin = AdminClient({"bootstrap.servers": fragile.cluster.bootstrap})
-    admin.delete_topics([topic])[topic].result(20)
+    delete_topic(admin, topic)
     reply = rest.call("PUT", f"/connectors/{name}/config", config)
     assert (reply.status_code, writing in reply.text) == (500, True)
     reply = rest.call("DELETE", f"/connectors/{name}")

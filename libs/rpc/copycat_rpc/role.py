@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
+from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_telemetry.logs import configure_logging
@@ -29,6 +31,15 @@ def read_properties(path: Path) -> dict[str, str]:
         raise ConfigError(f"Cannot read the properties file {path}: {error.strerror}") from error
     except (ConfigError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not a properties file (key=value lines): {error}") from error
+
+
+def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return a worker's properties with the placeholders resolved that a role uses itself.
+
+    Raises:
+        ConfigError: A config provider is wrong, or failed.
+    """
+    return Placeholders.from_worker(properties, os.environ).resolve_own(properties)
 
 
 def main(role: str, serve: Serve) -> int:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 
-from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
@@ -30,7 +28,7 @@ async def serve(
     Raises:
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
-    settings = read_settings(Placeholders.from_worker(properties, os.environ).resolve_own(properties))
+    settings = read_settings(role.own_properties(properties))
     decider = Decider(ConfigState(), decide, evolve)
     events = EventSourced(decider, ConfigCodec(), open_log(settings.log))
     server = RpcServer(settings.listen, setting="config.listen")

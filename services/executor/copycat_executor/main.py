@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -11,7 +10,6 @@ from typing import Any
 
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
-from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import CopycatError
 from copycat_rpc import role
 from copycat_rpc.server import RpcServer
@@ -80,7 +78,7 @@ def main() -> int:
 
 def _settings(properties: Mapping[str, str]) -> Settings:
     """Read our own settings; all else keeps its placeholders until the plugin runs."""
-    return read_settings(Placeholders.from_worker(properties, os.environ).resolve_own(properties))
+    return read_settings(role.own_properties(properties))
 
 
 class _Wiring:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
 
 import uvicorn
-from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import CopycatError
 from copycat_rest.contexts import server_context
 from copycat_rest.listeners import HTTPS, SCHEMES, Listener, nearest
 from copycat_rest.tls import Tls
 from copycat_rpc.role import main as run
+from copycat_rpc.role import own_properties
 from litestar.types import ASGIApp
 
 from copycat_gateway.app import TAKEN, Applications
@@ -86,7 +85,7 @@ async def serve(
         ConfigError: A setting is wrong, a listener's address is taken, or it has no certificate to show.
         CopycatError: A listener ended on its own.
     """
-    properties = Placeholders.from_worker(properties, os.environ).resolve_own(properties)
+    properties = own_properties(properties)
     settings = read_settings(properties)
     tls, admin_tls = _context(settings.tls), _context(settings.admin_tls)
     listeners, admin_listeners = settings.listeners, settings.admin_listeners or ()

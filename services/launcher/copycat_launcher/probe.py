@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import ssl
 import urllib.error
 import urllib.request
@@ -11,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import grpc
-from copycat_connect.config.placeholders import Placeholders
 from copycat_rest.advertised import local_url
-from copycat_rpc.role import read_properties
+from copycat_rpc.role import own_properties, read_properties
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_launcher.errors import UnfitError
@@ -32,8 +30,7 @@ def probe(file: Path, roles: Sequence[Role]) -> None:
         ConfigError: The properties cannot be read.
         UnfitError: One does not; the text says which and what it answered.
     """
-    given = read_properties(file)
-    properties = Placeholders.from_worker(given, os.environ).resolve_own(given)
+    properties = own_properties(read_properties(file))
     for role in roles:
         obstacle = _asked(role, properties)
         if obstacle:

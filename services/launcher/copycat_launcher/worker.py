@@ -8,10 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from copycat_connect.config.placeholders import Placeholders
 from copycat_embedded.guard import Guard
 from copycat_rest.advertised import advertised_url
-from copycat_rpc.role import read_properties
+from copycat_rpc.role import own_properties, read_properties
 
 from copycat_launcher.children import role_command, role_environment, role_process
 from copycat_launcher.console import say
@@ -33,7 +32,7 @@ def run_worker(file: Path, role: str) -> None:
     properties = read_properties(file)
     DISTRIBUTED.parse(properties)
     if role == ALL:
-        own = Placeholders.from_worker(properties, os.environ).resolve_own(properties)
+        own = own_properties(properties)
         asyncio.run(_all_roles(file.resolve(), own))
         return
     chosen = ROLE_BY_NAME[role]

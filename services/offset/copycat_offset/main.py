@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
-from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
@@ -36,7 +34,7 @@ async def serve(
     Raises:
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
-    settings = read_settings(Placeholders.from_worker(properties, os.environ).resolve_own(properties))
+    settings = read_settings(role.own_properties(properties))
     log = open_log(settings.log)
     events = EventSourced(Decider(OffsetState(), decide, evolve), OffsetCodec(), log)
     server = RpcServer(settings.listen, setting="offset.listen")

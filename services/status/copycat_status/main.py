@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 
-from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
@@ -32,7 +30,7 @@ async def serve(
     Raises:
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
-    settings = read_settings(Placeholders.from_worker(properties, os.environ).resolve_own(properties))
+    settings = read_settings(role.own_properties(properties))
     events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), open_log(settings.log))
     writer = StatusWriter(Retrying(events, settings.backoff))
     server = RpcServer(settings.listen, setting="status.listen")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from copycat_launcher.properties import write_properties
 from copycat_rpc.role import read_properties
 from hypothesis import given
@@ -23,3 +27,33 @@ def test_java_escapes_are_understood(tmp_path: Path) -> None:
     file = tmp_path / "c.properties"
     file.write_text("! note\nname : s\\u00fcd\npath=C\\:\\\\logs\\\n   \\\\today\nempty\nlist=a,\\\n  b\n")
     assert read_properties(file) == {"name": "süd", "path": "C:\\logs\\today", "empty": "", "list": "a,b"}
+
+
+@pytest.fixture
+def lax_umask() -> Iterator[None]:
+    """Narrow nothing for whoever creates a file."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("lax_umask")
+@pytest.mark.parametrize("left", [(), ("worker.properties",), ("worker.properties.half",)])
+def test_none_but_the_owner_may_read_what_is_written(tmp_path: Path, left: tuple[str, ...]) -> None:
+    for name in left:
+        (tmp_path / name).write_text("wider")
+        (tmp_path / name).chmod(0o666)
+    file = tmp_path / "worker.properties"
+    write_properties(file, {"password": "secret"})
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.usefixtures("lax_umask")
+def test_nobody_who_opened_a_wider_file_before_reads_what_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "worker.properties"
+    half = tmp_path / "worker.properties.half"
+    half.write_text("")
+    with half.open() as before:
+        write_properties(file, {"password": "secret"})
+        assert before.read() == ""

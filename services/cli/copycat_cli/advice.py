@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 from copycat_cli.api.connectors import connector_names
 from copycat_cli.errors import (
+    AwaitedError,
     CliError,
     ConnectorFileError,
     ExistsError,
-    FailedStateError,
     InvalidConfigError,
-    LateError,
     NotFoundError,
     UnreachableError,
     UntrustedError,
@@ -36,8 +35,8 @@ def advice(error: CliError, session: Session, params: Mapping[str, object]) -> l
             lines = [f"{session.command('apply', *_files(params))}  makes it what the file says"]
         case ConnectorFileError():
             lines = ["copycat create --help  shows what a connector file looks like"]
-        case FailedStateError() | LateError():
-            lines = [f"{session.command('describe', name)}  shows all about it" for name in _names(params)]
+        case AwaitedError(connectors=names):
+            lines = [f"{session.command('describe', name)}  shows all about it" for name in names]
     return lines
 
 

@@ -83,14 +83,23 @@ class UntrustedError(UnreachableError):
     code = ErrorCode("cli.untrusted", grpc="UNAVAILABLE", http=503)
 
 
-class LateError(CliError):
+class AwaitedError(CliError):
+    """Connectors did not come to what was waited for."""
+
+    def __init__(self, message: str, connectors: Sequence[str]) -> None:
+        """Keep the names of those that did not."""
+        super().__init__(message)
+        self.connectors = tuple(connectors)
+
+
+class LateError(AwaitedError):
     """What was waited for did not come in time."""
 
     code = ErrorCode("cli.late", grpc="DEADLINE_EXCEEDED", http=504)
     exit_code = ExitCode.LATE
 
 
-class FailedStateError(CliError):
+class FailedStateError(AwaitedError):
     """A connector or a task is FAILED; the text says why."""
 
     code = ErrorCode("cli.failed_state", grpc="ABORTED", http=500)

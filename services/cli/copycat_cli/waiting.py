@@ -38,16 +38,17 @@ def wait_for(rest: Rest, connectors: Sequence[str], wanted: str, seconds: float)
     while True:
         statuses = [get_status(rest, name) for name in connectors]
         yield statuses
-        if all(_reached(rest, status, wanted) for status in statuses):
+        missing = [status for status in statuses if not _reached(rest, status, wanted)]
+        if not missing:
             return
         now = time.monotonic()
         failed = [status for status in statuses if status.failed]
         failed_since = (failed_since or now) if failed else None
         if failed_since is not None and now - failed_since > min(FAILED_SECONDS, seconds / 2):
-            raise FailedStateError("\n".join(map(_failure, failed)))
+            raise FailedStateError("\n".join(map(_failure, failed)), [status.name for status in failed])
         if now > deadline:
             message = f"{'; '.join(map(summary, statuses))}: not {wanted} within {seconds:g} s"
-            raise LateError(message)
+            raise LateError(message, [status.name for status in missing])
         time.sleep(POLL_SECONDS)
 
 

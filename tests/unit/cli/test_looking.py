@@ -117,6 +117,30 @@ def test_waiting_gives_up_on_what_stays_failed(run: Run, connect: FakeConnect) -
     assert run("status", "lines", "--wait-for", "FAILED").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("list",), ("status",), ("status", "--wait-for", "RUNNING", "--timeout", "0.2", "good", "lines")],
+)
+@pytest.mark.parametrize("state", ["RUNNING", "FAILED"])
+def test_a_closer_look_is_offered_at_what_failed_only(
+    run: Run, connect: FakeConnect, words: tuple[str, ...], state: str
+) -> None:
+    connect.add("good")
+    connect.add("lines", tasks=[state])
+    said = run(*words).stderr
+    assert ("copycat describe lines" in said) == (state == "FAILED")
+    assert "copycat describe good" not in said
+
+
+def test_a_closer_look_is_offered_at_what_is_late_only(run: Run, connect: FakeConnect) -> None:
+    connect.add("good")
+    connect.add("lines", tasks=["UNASSIGNED"])
+    done = run("status", "good", "lines", "--wait-for", "RUNNING", "--timeout", "0.2")
+    assert done.exit_code == 6
+    assert "copycat describe lines" in done.stderr
+    assert "copycat describe good" not in done.stderr
+
+
 def test_watching_in_a_pipe_prints_each_change(run: Run, connect: FakeConnect) -> None:
     connect.add("lines", state="UNASSIGNED", tasks=[])
     looks = 0

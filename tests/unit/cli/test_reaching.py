@@ -57,7 +57,7 @@ def test_a_cluster_that_fails_ends_with_seven(run: Run, connect: FakeConnect) ->
 def test_told_commands_repeat_a_url_from_the_command_line(
     run: Run, connect: FakeConnect, httpserver: HTTPServer
 ) -> None:
-    connect.add("lines")
+    connect.add("lines", tasks=["FAILED"])
     url = httpserver.url_for("")
     assert f"copycat describe lines --url {url}" in run("list", "--url", url).stderr
     assert "--url" not in run("list").stderr

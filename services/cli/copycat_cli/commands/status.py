@@ -82,10 +82,11 @@ def _once(ctx: click.Context, session: Session, connectors: Sequence[str]) -> No
     if worst is None:
         session.next(("copycat create --help", "how to make a connector"))
         return
-    describe = (session.command("describe", worst.name), "all about it")
-    session.next(describe, *next_steps(session, worst))
-    if worst.failed:
-        ctx.exit(ExitCode.NO)
+    if not worst.failed:
+        session.next(*next_steps(session, worst))
+        return
+    session.next((session.command("describe", worst.name), "all about it"), *next_steps(session, worst))
+    ctx.exit(ExitCode.NO)
 
 
 def _show(session: Session, states: Iterable[list[Status]], *, moving: bool) -> None:

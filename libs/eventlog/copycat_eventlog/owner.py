@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -32,14 +31,20 @@ def owner_topic(owner_id: str) -> str:
     return f"{owner_group(owner_id)}-__assignor-__leader"
 
 
+class _Diskless(faust.App):
+    """Makes no folder: all is in memory, and the folder of a process that is killed would stay."""
+
+    async def on_first_start(self) -> None:
+        """Spare the folders of tables."""
+
+
 class Election:
     """A hint who should write: stale while the brokers are away. The fence is what protects the log (I3)."""
 
     def __init__(self, settings: LogSettings, client_id: str, on_result: Callable[[bool], None]) -> None:
         """Build it; `on_result` is told in the event loop, after every rebalance, whether this one won."""
         self._on_result = on_result
-        self._folder = tempfile.TemporaryDirectory(prefix="copycat-faust-")
-        self._app = faust.App(
+        self._app = _Diskless(
             owner_group(settings.owner_id),
             broker=";".join(f"kafka://{server.strip()}" for server in settings.bootstrap_servers.split(",")),
             broker_credentials=_credentials(read_security(settings.client_config)),
@@ -58,7 +63,6 @@ class Election:
             TableManager=_NoTables,
             web_enabled=False,
             worker_redirect_stdouts=False,
-            datadir=self._folder.name,
         )
         self._app.on_partitions_assigned.connect(cast("Any", self._assigned), weak=False)
 
@@ -74,7 +78,6 @@ class Election:
     async def stop(self) -> None:
         """Leave, so that another instance is elected at once."""
         await self._app.stop()
-        await asyncio.to_thread(self._folder.cleanup)
 
     async def crashed(self) -> BaseException:
         """Return only when Faust has crashed: it ends neither the process nor itself."""

@@ -6,6 +6,8 @@ import asyncio
 import logging
 import signal
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from copycat_connect.errors import NotWriterError
@@ -22,6 +24,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal
 
 def log_on(kafka: str, name: str) -> KafkaLog:
     return KafkaLog(LogSettings(Backend.KAFKA, kafka, name, 1, 1, owner_id=name))
+
+
+def content(folder: Path) -> list[str]:
+    return [each.name for each in folder.iterdir()]
 
 
 async def test_logging_and_signals_stay_with_the_process(kafka: str) -> None:
@@ -63,3 +69,14 @@ async def test_several_logs_share_a_process(kafka: str) -> None:
             await led(log)
             await reader.reached(await log.append([Record(b"a", b"1")]))
     assert not one.leads
+
+
+async def test_a_log_keeps_nothing_on_disk(
+    kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    log = log_on(kafka, unique("diskless"))
+    async with running(log):
+        await led(log)
+        assert content(tmp_path) == []  # so one that is killed leaves nothing either

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import time
@@ -35,6 +36,8 @@ class Peers:
         self.offset = FakeOffset()
         self.bootstrap = bootstrap
         self.folder = folder
+        self.temporary = folder / "temporary"
+        """Where the executor and its JVM make temporary files: those of the killed go with the test's."""
         self.worker = f"127.0.0.1:{free_ports(1)[0]}"
         self.address = ""
         self.process: asyncio.subprocess.Process
@@ -52,16 +55,21 @@ class Peers:
             "value.converter": STRING,
             "offset.flush.interval.ms": "500",
             "spark.master": "local[8]",
+            "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={self.temporary}",
         }
 
     async def start(self, more: Mapping[str, str] | None = None) -> None:
         """Start the executor and wait until it has joined."""
+        self.temporary.mkdir(exist_ok=True)
         file = self.folder / "worker.properties"
         lines = [f"{key}={value}" for key, value in {**self.properties(), **(more or {})}.items()]
         file.write_text("\n".join(lines))
         with (self.folder / "executor.log").open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "copycat_executor", str(file), stdout=log, stderr=log
+                *(sys.executable, "-m", "copycat_executor", str(file)),
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "TMPDIR": str(self.temporary)},
             )
         await self.until(lambda: self.scheduler.beats > 0, "the executor joined", START_SECONDS)
 

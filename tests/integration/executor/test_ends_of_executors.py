@@ -30,6 +30,15 @@ async def test_sigterm_drains_commits_and_leaves_no_process(kafka: str, tmp_path
         await peers.until(lambda: peers.family() == [], f"all gone of {family}")
 
 
+async def test_sigterm_leaves_no_temporary_file(kafka: str, tmp_path: Path) -> None:
+    async with executor(kafka, tmp_path) as peers:
+        await peers.until(lambda: peers.forked_hosts() != [], "a spare host")
+        assert [each for each in peers.temporary.iterdir() if each.name.startswith("blockmgr-")]
+        assert await peers.terminate() == 0
+        await peers.until(lambda: peers.family() == [], "all gone")
+        assert list(peers.temporary.iterdir()) == []
+
+
 async def test_a_dead_jvm_ends_the_executor_with_a_message(kafka: str, tmp_path: Path) -> None:
     async with executor(kafka, tmp_path) as peers:
         await peers.until(lambda: peers.forked_hosts() != [], "a spare host")

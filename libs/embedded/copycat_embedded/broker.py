@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 from copycat_embedded.broker_files import (
     TEMPLATE,
@@ -14,6 +13,7 @@ from copycat_embedded.broker_files import (
 )
 from copycat_embedded.errors import BrokerError
 from copycat_embedded.jars import ensure_jars
+from copycat_embedded.java_server import JavaServer
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
 
@@ -31,11 +31,12 @@ LEAN = (
 )
 
 
-class EmbeddedKafka:
+class EmbeddedKafka(JavaServer):
     """A single-node Kafka on loopback whose data outlives it.
 
     The next start on the same `data_dir` goes on where this one stopped; the port may then differ
-    unless one is given. The broker dies with this process, even by SIGKILL.
+    unless one is given. The broker dies with this process, even by SIGKILL. The first clean stop on a
+    machine takes some seconds longer: it leaves a class archive for later starts.
     """
 
     def __init__(
@@ -46,13 +47,13 @@ class EmbeddedKafka:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """Nothing starts yet; `port` 0 picks a free one at each start, `settings` are added to its own."""
+        super().__init__()
         self._data_dir = data_dir
         self._log_folder = data_dir / "log"
         self._log = log or data_dir / "broker.log"
         self._wanted_port = port
         self._settings = settings
         self._port = 0
-        self._program: JavaProgram | None = None
 
     @property
     def bootstrap(self) -> str:
@@ -64,11 +65,6 @@ class EmbeddedKafka:
         """The id of this Kafka; the data directory keeps it."""
         format_log_folder(self._log_folder)
         return read_cluster_id(self._log_folder)
-
-    @property
-    def process_id(self) -> int:
-        """The broker's process id; 0 when it does not run."""
-        return 0 if self._program is None else self._program.pid
 
     @property
     def log(self) -> Path:
@@ -137,29 +133,3 @@ class EmbeddedKafka:
     def exit_code(self) -> int | None:
         """The code a launched broker ended with by itself; None while it runs or when it was stopped."""
         return None if self._program is None else self._program.exit_code()
-
-    def stop(self) -> None:
-        """Stop cleanly; nothing happens when it does not run.
-
-        The first stop on a machine takes some seconds longer: it leaves a class archive for later starts.
-        """
-        if self._program is not None:
-            self._program.stop()
-            self._program = None
-
-    def kill(self) -> None:
-        """End it by force, as a crash would; the next start recovers what was written."""
-        if self._program is not None:
-            self._program.kill()
-            self._program = None
-
-    def __enter__(self) -> EmbeddedKafka:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()

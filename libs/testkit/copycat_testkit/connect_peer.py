@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 from copycat_embedded.jars import ensure_jars
+from copycat_embedded.java_server import JavaServer
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
 
@@ -35,7 +35,7 @@ rootLogger.appenderRef.console.ref = console
 """
 
 
-class ConnectPeer:
+class ConnectPeer(JavaServer):
     """One distributed worker of Apache Kafka Connect 4.3.1 with its file connectors, on loopback.
 
     Topics are named after the group (`<group>-configs`, `<group>-offsets`, `<group>-status`); any worker
@@ -52,13 +52,13 @@ class ConnectPeer:
         properties: Mapping[str, str] | None = None,
     ) -> None:
         """Nothing starts yet; `folder` receives its properties and its log, `port` 0 picks a free one."""
+        super().__init__()
         self._bootstrap = bootstrap
         self._folder = folder
         self._group = group
         self._wanted_port = port
         self._properties = dict(properties or {})
         self._port = 0
-        self._program: JavaProgram | None = None
 
     @property
     def url(self) -> str:
@@ -69,11 +69,6 @@ class ConnectPeer:
     def log(self) -> Path:
         """Its output; begun anew at every start."""
         return self._folder / "connect.log"
-
-    @property
-    def process_id(self) -> int:
-        """Its process id; 0 when it does not run."""
-        return 0 if self._program is None else self._program.pid
 
     def start(self) -> str:
         """Start, wait until its REST interface says that it is ready, and return the root of that.
@@ -99,29 +94,6 @@ class ConnectPeer:
         wait_answering(program, f"{self.url}/health", READY_SECONDS, "Apache Kafka Connect", self.log)
         self._program = program
         return self.url
-
-    def stop(self) -> None:
-        """Stop cleanly; nothing happens when it does not run."""
-        if self._program is not None:
-            self._program.stop()
-            self._program = None
-
-    def kill(self) -> None:
-        """SIGKILL it; nothing happens when it does not run."""
-        if self._program is not None:
-            self._program.kill()
-            self._program = None
-
-    def __enter__(self) -> ConnectPeer:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def _settings(self, plugin: Path) -> dict[str, str]:
         topics = {

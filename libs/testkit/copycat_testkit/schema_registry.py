@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tarfile
 from pathlib import Path
-from types import TracebackType
 
 from copycat_embedded.jars import ensure_jars
+from copycat_embedded.java_server import JavaServer
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
 
@@ -23,14 +23,14 @@ LEAN = (
 )
 
 
-class SchemaRegistry:
+class SchemaRegistry(JavaServer):
     """One registry on loopback that speaks Confluent's REST interface."""
 
     def __init__(self, folder: Path, *, port: int = 0) -> None:
         """Nothing starts yet; `folder` receives its jars and its log, `port` 0 picks a free one."""
+        super().__init__()
         self._folder = folder
         self._port = port or free_ports(1)[0]
-        self._program: JavaProgram | None = None
 
     @property
     def url(self) -> str:
@@ -60,17 +60,4 @@ class SchemaRegistry:
 
     def stop(self) -> None:
         """End it; nothing is worth keeping."""
-        if self._program is not None:
-            self._program.kill()
-            self._program = None
-
-    def __enter__(self) -> SchemaRegistry:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
+        self.kill()

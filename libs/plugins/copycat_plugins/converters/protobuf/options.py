@@ -9,6 +9,7 @@ from typing import Any
 from copycat_connect.config import BOOLEAN, LOW, MEDIUM, ConfigDef, ConfigKey
 
 from copycat_plugins.converters.registry.keys import KEYS, URL
+from copycat_plugins.converters.registry.mapping_keys import GROUP
 
 ENHANCED = "enhanced.protobuf.schema.support"
 SCRUB = "scrub.invalid.names"
@@ -20,27 +21,25 @@ INDEX_FOR_UNIONS = "generate.index.for.unions"
 FLATTEN_UNIONS = "flatten.unions"
 IGNORE_DEFAULT = "ignore.default.for.nullables"
 
-_GROUP = "Mapping"
-
 CONFIG = ConfigDef(
     *KEYS,
-    ConfigKey(ENHANCED, BOOLEAN, MEDIUM, default=False, group=_GROUP,
+    ConfigKey(ENHANCED, BOOLEAN, MEDIUM, default=False, group=GROUP,
               doc="Keep packages in the names of schemas that are read."),
-    ConfigKey(SCRUB, BOOLEAN, MEDIUM, default=False, group=_GROUP,
+    ConfigKey(SCRUB, BOOLEAN, MEDIUM, default=False, group=GROUP,
               doc="Replace characters that names in Protobuf may not have by underscores."),
-    ConfigKey(INT_FOR_ENUMS, BOOLEAN, MEDIUM, default=False, group=_GROUP,
+    ConfigKey(INT_FOR_ENUMS, BOOLEAN, MEDIUM, default=False, group=GROUP,
               doc="Read enums as their numbers."),
-    ConfigKey(OPTIONAL_FOR_NULLABLES, BOOLEAN, MEDIUM, default=False, group=_GROUP,
+    ConfigKey(OPTIONAL_FOR_NULLABLES, BOOLEAN, MEDIUM, default=False, group=GROUP,
               doc="Mark optional fields with the word optional, so that null is told from zero."),
-    ConfigKey(WRAPPER_FOR_NULLABLES, BOOLEAN, MEDIUM, default=False, group=_GROUP,
+    ConfigKey(WRAPPER_FOR_NULLABLES, BOOLEAN, MEDIUM, default=False, group=GROUP,
               doc="Write optional plain fields as wrapper messages, so that null is told from zero."),
-    ConfigKey(WRAPPER_FOR_PRIMITIVES, BOOLEAN, MEDIUM, default=True, group=_GROUP,
+    ConfigKey(WRAPPER_FOR_PRIMITIVES, BOOLEAN, MEDIUM, default=True, group=GROUP,
               doc="Read a record that is a wrapper message as the plain value in it."),
-    ConfigKey(INDEX_FOR_UNIONS, BOOLEAN, LOW, default=True, group=_GROUP,
+    ConfigKey(INDEX_FOR_UNIONS, BOOLEAN, LOW, default=True, group=GROUP,
               doc="Add the number of a oneof to the name of its field."),
-    ConfigKey(FLATTEN_UNIONS, BOOLEAN, LOW, default=False, group=_GROUP,
+    ConfigKey(FLATTEN_UNIONS, BOOLEAN, LOW, default=False, group=GROUP,
               doc="Read the members of a oneof as fields beside the others."),
-    ConfigKey(IGNORE_DEFAULT, BOOLEAN, MEDIUM, default=False, group=_GROUP,
+    ConfigKey(IGNORE_DEFAULT, BOOLEAN, MEDIUM, default=False, group=GROUP,
               doc="Leave out a field that is null, even when its schema has a default."),
 )  # fmt: skip
 EXAMPLES = {

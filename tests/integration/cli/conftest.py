@@ -35,7 +35,7 @@ class Ended:
 
 
 class Shell:
-    """Types commands, as a user with COPYCAT_URL set."""
+    """Types commands, as a user with COPYCAT_URL set; what they leave is in the folder."""
 
     def __init__(self, url: str, folder: Path) -> None:
         self.url = url
@@ -85,7 +85,7 @@ class Shell:
         kept = {
             key: value for key, value in os.environ.items() if key not in {"VISUAL", "EDITOR", "NO_COLOR"}
         }
-        return {**kept, "COPYCAT_URL": self.url, **more}
+        return {**kept, "COPYCAT_URL": self.url, "TMPDIR": str(self.folder), **more}
 
 
 @pytest.fixture(scope="module")

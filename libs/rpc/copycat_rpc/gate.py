@@ -7,8 +7,8 @@ from typing import Final
 
 from copycat_connect.errors import UnavailableError
 
-#: Asked to learn whether a service is ready, so never held.
-NEVER_HELD: Final = ("/grpc.health.", "/grpc.reflection.")
+#: Asked to learn how a service is, so never held.
+NEVER_HELD: Final = ("/grpc.health.", "/grpc.reflection.", "/copycat.metrics.")
 
 
 class Gate:

@@ -9,7 +9,9 @@ from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
+from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
+from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 
 from copycat_config.adapters.codec import ConfigCodec
@@ -33,7 +35,8 @@ async def serve(
     events = EventSourced(decider, ConfigCodec(), open_log(settings.log))
     server = RpcServer(settings.listen, setting="config.listen")
     register(server, events)
-    await serve_events(events, server, stop, ready)
+    async with telling(server, "config", properties, lambda: [log_reading(events)]):
+        await serve_events(events, server, stop, ready)
 
 
 def main() -> int:

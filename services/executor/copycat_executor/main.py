@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +12,9 @@ from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
 from copycat_connect.errors import CopycatError
 from copycat_rpc import role
+from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
+from copycat_telemetry.metrics.registry import Reading
 
 from copycat_executor.adapters import executor_server, host_server
 from copycat_executor.adapters.advertised import advertised_address
@@ -110,6 +112,13 @@ class _Wiring:
         )
         return server
 
+    def readings(self) -> Iterable[Reading]:
+        """Tell what there is to tell; nothing before the executor is there."""
+        try:
+            return self.executor.meter.readings()
+        except AttributeError:
+            return ()
+
     def limits(self) -> Limits:
         """Return what the settings allow."""
         settings = self.settings
@@ -124,6 +133,7 @@ class _Wiring:
             plugin_call=settings.plugin_call,
             topic_tracking=settings.topic_tracking,
             log_level=settings.log_level,
+            windows=settings.windows,
         )
 
     def _connector_says(self, event: Mapping[str, Any]) -> None:
@@ -156,12 +166,14 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
             loop.call_soon_threadsafe(jobs.crash, SparkLostError(message))
 
     spark.jvm.when_ended(lost)
-    server = wiring.server()
-    address = await server.start()
-    launcher = SparkLauncher(spark)
+    server, launcher = wiring.server(), SparkLauncher(spark)
     addresses = Addresses(settings.config, settings.offset, settings.status, settings.scheduler)
     try:
-        async with connected(addresses) as services:
+        async with (
+            telling(server, "executor", wiring.properties, wiring.readings),
+            connected(addresses) as services,
+        ):
+            address = await server.start()
             wiring.executor = Executor(
                 await advertised_address(settings, address, socket.gethostname()),
                 wiring.properties,

@@ -17,8 +17,15 @@ from copycat_connect.config import (
     non_empty_list,
 )
 from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION, TOPIC_TRACKING
+from copycat_connect.config.worker_keys import (
+    KIP_STRICT,
+    METRIC_WINDOW,
+    METRIC_WINDOWS,
+    TOPIC_CREATION,
+    TOPIC_TRACKING,
+)
 from copycat_connect.errors import ConfigError
+from copycat_telemetry.metrics.sampled import Windows
 
 ADVERTISED = "executor.advertised.address"
 #: Hosts that stand for every address of a machine: bound, but nowhere to be reached at.
@@ -89,6 +96,8 @@ KEYS = ConfigDef(
     ConfigKey(
         "log.level", STRING, LOW, default="WARNING", validator=non_empty, doc="Level of the root logger."
     ),
+    METRIC_WINDOW,
+    METRIC_WINDOWS,
 )
 
 
@@ -124,6 +133,8 @@ class Settings:
     """Whether active topics are recorded."""
     log_level: str
     """Of this process and its children."""
+    windows: Windows
+    """Over which metrics are sampled."""
 
 
 def read_settings(properties: Mapping[str, str]) -> Settings:
@@ -148,4 +159,5 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         spares=found["host.spares"],
         topic_tracking=found[TOPIC_TRACKING.name],
         log_level=found["log.level"],
+        windows=Windows.of(found),
     )

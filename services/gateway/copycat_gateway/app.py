@@ -29,6 +29,7 @@ from copycat_gateway.routes import (
     health,
     internal,
     loggers,
+    metrics,
     offsets,
     plugins,
     restarts,
@@ -45,6 +46,7 @@ ADMIN: Sequence[HTTPRouteHandler] = loggers.HANDLERS
 REST: Sequence[HTTPRouteHandler] = (
     *root.HANDLERS,
     *health.HANDLERS,
+    *metrics.HANDLERS,
     *connectors.HANDLERS,
     *configs.HANDLERS,
     *statuses.HANDLERS,
@@ -76,6 +78,7 @@ class Applications:
             "services": services,
             "settings": settings,
             "loggers": WorkerLoggers(),
+            "scrape": services.scrape,
             "health": Health(services, patience=settings.health_timeout),
         }
 

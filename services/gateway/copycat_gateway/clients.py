@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
@@ -17,6 +17,7 @@ from copycat_rpc.channel import open_channel
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
+from copycat_gateway.metrics.scrape import Scrape
 from copycat_gateway.revisions import Written
 from copycat_gateway.workers import Workers
 
@@ -61,6 +62,7 @@ class Services:
         self.written = Written(len(addresses.config))
         self.workers = Workers(self.scheduler, patience=patience)
         self.catalogue = Catalogue(self.workers)
+        self.scrape = Scrape(asdict(addresses), self.workers)
 
     async def connector(self, name: str, unknown: CopycatError | None = None) -> config_pb2.Connector:
         """Return a connector.
@@ -88,6 +90,7 @@ class Services:
 
     async def close(self) -> None:
         """Close every channel."""
+        await self.scrape.close()
         await self.workers.close()
         for channel in self.channels.values():
             await channel.close(grace=None)

@@ -12,8 +12,10 @@ from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
+from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
 from copycat_serving.beside import beside
+from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 
 from copycat_offset.adapters.codec import OffsetCodec
@@ -42,7 +44,10 @@ async def serve(
     with closing(KafkaGroups(settings.bootstrap_servers, settings.client_config)) as groups:
         servicer = OffsetServicer(events, log, groups, generations)
         server.add(add_OffsetServiceServicer_to_server, servicer, "copycat.offset.v1.OffsetService")
-        async with open_channel(settings.scheduler_addresses) as scheduler:
+        async with (
+            telling(server, "offset", properties, lambda: [log_reading(events)]),
+            open_channel(settings.scheduler_addresses) as scheduler,
+        ):
             following = beside(lambda: generations.follow(scheduler))
             await serve_events(events, server, stop, ready, following)
 

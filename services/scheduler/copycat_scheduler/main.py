@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
@@ -14,13 +14,17 @@ from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
+from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
 from copycat_serving.beside import beside
+from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
+from copycat_telemetry.metrics.registry import Reading
 
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.adapters.connectors import Connectors
 from copycat_scheduler.adapters.planning import Bells, Inputs, Planning
+from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.server import SchedulerServicer
 from copycat_scheduler.adapters.statuses import Statuses
 from copycat_scheduler.adapters.topics import KafkaTopics, TopicCatalog
@@ -44,8 +48,19 @@ async def serve(
     events = EventSourced(Decider(SchedulerState(), plan, evolve), SchedulerCodec(), open_log(settings.log))
     server = RpcServer(settings.listen, setting="scheduler.listen")
     bells = Bells()
+    loop = asyncio.get_running_loop()
+    rebalances, told = Rebalances(settings.windows, loop.time), [""]
+
+    def announce(address: str) -> None:
+        told[0] = address
+        ready(address)
+
+    def readings() -> Iterable[Reading]:
+        return log_reading(events), rebalances.reading(told[0] if events.leads else "")
+
     with closing(KafkaTopics(settings.bootstrap_servers, settings.client_config)) as topics:
         async with (
+            telling(server, "scheduler", properties, readings),
             open_channel(settings.config_addresses) as config,
             open_channel(settings.status_addresses) as status,
         ):
@@ -54,7 +69,12 @@ async def serve(
             connectors = Connectors(bells.plan.set, placeholders)
             inputs = Inputs(connectors, statuses, catalog)
             planning = Planning(
-                events, inputs, bells, lease=settings.lease_ms / 1000, delay=settings.delay_ms / 1000
+                events,
+                inputs,
+                bells,
+                lease=settings.lease_ms / 1000,
+                delay=settings.delay_ms / 1000,
+                rebalances=rebalances,
             )
             servicer = SchedulerServicer(events, planning, settings.lease_ms, stop)
             server.add(
@@ -67,7 +87,7 @@ async def serve(
                 lambda: connectors.follow(config),
                 lambda: keep_up(planning, statuses, bells.upkeep),
             )
-            await serve_events(events, server, stop, ready, loops)
+            await serve_events(events, server, stop, announce, loops)
 
 
 def main() -> int:

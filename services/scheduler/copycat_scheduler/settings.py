@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least, between
+from copycat_connect.config.worker_keys import METRIC_WINDOW, METRIC_WINDOWS
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.worker_properties import (
     BOOTSTRAP_SERVERS,
@@ -15,6 +16,7 @@ from copycat_eventlog.worker_properties import (
     listen_key,
     security_of,
 )
+from copycat_telemetry.metrics.sampled import Windows
 
 LISTEN = listen_key("scheduler", "127.0.0.1:9104")
 CONFIG = addresses_key("config", "127.0.0.1:9101")
@@ -50,6 +52,8 @@ EVERYWHERE = ConfigDef(
         validator=at_least(100),
         doc="How often topics are looked at for new partitions while there are sinks.",
     ),
+    METRIC_WINDOW,
+    METRIC_WINDOWS,
 )
 TOPIC = LogTopic(
     name="assignment",
@@ -81,6 +85,8 @@ class Settings:
     """How often topics are read."""
     log: LogSettings
     """The assignments topic."""
+    windows: Windows
+    """Over which metrics are sampled."""
 
 
 def read_settings(properties: Mapping[str, str]) -> Settings:
@@ -100,4 +106,5 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         delay_ms=found["scheduled.rebalance.max.delay.ms"],
         refresh_ms=found["metadata.refresh.interval.ms"],
         log=TOPIC.read(properties, EVERYWHERE),
+        windows=Windows.of(found),
     )

@@ -9,7 +9,9 @@ from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
+from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
+from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 
 from copycat_status.adapters.codec import StatusCodec
@@ -32,10 +34,12 @@ async def serve(
     """
     settings = read_settings(role.own_properties(properties))
     events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), open_log(settings.log))
-    writer = StatusWriter(Retrying(events, settings.backoff))
+    retrying = Retrying(events, settings.backoff)
+    writer, counters = StatusWriter(retrying), retrying.counters
     server = RpcServer(settings.listen, setting="status.listen")
     register(server, events, writer, settings.tracking)
-    await serve_events(events, server, stop, ready, beside=writer.running())
+    async with telling(server, "status", properties, lambda: [log_reading(events), counters.reading()]):
+        await serve_events(events, server, stop, ready, beside=writer.running())
 
 
 def main() -> int:

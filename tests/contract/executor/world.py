@@ -27,6 +27,7 @@ from copycat_executor.adapters.tasks import Budgets
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
+from copycat_telemetry.metrics.sampled import Windows
 
 from tests.contract.executor.fake_hosts import FakeLauncher
 from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeScheduler, FakeStatus
@@ -125,6 +126,7 @@ async def world(
         plugin_call=plugin_call,
         topic_tracking=True,
         log_level="WARNING",
+        windows=Windows(),
     )
     channel = open_channel([it.worker])
     try:

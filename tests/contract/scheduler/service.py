@@ -25,6 +25,7 @@ from copycat_rpc.server import RpcServer
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.adapters.connectors import Connectors
 from copycat_scheduler.adapters.planning import Bells, Inputs, Planning
+from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.server import SchedulerServicer
 from copycat_scheduler.adapters.statuses import Statuses
 from copycat_scheduler.adapters.topics import TopicCatalog
@@ -33,6 +34,7 @@ from copycat_scheduler.domain.evolve import evolve
 from copycat_scheduler.domain.plan import plan
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_serving.beside import beside
+from copycat_telemetry.metrics.sampled import Windows
 
 from tests.contract.scheduler.peers import FakeConfig, FakeStatus
 
@@ -168,7 +170,8 @@ class Cluster:
             statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
             connectors = Connectors(bells.plan.set, Placeholders.from_worker(self.properties, {}))
             inputs = Inputs(connectors, statuses, catalog)
-            planning = Planning(events, inputs, bells, lease=lease, delay=delay)
+            rebalances = Rebalances(Windows(), asyncio.get_running_loop().time)
+            planning = Planning(events, inputs, bells, lease=lease, delay=delay, rebalances=rebalances)
             servicer = SchedulerServicer(events, planning, int(lease * 1000), asyncio.Event())
             server.add(
                 add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"

@@ -12,7 +12,8 @@ from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin import Converter, HeaderConverter
 from copycat_executor.pipeline.control import Settlement, TaskControl
 from copycat_executor.pipeline.converters import Converters
-from copycat_executor.pipeline.link import Counts, TaskState
+from copycat_executor.pipeline.link import TaskState
+from copycat_executor.pipeline.measures import Measure, Measures
 from copycat_executor.pipeline.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord, Tolerance
 
@@ -57,7 +58,7 @@ class FakeLink:
     sources: list[dict[bytes, bytes | None]] = field(default_factory=list)
     sinks: list[dict[TopicPartition, int]] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
-    last_counts: Counts = field(default_factory=Counts)
+    measures: list[Mapping[str, Measure]] = field(default_factory=list)
     stored: dict[bytes, bytes] = field(default_factory=dict)
     away: int = 0
 
@@ -88,8 +89,12 @@ class FakeLink:
             raise RetriableError("away")
         return [self.stored.get(partition) for partition in partitions]
 
-    def counts(self, counts: Counts) -> None:
-        self.last_counts = counts
+    def measured(self, measures: Mapping[str, Measure]) -> None:
+        self.measures.append(measures)
+
+    def total(self, name: str) -> float:
+        """Return the sum of what was reported under a name."""
+        return sum(each[name].total for each in self.measures if name in each)
 
 
 class FakeSender:
@@ -125,6 +130,9 @@ class FakeSender:
             done(RecordMetadata("t", 0, 1), None)
         self._waiting.clear()
         return True
+
+    def under_way(self) -> int:
+        return 0
 
     def drop(self) -> None:
         self.records.clear()
@@ -184,13 +192,22 @@ class Reports:
 
 
 def tolerance(
-    policy: ErrorPolicy | None = None, reports: Reports | None = None, clock: Clock | None = None
+    policy: ErrorPolicy | None = None,
+    reports: Reports | None = None,
+    clock: Clock | None = None,
+    measures: Measures | None = None,
 ) -> Tolerance:
     """Return a handler whose waits move the clock."""
     chosen = clock or Clock()
     control = ClockedControl(chosen)
     reporters = () if reports is None else (reports,)
-    return Tolerance(policy or ErrorPolicy(), reporters, wait=control.wait, clock=chosen, random=lambda: 0.5)
+    return Tolerance(
+        policy or ErrorPolicy(),
+        reporters,
+        wait=control.wait,
+        measures=measures or Measures(chosen),
+        random=lambda: 0.5,
+    )
 
 
 @dataclass(frozen=True)
@@ -265,6 +282,9 @@ class FakeReceiver:
 
     def positions(self) -> dict[TopicPartition, int]:
         return dict(self._read)
+
+    def lag(self) -> int:
+        return sum(1 for each in self.messages if self._wanted(each))
 
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
         self.sought.append(dict(offsets))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copycat_connect.data import STRING_SCHEMA, SourceBatch, SourceRecord
 from copycat_connect.plugin import SourceTask
 from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.progress import SourceProgress
 from copycat_executor.pipeline.send_failures import SendFailures
 from copycat_executor.pipeline.source import SourceParts, SourceRunner
@@ -73,7 +74,8 @@ class World:
         self.tidied = 0
 
     def run(self) -> None:
-        handler = tolerance(self.policy, clock=self.clock)
+        measures = Measures(self.clock)
+        handler = tolerance(self.policy, clock=self.clock, measures=measures)
         progress = SourceProgress()
         topics = TopicLedger()
         self.failures = SendFailures(handler)
@@ -90,7 +92,7 @@ class World:
             ),
             sender=self.sender,
             failures=self.failures,
-            tolerance=handler,
+            measures=measures,
             commits=SourceCommits(progress, self.link),
             topics=topics,
             link=self.link,

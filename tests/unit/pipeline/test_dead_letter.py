@@ -6,6 +6,7 @@ from copycat_connect.errors import ConnectError, DataError
 from copycat_executor.pipeline.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.errant import ErrantRecords
 from copycat_executor.pipeline.letters import letter_of_message
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord
@@ -26,7 +27,15 @@ class BrokenSender(FakeSender):
 
 
 def queue(sender: FakeSender, *, context: bool = False) -> DeadLetterQueue:
-    return DeadLetterQueue(sender, "dead", "conn", 3, letter_of=letter_of_message, context_headers=context)
+    return DeadLetterQueue(
+        sender,
+        "dead",
+        "conn",
+        3,
+        letter_of=letter_of_message,
+        context_headers=context,
+        measures=Measures(Clock()),
+    )
 
 
 def failed() -> FailedRecord:
@@ -74,6 +83,7 @@ def test_what_is_told_of_a_failure_holds_no_secret() -> None:
         3,
         letter_of=letter_of_message,
         context_headers=True,
+        measures=Measures(Clock()),
         scrub=lambda text: text.replace("no text", "[hidden]"),
     )
 

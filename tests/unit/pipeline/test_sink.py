@@ -11,6 +11,7 @@ from copycat_executor.pipeline.chain import Chain
 from copycat_executor.pipeline.control import Ending, Settlement
 from copycat_executor.pipeline.decode import Decoder
 from copycat_executor.pipeline.link import TaskState
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.sink import SinkParts, SinkRunner
 from copycat_executor.pipeline.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.timing import Timing
@@ -81,7 +82,8 @@ class World:
         self.partitions: dict[TopicPartition, int | None] = {A: None}
 
     def run(self, most: int = 100) -> None:
-        handler = tolerance(self.policy, clock=self.clock)
+        measures = Measures(self.clock)
+        handler = tolerance(self.policy, clock=self.clock, measures=measures)
         topics = TopicLedger()
         decoder = Decoder(text_converters(), Chain((), handler), handler, topics)
         parts = SinkParts(
@@ -90,7 +92,7 @@ class World:
             partitions=self.partitions,
             receiver=self.receiver,
             decoder=decoder,
-            tolerance=handler,
+            measures=measures,
             topics=topics,
             link=self.link,
             control=self.control,
@@ -223,7 +225,7 @@ def test_a_tolerated_bad_message_is_passed_over_for_good() -> None:
 
     assert world.task.values == ["a"]
     assert world.link.sinks == [{A: 2}]
-    assert world.link.last_counts.records_skipped == 1
+    assert world.link.total("total-records-skipped") == 1
 
 
 def test_a_flush_that_fails_takes_the_task_back_to_the_last_commit() -> None:

@@ -305,7 +305,7 @@ def test_numbers_are_reported_and_garbage_is_collected_at_commits() -> None:
 
     world.run()
 
-    assert (world.link.last_counts.records_in, world.link.last_counts.records_out) == (2, 2)
+    assert (world.link.total("source-record-poll"), world.link.total("source-record-write")) == (2, 2)
     assert world.tidied >= 1
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from copycat_connect.errors import DataError, RetriableError
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.stages import (
     DrainedError,
     RecordSkippedError,
@@ -30,6 +31,10 @@ def recover(handler: Tolerance, error: Exception, again: Flaky | None = None) ->
     return handler.recover(error, "record", Stage.TRANSFORMATION, "Plugin", again or Flaky(0))
 
 
+def counted(measures: Measures) -> dict[str, float]:
+    return {name: measure.total for name, measure in measures.take().items()}
+
+
 def test_without_tolerance_a_bad_record_is_reported_and_fails_the_task() -> None:
     reports = Reports()
     cause = DataError("no")
@@ -42,13 +47,42 @@ def test_without_tolerance_a_bad_record_is_reported_and_fails_the_task() -> None
 
 
 def test_with_tolerance_a_bad_record_is_reported_and_skipped() -> None:
-    reports = Reports()
-    handler = tolerance(ErrorPolicy(tolerate_all=True), reports)
+    reports, measures = Reports(), Measures(Clock())
+    handler = tolerance(ErrorPolicy(tolerate_all=True), reports, measures=measures)
 
     with pytest.raises(RecordSkippedError):
         recover(handler, DataError("no"))
 
-    assert (handler.errors, handler.skipped, len(reports.failed)) == (1, 1, 1)
+    assert len(reports.failed) == 1
+    assert counted(measures) == {
+        "total-record-failures": 1,
+        "total-record-errors": 1,
+        "total-records-skipped": 1,
+    }
+
+
+def test_every_attempt_counts_as_a_failure_and_every_further_one_as_a_retry() -> None:
+    clock = Clock()
+    measures = Measures(clock)
+    handler = tolerance(ErrorPolicy(retry_timeout=10.0), clock=clock, measures=measures)
+
+    recover(handler, RetriableError("away"), Flaky(2))
+
+    assert counted(measures) == {"total-record-failures": 3, "total-retries": 3}
+
+
+def test_attempts_of_a_record_that_fails_for_good_count_all_the_same() -> None:
+    clock = Clock()
+    measures = Measures(clock)
+
+    with pytest.raises(ToleranceExceededError):
+        recover(
+            tolerance(ErrorPolicy(retry_timeout=0.5), clock=clock, measures=measures),
+            RetriableError("away"),
+            Flaky(99),
+        )
+
+    assert counted(measures) == {"total-record-failures": 3, "total-retries": 2, "total-record-errors": 1}
 
 
 def test_a_retriable_failure_is_not_retried_by_default_and_not_forgiven() -> None:
@@ -101,7 +135,7 @@ def test_a_stop_ends_the_retries() -> None:
     control = ClockedControl(clock)
     control.stop()
     handler = Tolerance(
-        ErrorPolicy(retry_timeout=None), (), wait=control.wait, clock=clock, random=lambda: 0.5
+        ErrorPolicy(retry_timeout=None), (), wait=control.wait, measures=Measures(clock), random=lambda: 0.5
     )
 
     with pytest.raises(DrainedError):

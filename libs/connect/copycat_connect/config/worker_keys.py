@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.setting import Type
+from copycat_connect.config.validators import at_least
 
 KIP_STRICT = ConfigKey(
     "kip.strict",
@@ -35,4 +36,20 @@ TOPIC_TRACKING_RESET = ConfigKey(
     Importance.LOW,
     default=True,
     doc="Whether the topics recorded for a connector may be reset by a user; its deletion always does.",
+)
+METRIC_WINDOW = ConfigKey(
+    "metrics.sample.window.ms",
+    Type.LONG,
+    Importance.LOW,
+    default=30_000,
+    validator=at_least(1),
+    doc="Milliseconds of one window over which rates, means and maxima of metrics are computed.",
+)
+METRIC_WINDOWS = ConfigKey(
+    "metrics.num.samples",
+    Type.INT,
+    Importance.LOW,
+    default=2,
+    validator=at_least(1),
+    doc="How many windows of metrics are kept.",
 )

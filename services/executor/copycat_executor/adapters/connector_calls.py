@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
+from typing import Any
 
-from copycat_executor.adapters.connector_lives import ConnectorLife
+from copycat_executor.adapters.connector_lives import ConnectorLife, Plugin
 from copycat_executor.adapters.connector_process import ConnectorProcess
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.domain.instances import Config
@@ -50,18 +52,19 @@ class ConnectorCalls:
                 self.abandon(life)
                 raise
             else:
-                life.version = started["version"]
+                life.plugin = _plugin(started)
                 return
 
-    async def know_version(self, life: ConnectorLife) -> None:
-        """Learn the version of the plugin of a connector that is not to run.
+    async def know_plugin(self, life: ConnectorLife) -> None:
+        """Learn the plugin of a connector that is not to run.
 
         Raises:
             CopycatError: There is no such plugin, or its process is gone.
         """
-        life.version = await self._process.call(
-            "version", "finding the connector's plugin", self._deadline, config=dict(life.config)
+        found = await self._process.call(
+            "plugin", "finding the connector's plugin", self._deadline, config=dict(life.config)
         )
+        life.plugin = _plugin(found)
 
     async def task_configs(self, life: ConnectorLife, max_tasks: int) -> list[Config]:
         """Ask for task configurations.
@@ -110,3 +113,7 @@ class ConnectorCalls:
         if life.incarnation:
             self._process.tell("abandon", incarnation=life.incarnation)
         life.incarnation = 0
+
+
+def _plugin(found: Mapping[str, Any]) -> Plugin:
+    return Plugin(found["class"], found["type"], found["version"])

@@ -9,6 +9,16 @@ from typing import Any
 from copycat_executor.domain.instances import Config, Instance
 
 
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """What a connector is made by."""
+
+    class_name: str
+    kind: str
+    """source or sink."""
+    version: str | None
+
+
 @dataclass(slots=True, eq=False)
 class ConnectorLife:
     """A connector from its start to its stop on this worker."""
@@ -18,8 +28,8 @@ class ConnectorLife:
     generation: int
     incarnation: int = 0
     """Names its object in the process; 0 while it has none."""
-    version: str | None = None
-    """Of its plugin, once started."""
+    plugin: Plugin | None = None
+    """Once known."""
     reconfigure: bool = False
     """It asked for new task configurations while it was being asked for some."""
     jobs: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -29,6 +39,11 @@ class ConnectorLife:
     def instance(self) -> Instance:
         """The connector, as an instance."""
         return Instance(self.name)
+
+    @property
+    def version(self) -> str | None:
+        """Of its plugin, where that is known and has one."""
+        return None if self.plugin is None else self.plugin.version
 
     def cancel_jobs(self) -> None:
         """Stop what is being done about it, except by the caller."""

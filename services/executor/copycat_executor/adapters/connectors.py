@@ -15,6 +15,7 @@ from copycat_executor.adapters.connector_calls import ConnectorCalls
 from copycat_executor.adapters.connector_lives import ConnectorLife
 from copycat_executor.adapters.feed import Feed
 from copycat_executor.adapters.jobs import Jobs
+from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
 from copycat_executor.adapters.plugin_errors import PluginError
 from copycat_executor.adapters.publishing import Publishing
 from copycat_executor.adapters.statuses import Statuses
@@ -43,6 +44,7 @@ class Connectors:
         calls: ConnectorCalls,
         publishing: Publishing,
         statuses: Statuses,
+        meter: WorkerMeter,
         jobs: Jobs,
     ) -> None:
         self._board = board
@@ -50,6 +52,7 @@ class Connectors:
         self._calls = calls
         self._publishing = publishing
         self._statuses = statuses
+        self._meter = meter
         self._jobs = jobs
         self._lives: dict[str, ConnectorLife] = {}
 
@@ -59,6 +62,7 @@ class Connectors:
         self._lives[wanted.name] = life
         running = RunningConnector(wanted.config, wanted.generation, wanted.target)
         self._board.put_connector(wanted.name, running)
+        self._meter.begins(life.instance)
         self._spawn(life, self._reach(life, wanted.target))
 
     def set_target(self, name: str, target: Target) -> None:
@@ -114,16 +118,16 @@ class Connectors:
             if target is Target.STARTED:
                 await self._calls.start(life)
             else:
-                await self._know_version(life)
+                await self._know_plugin(life)
         except CopycatError as error:
             self._failed(life, _trace(error))
             return
         self._settled(life, target)
 
-    async def _know_version(self, life: ConnectorLife) -> None:
-        """Status shows it of a connector at rest, too; one that is not to run may well lack its plugin."""
+    async def _know_plugin(self, life: ConnectorLife) -> None:
+        """Status shows its version, too; a connector that is not to run may well lack it."""
         try:
-            await self._calls.know_version(life)
+            await self._calls.know_plugin(life)
         except CopycatError as error:
             log.warning("connector %s has no plugin here: %s", life.name, error)
 
@@ -188,6 +192,8 @@ class Connectors:
         self, life: ConnectorLife, state: types_pb2.State.ValueType, trace: str | None = None
     ) -> None:
         generation = self._feed.generation_for(life.instance, life.generation)
+        if life.plugin is not None:
+            self._meter.plugin(life.name, life.plugin)
         self._statuses.report(life.instance, state, generation, trace=trace, version=life.version)
 
     def _forget(self, life: ConnectorLife) -> None:

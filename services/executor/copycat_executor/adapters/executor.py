@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat.config.v1 import config_service_pb2
+from copycat_telemetry.metrics.sampled import Windows
 
 from copycat_executor.adapters.bell import Bell
 from copycat_executor.adapters.board import Board
@@ -22,6 +24,7 @@ from copycat_executor.adapters.jobs import Jobs
 from copycat_executor.adapters.levels import set_level
 from copycat_executor.adapters.lives import TaskLives
 from copycat_executor.adapters.membership import Membership
+from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
 from copycat_executor.adapters.offsets import Offsets
 from copycat_executor.adapters.publishing import Publishing
 from copycat_executor.adapters.queries import Queries
@@ -54,6 +57,8 @@ class Limits:
     """Whether active topics are recorded."""
     log_level: str
     """Of hosts."""
+    windows: Windows
+    """Over which metrics are sampled."""
 
 
 class Executor:
@@ -82,7 +87,8 @@ class Executor:
             level=self._set_level,
             removed=self._removed,
         )
-        self._statuses = Statuses(worker_id, services, self._feed.is_configured)
+        self.meter = WorkerMeter(self.board, limits.windows, clock=time.monotonic, wall=time.time)
+        self._statuses = Statuses(worker_id, services, self._feed.is_configured, self.meter)
         self._topics = ActiveTopics(services, self._feed.is_configured, tracking=limits.topic_tracking)
         commits, offsets = Commits(services, jobs, self._feed.generation_for), Offsets(services)
         suspects = Suspects()
@@ -96,6 +102,7 @@ class Executor:
             offsets=offsets,
             topics=self._topics,
             queries=queries,
+            meter=self.meter,
             jobs=jobs,
         )
         self.hosts.residents = self.events
@@ -107,6 +114,7 @@ class Executor:
             suspects=suspects,
             commits=commits,
             offsets=offsets,
+            meter=self.meter,
             jobs=jobs,
             budgets=limits.budgets,
             worker=worker,
@@ -118,6 +126,7 @@ class Executor:
             calls=calls,
             publishing=Publishing(calls, services, self._feed, bell),
             statuses=self._statuses,
+            meter=self.meter,
             jobs=jobs,
         )
         self.restarting = Restarting(self.board, self._feed, self._statuses, suspects)

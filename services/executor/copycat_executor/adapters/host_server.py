@@ -32,6 +32,12 @@ class HostEvents(Protocol):
     def topics_seen(self, event: pb.TopicsSeen) -> None:
         """A task met topics."""
 
+    def made_of(self, event: pb.PluginsInUse) -> None:
+        """A task says what it is made of."""
+
+    def measured(self, event: pb.TaskMetrics) -> None:
+        """A task has numbers."""
+
     def offsets_wanted(self, event: pb.OffsetsWanted, host: Host) -> None:
         """A task asks for source offsets."""
 
@@ -93,4 +99,13 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
             case "query_wanted":
                 events.query_wanted(request.query_wanted, host)
             case _:
-                pass  # a beat has been heard already; counters are for metrics
+                self._take_notes(request)
+
+    def _take_notes(self, request: pb.AttachRequest) -> None:
+        match request.WhichOneof("event"):
+            case "plugins":
+                self._events().made_of(request.plugins)
+            case "metrics":
+                self._events().measured(request.metrics)
+            case _:
+                pass  # a beat has been heard already

@@ -12,6 +12,7 @@ from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.adapters.bell import Bell
+from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
 from copycat_executor.adapters.services import Services
 from copycat_executor.adapters.transient import is_transient
 from copycat_executor.domain.instances import Instance
@@ -33,9 +34,16 @@ RESTARTING = types_pb2.STATE_RESTARTING
 class Statuses:
     """Reports statuses; one that waits is replaced by a newer one of the same instance."""
 
-    def __init__(self, worker_id: str, services: Services, is_configured: Callable[[Instance], bool]) -> None:
+    def __init__(
+        self,
+        worker_id: str,
+        services: Services,
+        is_configured: Callable[[Instance], bool],
+        meter: WorkerMeter,
+    ) -> None:
         """Of an instance that `is_configured` denies nothing is reported: it was deleted."""
         self._is_configured = is_configured
+        self._meter = meter
         self._worker_id = worker_id
         self._services = services
         self._waiting: dict[Instance, pb.InstanceStatus] = {}
@@ -53,6 +61,7 @@ class Statuses:
         version: str | None = None,
     ) -> None:
         """Report what an instance does now."""
+        self._meter.state(instance, state)
         if not self._is_configured(instance):
             return
         status = pb.Status(

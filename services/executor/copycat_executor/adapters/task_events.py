@@ -14,6 +14,7 @@ from copycat_executor.adapters.commits import Commits
 from copycat_executor.adapters.host import Host
 from copycat_executor.adapters.jobs import Jobs
 from copycat_executor.adapters.lives import TaskLife, TaskLives
+from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
 from copycat_executor.adapters.offsets import Offsets, group_of
 from copycat_executor.adapters.queries import Queries
 from copycat_executor.adapters.suspects import Suspects
@@ -39,6 +40,7 @@ class TaskEvents:
         offsets: Offsets,
         topics: ActiveTopics,
         queries: Queries,
+        meter: WorkerMeter,
         jobs: Jobs,
     ) -> None:
         self._board = board
@@ -48,6 +50,7 @@ class TaskEvents:
         self._offsets = offsets
         self._topics = topics
         self._queries = queries
+        self._meter = meter
         self._jobs = jobs
 
     def state_changed(self, event: pb.TaskStateChanged) -> None:
@@ -69,6 +72,16 @@ class TaskEvents:
         life = self._lives.of(event.task)
         if life is not None:
             life.taken = True
+
+    def made_of(self, event: pb.PluginsInUse) -> None:
+        """A task says what it is made of."""
+        if self._lives.of(event.task) is not None:
+            self._meter.plugins(messages.task_of(event.task), event.plugins)
+
+    def measured(self, event: pb.TaskMetrics) -> None:
+        """A task has numbers."""
+        if self._lives.of(event.task) is not None:
+            self._meter.measured(messages.task_of(event.task), event.measures)
 
     def acknowledged(self, event: pb.Acknowledged, host: Host) -> None:
         """A task has progress to commit."""

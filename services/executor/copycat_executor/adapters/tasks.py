@@ -18,6 +18,7 @@ from copycat_executor.adapters.feed import Feed
 from copycat_executor.adapters.hosts import Hosts
 from copycat_executor.adapters.jobs import Jobs
 from copycat_executor.adapters.lives import TaskLife, TaskLives
+from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
 from copycat_executor.adapters.offsets import Offsets, group_of
 from copycat_executor.adapters.suspects import Suspects
 from copycat_executor.domain.desired import WantedTask
@@ -54,6 +55,7 @@ class Tasks:
         suspects: Suspects,
         commits: Commits,
         offsets: Offsets,
+        meter: WorkerMeter,
         jobs: Jobs,
         budgets: Budgets,
         worker: Mapping[str, str],
@@ -66,6 +68,7 @@ class Tasks:
         self._suspects = suspects
         self._commits = commits
         self._offsets = offsets
+        self._meter = meter
         self._jobs = jobs
         self._budgets = budgets
         self._worker = config_to_proto(worker)
@@ -83,6 +86,7 @@ class Tasks:
                 target=wanted.target,
             ),
         )
+        self._meter.begins(wanted.instance)
         life.job = self._jobs.spawn(self._start(life), f"start of task {wanted.instance}")
 
     def set_target(self, instance: Instance, target: Target) -> None:

@@ -15,7 +15,7 @@ from copycat_telemetry.context import keep_secret
 
 from copycat_executor.connectorhost.creation_keys import check_creation_keys
 from copycat_executor.connectorhost.failures import failure
-from copycat_executor.connectorhost.plugin_answers import version
+from copycat_executor.connectorhost.plugin_answers import identity
 from copycat_executor.connectorhost.secrets import Config, Resolved
 from copycat_executor.connectorhost.surroundings import Surroundings
 from copycat_executor.connectorhost.task_configs import publishable
@@ -48,7 +48,7 @@ class ConnectorInstance:
         """Run a job in the connector's thread, after those before it."""
         self._jobs.put(job)
 
-    def start(self) -> dict[str, Any]:
+    def start(self) -> dict[str, str | None]:
         """Resolve the configuration, make the connector and start it; reading secrets may block, too."""
         self._config = Resolved.of(self._config.raw, self._around.placeholders)
         spec = connector_plugin(self._config.values, self._around.plugins)
@@ -57,7 +57,7 @@ class ConnectorInstance:
         connector.initialize(self)
         connector.start(self._config.given())
         self._spec, self._connector = spec, connector
-        return {"version": version(spec)}
+        return identity(spec)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """Ask for task configurations, complete and without secrets."""

@@ -29,6 +29,11 @@ def listing(plugins: Plugins) -> list[dict[str, Any]]:
     ]
 
 
+def identity(spec: PluginSpec) -> dict[str, str | None]:
+    """Say which plugin it is."""
+    return {"class": spec.class_name, "type": spec.kind.value, "version": version(spec)}
+
+
 def version(spec: PluginSpec) -> str | None:
     """Return a plugin's version, None when it has none."""
     return spec.version if spec.version and spec.version != UNDEFINED else None

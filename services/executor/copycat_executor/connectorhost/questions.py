@@ -14,7 +14,7 @@ from copycat_connect.validation import WorkerRules, connector_plugin, plugin_key
 from copycat_telemetry.context import keep_secret
 
 from copycat_executor.connectorhost.lines import LineWriter
-from copycat_executor.connectorhost.plugin_answers import key_definition, listing, validation, version
+from copycat_executor.connectorhost.plugin_answers import identity, key_definition, listing, validation
 from copycat_executor.connectorhost.secrets import Resolved
 from copycat_executor.connectorhost.surroundings import Surroundings
 
@@ -47,8 +47,8 @@ class Question:
                 return self._keys(self._request["plugin"])
             case "validate":
                 return self._validate()
-            case "version":
-                return version(connector_plugin(self._resolve().values, self._around.plugins))
+            case "plugin":
+                return identity(connector_plugin(self._resolve().values, self._around.plugins))
             case "alter_offsets":
                 return self._alter_offsets()
             case unknown:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.config import framework_names as names
 from copycat_connect.config.definition import missing_text
 from copycat_connect.errors import ConfigError
@@ -14,6 +16,7 @@ from copycat_connect.plugin import PluginKind, PluginSpec
 from copycat_executor.host.assemble_sink import sink_runner
 from copycat_executor.host.assemble_source import source_runner
 from copycat_executor.host.order import TaskOrder
+from copycat_executor.host.plugins_in_use import plugins_in_use
 from copycat_executor.host.surroundings import Surroundings
 from copycat_executor.pipeline.control import TaskControl
 from copycat_executor.pipeline.link import TaskLink
@@ -44,6 +47,8 @@ class Assembled:
     """Runs it."""
     version: str
     """Version of its plugin."""
+    plugins: Sequence[pb.PluginInUse]
+    """What it is made of."""
 
 
 def find_connector(order: TaskOrder, surroundings: Surroundings) -> PluginSpec:
@@ -66,4 +71,5 @@ def assemble(order: TaskOrder, surroundings: Surroundings, control: TaskControl,
     """
     spec = find_connector(order, surroundings)
     make = source_runner if spec.kind is PluginKind.SOURCE else sink_runner
-    return Assembled(make(order, spec, surroundings, control, link), spec.version)
+    runner = make(order, spec, surroundings, control, link)
+    return Assembled(runner, spec.version, plugins_in_use(order, spec, surroundings))

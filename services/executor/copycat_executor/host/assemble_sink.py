@@ -23,6 +23,7 @@ from copycat_executor.pipeline.decode import Decoder
 from copycat_executor.pipeline.errant import ErrantRecords
 from copycat_executor.pipeline.letters import letter_of_message
 from copycat_executor.pipeline.link import TaskLink
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.receiver import KafkaMessage
 from copycat_executor.pipeline.sink import SinkParts, SinkRunner
 from copycat_executor.pipeline.timing import Timing
@@ -46,17 +47,16 @@ def sink_runner(
         message = f"{spec.class_name} has no tasks"
         raise ConnectError(message)
     task: SinkTask = spec.task_factory()
+    measures = Measures(surroundings.clock)
     settings = SINK_CONNECTOR.parse(order.connector_config)
     policy = ErrorPolicy.parse(settings)
-    letters, close_letters = dead_letter_queue(
-        order, settings, control, lambda: letter_of_message, surroundings.clock
-    )
-    log_reporters = _log_reporters(order, policy)
+    letters, close_letters = dead_letter_queue(order, settings, control, lambda: letter_of_message, measures)
+    log_reporters = _log_reporters(order, policy, measures)
     tolerance = Tolerance(
         policy,
         log_reporters if letters is None else (letters, *log_reporters),
         wait=control.wait,
-        clock=surroundings.clock,
+        measures=measures,
         random=surroundings.random,
     )
     converters = build_converters(order.worker_config, order.connector_config, surroundings.plugins)
@@ -73,7 +73,7 @@ def sink_runner(
         partitions=order.partitions,
         receiver=receiver,
         decoder=decoder,
-        tolerance=tolerance,
+        measures=measures,
         topics=topics,
         link=link,
         control=control,
@@ -97,10 +97,10 @@ def _consumer_config(order: TaskOrder) -> ClientConfig:
     return config
 
 
-def _log_reporters(order: TaskOrder, policy: ErrorPolicy) -> tuple[Reporter, ...]:
+def _log_reporters(order: TaskOrder, policy: ErrorPolicy, measures: Measures) -> tuple[Reporter, ...]:
     if not policy.log:
         return ()
-    return (LogReporter(order.task_id, _describe if policy.log_records else None),)
+    return (LogReporter(order.task_id, _describe if policy.log_records else None, measures),)
 
 
 def _describe(original: object) -> str:

@@ -23,6 +23,7 @@ from copycat_executor.pipeline.control import TaskControl
 from copycat_executor.pipeline.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.letters import SourceLetters
 from copycat_executor.pipeline.link import TaskLink
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.progress import SourceProgress
 from copycat_executor.pipeline.send_failures import SendFailures
 from copycat_executor.pipeline.source import SourceParts, SourceRunner
@@ -45,11 +46,13 @@ def source_runner(
         CopycatError: The configuration does not work.
     """
     settings = SOURCE_WITH_DEAD_LETTERS.parse(order.connector_config)
-    task = _new_task(spec)
+    task, measures = _new_task(spec), Measures(surroundings.clock)
     letters, close_letters = dead_letter_queue(
-        order, settings, control, lambda: _letters(surroundings), surroundings.clock
+        order, settings, control, lambda: _letters(surroundings), measures
     )
-    tolerance = _tolerance(order, ErrorPolicy.parse(settings), letters, surroundings, control)
+    policy = ErrorPolicy.parse(settings)
+    reporters = _reporters(order, policy, letters, measures)
+    tolerance = Tolerance(policy, reporters, wait=control.wait, measures=measures, random=surroundings.random)
     failures = SendFailures(tolerance)
     converters = build_converters(order.worker_config, order.connector_config, surroundings.plugins)
     aliases = settings[names.TRANSFORMS]
@@ -73,7 +76,7 @@ def source_runner(
         path=path,
         sender=sender,
         failures=failures,
-        tolerance=tolerance,
+        measures=measures,
         commits=SourceCommits(progress, link),
         topics=topics,
         link=link,
@@ -128,17 +131,11 @@ def _letters(surroundings: Surroundings) -> SourceLetters:
     return SourceLetters(lambda topic, schema, value: converter.from_connect(topic, None, schema, value))
 
 
-def _tolerance(
-    order: TaskOrder,
-    policy: ErrorPolicy,
-    letters: DeadLetterQueue | None,
-    surroundings: Surroundings,
-    control: TaskControl,
-) -> Tolerance:
+def _reporters(
+    order: TaskOrder, policy: ErrorPolicy, letters: DeadLetterQueue | None, measures: Measures
+) -> tuple[Reporter, ...]:
     reporters: tuple[Reporter, ...] = () if letters is None else (letters,)
-    if policy.log:
-        describe = (lambda record: f", where source record is = {record!r}") if policy.log_records else None
-        reporters = (*reporters, LogReporter(order.task_id, describe))
-    return Tolerance(
-        policy, reporters, wait=control.wait, clock=surroundings.clock, random=surroundings.random
-    )
+    if not policy.log:
+        return reporters
+    describe = (lambda record: f", where source record is = {record!r}") if policy.log_records else None
+    return (*reporters, LogReporter(order.task_id, describe, measures))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from copycat_connect.config import framework_names as names
 from copycat_connect.config.definition import missing_text
@@ -13,6 +13,7 @@ from copycat_connect.plugin import (
     HeaderConverter,
     PluginKind,
     Plugins,
+    PluginSpec,
     Predicate,
     Transformation,
     TransformationContext,
@@ -35,40 +36,33 @@ def build_converters(worker: Config, connector: Config, plugins: Plugins) -> Con
     Raises:
         ConfigError: One is not named, not installed, or refuses its configuration.
     """
-    key, key_name = _converter(names.KEY_CONVERTER, "key", worker, connector, plugins)
-    value, value_name = _converter(names.VALUE_CONVERTER, "value", worker, connector, plugins)
-    header, header_name = _header_converter(worker, connector, plugins)
+    key, key_name = _made(names.KEY_CONVERTER, "key", worker, connector, plugins)
+    value, value_name = _made(names.VALUE_CONVERTER, "value", worker, connector, plugins)
+    header, header_name = _made(names.HEADER_CONVERTER, "header", worker, connector, plugins)
     return Converters(key, value, header, key_name, value_name, header_name)
 
 
-def _converter(
-    name: str, role: str, worker: Config, connector: Config, plugins: Plugins
-) -> tuple[Converter, str]:
-    class_name, config = _choose(name, role, worker, connector)
-    if class_name is None:
-        raise ConfigError(missing_text(name), key=name)
-    spec = plugins.find(class_name, (PluginKind.CONVERTER,))
-    converter: Converter = spec.factory()
-    converter.configure(config, is_key=role == "key")
+def _made(name: str, role: str, worker: Config, connector: Config, plugins: Plugins) -> tuple[Any, str]:
+    level, spec = find_converter(name, worker, connector, plugins)
+    converter: Converter | HeaderConverter = spec.factory()
+    converter.configure({**_under(level, f"{name}."), "converter.type": role}, is_key=role == "key")
     return converter, spec.class_name
 
 
-def _header_converter(worker: Config, connector: Config, plugins: Plugins) -> tuple[HeaderConverter, str]:
-    class_name, config = _choose(names.HEADER_CONVERTER, "header", worker, connector)
-    spec = plugins.find(class_name or _HEADER_DEFAULT, (PluginKind.HEADER_CONVERTER,))
-    converter: HeaderConverter = spec.factory()
-    converter.configure(config, is_key=False)
-    return converter, spec.class_name
+def find_converter(
+    name: str, worker: Config, connector: Config, plugins: Plugins
+) -> tuple[Config, PluginSpec]:
+    """Take a converter from the connector or else the worker; its settings come from that same level only.
 
-
-def _choose(
-    name: str, role: str, worker: Config, connector: Config
-) -> tuple[str | None, dict[str, str | None]]:
-    """Take the class from the connector or else the worker, and its settings from that same level only."""
+    Raises:
+        ConfigError: It is not named or not installed.
+    """
     level = connector if connector.get(name) else worker
-    class_name = level.get(name)
-    settings = _under(level, f"{name}.")
-    return class_name and class_name.strip(), {**settings, "converter.type": role}
+    if name == names.HEADER_CONVERTER:
+        class_name, kind = level.get(name) or _HEADER_DEFAULT, PluginKind.HEADER_CONVERTER
+    else:
+        class_name, kind = required(level, name), PluginKind.CONVERTER
+    return level, plugins.find(class_name.strip(), (kind,))
 
 
 def build_chain(
@@ -88,7 +82,7 @@ def build_chain(
 
 def _step(alias: str, connector: Config, plugins: Plugins, context: TransformationContext) -> ChainStep:
     prefix = f"{names.TRANSFORMS}.{alias}."
-    spec = plugins.find(_required(connector, f"{prefix}type"), (PluginKind.TRANSFORMATION,))
+    spec = plugins.find(required(connector, f"{prefix}type"), (PluginKind.TRANSFORMATION,))
     transformation: Transformation = spec.factory()
     transformation.initialize(context)
     transformation.configure(_own(connector, prefix))
@@ -103,13 +97,18 @@ def _step(alias: str, connector: Config, plugins: Plugins, context: Transformati
 
 def _predicate(alias: str, connector: Config, plugins: Plugins) -> Predicate:
     prefix = f"{names.PREDICATES}.{alias}."
-    spec = plugins.find(_required(connector, f"{prefix}type"), (PluginKind.PREDICATE,))
+    spec = plugins.find(required(connector, f"{prefix}type"), (PluginKind.PREDICATE,))
     predicate: Predicate = spec.factory()
     predicate.configure(_own(connector, prefix))
     return predicate
 
 
-def _required(config: Config, name: str) -> str:
+def required(config: Config, name: str) -> str:
+    """Return what a configuration has under a key.
+
+    Raises:
+        ConfigError: Nothing.
+    """
     value = (config.get(name) or "").strip()
     if not value:
         raise ConfigError(missing_text(name), key=name)

@@ -129,6 +129,15 @@ class KafkaReceiver:
             if each.offset >= 0
         }
 
+    def lag(self) -> int:
+        """Return what is left of the partition that is most behind, by the ends its last fetches told."""
+        positions = self._consumer.position(self._assigned)
+        return max((self._left(each) for each in positions if each.offset >= 0), default=0)
+
+    def _left(self, position: ClientPartition) -> int:
+        _, high = self._consumer.get_watermark_offsets(position, cached=True)
+        return max(high - position.offset, 0)
+
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Continue at these offsets."""
         for partition, offset in offsets.items():

@@ -16,6 +16,7 @@ from copycat_executor.pipeline.client_config import admin_config, producer_confi
 from copycat_executor.pipeline.control import TaskControl
 from copycat_executor.pipeline.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.letters import LetterOf
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.timing import Timing
 
 _log = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ def dead_letter_queue(
     settings: Mapping[str, ConfigSetting],
     control: TaskControl,
     letters: Callable[[], LetterOf],
-    clock: Callable[[], float],
+    measures: Measures,
 ) -> tuple[DeadLetterQueue | None, Callable[[], None]]:
     """Make the dead letter queue, where the connector names one, and what closes it; `letters` reads records.
 
@@ -55,13 +56,14 @@ def dead_letter_queue(
         order.task,
         letter_of=letters(),
         context_headers=settings[names.DLQ_CONTEXT_HEADERS],
+        measures=measures,
         scrub=order.secrets.scrub,
     )
     patience = Timing.parse(order.worker_config).flush_timeout
 
     def close() -> None:
         # What failed the task is among them, and no commit waited for it.
-        if not control.dropped and not queue.settle(patience, clock):
+        if not control.dropped and not queue.settle(patience, measures.clock):
             _log.warning("Records were not written to the dead letter queue %s in time", topic)
         sender.close()
 

@@ -11,7 +11,8 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.data.topic_partition import TopicPartition
 
 from copycat_executor.host.questions import Questions
-from copycat_executor.pipeline.link import Counts, TaskState
+from copycat_executor.pipeline.link import TaskState
+from copycat_executor.pipeline.measures import Measure
 
 _STATES: Final = {
     TaskState.RUNNING: types_pb2.STATE_RUNNING,
@@ -81,16 +82,26 @@ class StreamLink:
         """Ask for committed source offsets; blocks."""
         return self._questions.ask(self._ref, partitions)
 
-    def counts(self, counts: Counts) -> None:
-        """Report the numbers so far."""
-        metrics = pb.TaskMetrics(
-            task=self._ref,
-            records_in=counts.records_in,
-            records_out=counts.records_out,
-            records_skipped=counts.records_skipped,
-            errors=counts.errors,
-        )
-        self._send(pb.AttachRequest(metrics=metrics))
+    def plugins(self, plugins: Sequence[pb.PluginInUse]) -> None:
+        """Report what the task is made of."""
+        self._send(pb.AttachRequest(plugins=pb.PluginsInUse(task=self._ref, plugins=plugins)))
+
+    def measured(self, measures: Mapping[str, Measure]) -> None:
+        """Report what was measured."""
+        if not measures:
+            return
+        found = [
+            pb.Measure(
+                name=name,
+                count=each.count,
+                total=each.total,
+                highest=each.highest,
+                lowest=each.lowest,
+                last=each.last,
+            )
+            for name, each in measures.items()
+        ]
+        self._send(pb.AttachRequest(metrics=pb.TaskMetrics(task=self._ref, measures=found)))
 
     def _state(self, changed: pb.TaskStateChanged) -> None:
         self._send(pb.AttachRequest(state_changed=changed))

@@ -159,6 +159,10 @@ class KafkaSender:
             return False
         return done
 
+    def under_way(self) -> int:
+        """Return how many records are neither durable nor failed yet."""
+        return len(self._producer)
+
     def _poll(self, seconds: float) -> None:
         self._producer.poll(seconds)
         self._login.check()

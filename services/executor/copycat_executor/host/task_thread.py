@@ -99,6 +99,7 @@ class TaskThread:
         keep_secret(order.secrets.scrub)
         assembled = assemble(order, self._surroundings, self._control, self._link)
         self._link.version = assembled.version
+        self._link.plugins(assembled.plugins)
         self._runner = assembled.runner
         assembled.runner.run()
 

@@ -11,6 +11,7 @@ from copycat_connect.data.topic_partition import RecordMetadata
 from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipeline.letters import Letter, LetterOf
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.sender import OutgoingRecord, RecordSender
 from copycat_executor.pipeline.tolerate import FailedRecord
 from copycat_executor.pipeline.trace import class_name, trace_text
@@ -33,6 +34,7 @@ class DeadLetterQueue:
         *,
         letter_of: LetterOf,
         context_headers: bool,
+        measures: Measures,
         scrub: Callable[[str], str] = str,
     ) -> None:
         """`letter_of` says what to keep of a record; `scrub` takes secrets out of the context headers."""
@@ -42,6 +44,7 @@ class DeadLetterQueue:
         self._connector = connector
         self._task = task
         self._context_headers = context_headers
+        self._measures = measures
         self._scrub = scrub
 
     def report(self, failed: FailedRecord) -> None:
@@ -50,6 +53,7 @@ class DeadLetterQueue:
 
     def send(self, failed: FailedRecord) -> Future[None]:
         """Queue a failed record; the future tells when it is durable."""
+        self._measures.note("deadletterqueue-produce-requests")
         letter = self._letter_of(failed.original)
         headers = list(letter.headers)
         if self._context_headers:
@@ -61,6 +65,7 @@ class DeadLetterQueue:
             if error is None:
                 written.set_result(None)
             else:
+                self._measures.note("deadletterqueue-produce-failures")
                 _log.error("Could not produce message to dead letter queue. topic=%s: %s", self._topic, error)
                 wrapped = ConnectError(f"Could not produce message to dead letter queue. topic={self._topic}")
                 wrapped.__cause__ = error

@@ -50,7 +50,6 @@ class Decoder:
         self._topics = topics
         self._traced = traced
         self._only_topic: str | None = None
-        self.filtered = 0
 
     def expect(self, topics: Iterable[str]) -> None:
         """Say which topics the messages can be of."""
@@ -82,7 +81,6 @@ class Decoder:
                 return SinkBatch.of(self._one_by_one(columns.messages))
             done = changed.done
             if changed.places is not None:
-                self.filtered += len(columns.messages) - len(changed.places)
                 columns = columns.at(changed.places)
             columns = columns.with_values(changed.schema, changed.values)
         if done == len(self._chain):
@@ -102,9 +100,7 @@ class Decoder:
                 result = self._chain.apply(record, message, done)
             except RecordSkippedError:
                 continue
-            if result is None:
-                self.filtered += 1
-            else:
+            if result is not None:
                 kept.append(result)
         return kept
 
@@ -114,7 +110,6 @@ class Decoder:
         outcomes = self._chain.apply_to_records(records, messages, done)
         if outcomes.failure is not None:
             raise outcomes.failure
-        self.filtered += len(messages) - len(outcomes.records) - len(outcomes.skipped)
         return [record for _, record in outcomes.records]
 
     def _one_by_one(self, messages: Sequence[KafkaMessage]) -> list[SinkRecord]:

@@ -87,7 +87,7 @@ class ErrantRecords:
         """
         message = record.message if isinstance(record, TracedRecord) else self._rebuild(record)
         failed = FailedRecord(Stage.TASK_PUT, _TASK_CLASS, error, message)
-        self._tolerance.errors += 1
+        self._tolerance.note_failure()
         for reporter in self._reporters:
             reporter.report(failed)
         written: Future[None] = Future() if self._queue is None else self._queue.send(failed)
@@ -97,7 +97,7 @@ class ErrantRecords:
         if not self._tolerance.policy.tolerate_all:
             self._exceeded = ToleranceExceededError(Stage.TASK_PUT)
             raise self._exceeded from error
-        self._tolerance.skipped += 1
+        self._tolerance.note_skipped()
         return written
 
     def check(self) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
 from copycat_connect.data.topic_partition import TopicPartition
+
+from copycat_executor.pipeline.measures import Measure
 
 
 class TaskState(Enum):
@@ -17,20 +18,6 @@ class TaskState(Enum):
     PAUSED = "PAUSED"
     FAILED = "FAILED"
     UNASSIGNED = "UNASSIGNED"
-
-
-@dataclass(slots=True)
-class Counts:
-    """Numbers of a task since it started."""
-
-    records_in: int = 0
-    """Polled or consumed."""
-    records_out: int = 0
-    """Delivered or put."""
-    records_skipped: int = 0
-    """Filtered or skipped."""
-    errors: int = 0
-    """Errors met."""
 
 
 class TaskLink(Protocol):
@@ -58,5 +45,5 @@ class TaskLink(Protocol):
             RetriableError: There is no answer now.
         """
 
-    def counts(self, counts: Counts) -> None:
-        """Report the numbers so far."""
+    def measured(self, measures: Mapping[str, Measure]) -> None:
+        """Report what was measured since the last such report; nothing is no report."""

@@ -54,6 +54,9 @@ class RecordReceiver(Protocol):
     def positions(self) -> dict[TopicPartition, int]:
         """Return the next offset of each partition that something was read of since it began or sought."""
 
+    def lag(self) -> int:
+        """Return how many records the partition that is most behind has left, as far as is known."""
+
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Continue at these offsets."""
 

@@ -20,13 +20,15 @@ class SendFailures:
     def __init__(self, tolerance: Tolerance) -> None:
         self._tolerance = tolerance
         self._first: Exception | None = None
+        self.lost = 0
 
     def __bool__(self) -> bool:
         return self._first is not None
 
     def add(self, error: Exception, message: object) -> None:
         """Note a record that was not written; `message` is what the producer knows of it."""
-        self._tolerance.errors += 1
+        self.lost += 1
+        self._tolerance.note_failure()
         try:
             self._tolerance.fail(FailedRecord(Stage.KAFKA_PRODUCE, _TASK_CLASS, error, message))
         except ToleranceExceededError:

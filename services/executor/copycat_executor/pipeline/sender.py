@@ -55,6 +55,9 @@ class RecordSender(Protocol):
     def flush(self, seconds: float) -> bool:
         """Wait until everything is durable or failed; False when the time was not enough."""
 
+    def under_way(self) -> int:
+        """Return how many records are neither durable nor failed yet."""
+
     def drop(self) -> None:
         """Drop what is still queued; may be called by any thread."""
 

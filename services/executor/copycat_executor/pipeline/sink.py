@@ -16,14 +16,15 @@ from copycat_executor.pipeline.control import TaskControl
 from copycat_executor.pipeline.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.decode import Decoder
 from copycat_executor.pipeline.errant import ErrantRecords
-from copycat_executor.pipeline.link import Counts, TaskLink, TaskState
+from copycat_executor.pipeline.link import TaskLink, TaskState
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.receiver import KafkaMessage, RecordReceiver
 from copycat_executor.pipeline.schedule import CommitSchedule
 from copycat_executor.pipeline.sink_context import RunningSinkContext
+from copycat_executor.pipeline.sink_meter import SinkMeter
 from copycat_executor.pipeline.sink_positions import SinkPositions
 from copycat_executor.pipeline.stages import DrainedError, Stage, StaleTaskError, TaskFailedError, failing
 from copycat_executor.pipeline.timing import Timing
-from copycat_executor.pipeline.tolerate import Tolerance
 from copycat_executor.pipeline.topics import TopicLedger
 
 _log = logging.getLogger(__name__)
@@ -48,8 +49,8 @@ class SinkParts:
     """Reads from Kafka."""
     decoder: Decoder
     """Makes its batches."""
-    tolerance: Tolerance
-    """Counts what failed."""
+    measures: Measures
+    """Its numbers."""
     topics: TopicLedger
     """Its topics."""
     link: TaskLink
@@ -85,8 +86,7 @@ class SinkRunner:
         self._batch: SinkBatch | None = None
         self._unput: Sequence[KafkaMessage] = ()
         self._put_at = clock()
-        self._read = 0
-        self._put = 0
+        self._meter = SinkMeter(parts.measures, parts.link, parts.receiver, lambda: self._positions.committed)
 
     def run(self) -> None:
         """Run until told to end; blocks.
@@ -144,6 +144,7 @@ class SinkRunner:
         try:
             while not control.stopping:
                 self._settle()
+                self._meter.report()
                 if control.paused is not self._context.suspended:
                     self._follow_target(control.paused)
                 if self._context.take_commit_request():
@@ -183,14 +184,14 @@ class SinkRunner:
             messages = parts.receiver.read(parts.max_records, wait)
             if messages:
                 self._unput = messages
-                self._read += len(messages)
+                self._meter.read(len(messages))
                 self._batch = parts.decoder.batch(messages)
                 self._put_at = 0.0
             elif self._clock() >= self._put_at:
                 self._batch = SinkBatch.of(())
 
     def _deliver(self, batch: SinkBatch) -> None:
-        parts = self._parts
+        parts, began = self._parts, self._clock()
         try:
             parts.task.put(batch)
         except RetriableError as error:
@@ -208,7 +209,7 @@ class SinkRunner:
         now = self._clock()
         if self._unput:
             self._schedule.note_data(now)
-        self._put += len(batch)
+        self._meter.put(len(batch), began)
         self._batch, self._unput = None, ()
         wait = self._context.take_timeout()
         self._put_at = now + (_EMPTY_PUT if wait is None else wait)
@@ -220,7 +221,7 @@ class SinkRunner:
 
     def _commit(self, *, closing: bool = False) -> None:
         parts = self._parts
-        parts.link.counts(self._counts())
+        self._meter.commits.begin()
         self._schedule.done(self._clock())
         put = self._positions.put(parts.receiver.positions(), self._unput)
         if not put or not self._failures_are_safe():
@@ -228,6 +229,7 @@ class SinkRunner:
         try:
             answer = parts.task.pre_commit(put)
         except Exception:
+            self._meter.commits.failed()
             _log.exception("The task could not flush; it continues from the last committed offsets")
             if not closing:
                 self._seek(self._positions.committed)
@@ -237,7 +239,11 @@ class SinkRunner:
             parts.link.topics_seen(topics)
         durable = self._positions.durable(answer, put)
         if durable:
-            parts.link.acknowledge_sink(self._positions.acknowledge(durable), durable)
+            sequence = self._positions.acknowledge(durable)
+            parts.link.acknowledge_sink(sequence, durable)
+            self._meter.commits.acknowledged(sequence)
+        else:
+            self._meter.commits.nothing_new()
         self._tidy()
 
     def _failures_are_safe(self) -> bool:
@@ -256,6 +262,7 @@ class SinkRunner:
             if settlement.stale:
                 raise StaleTaskError
             self._positions.settle(settlement.sequence, settlement.error)
+            self._meter.commits.settled(settlement.sequence, settlement.error)
 
     def _commit_last(self) -> None:
         """Acknowledge for the last time and wait for the answer, while a drain leaves time for it."""
@@ -273,14 +280,12 @@ class SinkRunner:
         except Exception:
             _log.exception("The last offset commit failed; records since the one before will be repeated")
 
-    def _counts(self) -> Counts:
-        decoder, tolerance = self._parts.decoder, self._parts.tolerance
-        return Counts(self._read, self._put, decoder.filtered + tolerance.skipped, tolerance.errors)
-
     def _close(self) -> None:
+        self._meter.report(now=True)
         task, partitions = self._parts.task, self._context.assignment
         for close in (lambda: task.close(partitions), task.stop, *self._parts.closers):
             try:
                 close()
             except Exception:
                 _log.exception("Something did not close")
+        self._meter.flush()

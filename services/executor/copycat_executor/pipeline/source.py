@@ -12,16 +12,17 @@ from copycat_connect.plugin.tasks import SourceTask
 
 from copycat_executor.pipeline.control import TaskControl
 from copycat_executor.pipeline.dead_letter import DeadLetterQueue
-from copycat_executor.pipeline.link import Counts, TaskLink, TaskState
+from copycat_executor.pipeline.link import TaskLink, TaskState
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.schedule import CommitSchedule
 from copycat_executor.pipeline.send_failures import SendFailures
 from copycat_executor.pipeline.sender import RecordSender
 from copycat_executor.pipeline.source_commits import SourceCommits
 from copycat_executor.pipeline.source_context import RunningSourceContext
+from copycat_executor.pipeline.source_meter import SourceMeter
 from copycat_executor.pipeline.source_path import Batch, SourcePath
 from copycat_executor.pipeline.stages import DrainedError, Stage, StaleTaskError, TaskFailedError, failing
 from copycat_executor.pipeline.timing import Timing
-from copycat_executor.pipeline.tolerate import Tolerance
 from copycat_executor.pipeline.topics import TopicLedger
 
 _log = logging.getLogger(__name__)
@@ -47,8 +48,8 @@ class SourceParts:
     """Where the path hands records to."""
     failures: SendFailures
     """What the sender could not write."""
-    tolerance: Tolerance
-    """Counts what failed."""
+    measures: Measures
+    """Its numbers."""
     commits: SourceCommits
     """Its offsets."""
     topics: TopicLedger
@@ -78,8 +79,8 @@ class SourceRunner:
         self._context = RunningSourceContext(lambda: parts.config, parts.link, self._wait)
         self._paused = False
         self._behind = False
-        self._polled = 0
         self._retry = _RETRY_FIRST
+        self._meter = SourceMeter(parts.measures, parts.link, self._progress)
 
     def run(self) -> None:
         """Run until told to end; blocks.
@@ -122,6 +123,7 @@ class SourceRunner:
         try:
             while not control.stopping:
                 self._settle()
+                self._meter.report()
                 if control.paused is not self._paused:
                     self._paused = control.paused
                     self._parts.link.state(TaskState.PAUSED if self._paused else TaskState.RUNNING)
@@ -143,7 +145,6 @@ class SourceRunner:
             batch = self._poll()
         with failing(Stage.KAFKA_PRODUCE):
             if batch is not None and len(batch) > 0:
-                self._polled += len(batch)
                 self._schedule.note_data(self._clock())
                 parts.path.deliver(batch)
             elif not self._context.waited:
@@ -152,6 +153,7 @@ class SourceRunner:
         parts.path.tell_written()
 
     def _poll(self) -> Batch | None:
+        began = self._clock()
         try:
             batch = self._parts.task.poll()
         except RetriableError as error:
@@ -160,6 +162,8 @@ class SourceRunner:
             self._retry = min(self._retry * 2, _RETRY_CEILING)
             return None
         self._retry = _RETRY_FIRST
+        if batch is not None:
+            self._meter.polled(len(batch), began)
         return batch
 
     def _wait(self, seconds: float) -> bool:
@@ -184,13 +188,15 @@ class SourceRunner:
         self._tidy()
 
     def _acknowledge(self) -> bool:
-        parts = self._parts
-        parts.link.counts(self._counts())
+        parts, commits = self._parts, self._meter.commits
+        commits.begin()
         if not parts.commits.pending:
+            commits.nothing_new()
             return False
         # A flush that takes too long goes on before anything is polled: else it might never come to an end.
         self._behind = not self._flush()
         if self._behind:
+            commits.failed()
             _log.warning("Records are not durable yet, polling waits for Kafka")
             return True
         if parts.failures:
@@ -198,7 +204,9 @@ class SourceRunner:
         topics = parts.topics.take_unreported()
         if topics:
             parts.link.topics_seen(topics)
-        return parts.commits.acknowledge()
+        sequence = parts.commits.acknowledge()
+        commits.acknowledged(sequence)
+        return True
 
     def _flush(self) -> bool:
         control, was_stopping = self._parts.control, self._parts.control.stopping
@@ -211,8 +219,11 @@ class SourceRunner:
         return letters is None or letters.settle(self._timing.flush_timeout, self._clock)
 
     def _settle(self) -> None:
-        committed = [self._parts.commits.settle(each) for each in self._parts.control.take_settlements()]
-        if any(committed):
+        committed = False
+        for settlement in self._parts.control.take_settlements():
+            self._meter.commits.settled(settlement.sequence, settlement.error)
+            committed |= self._parts.commits.settle(settlement)
+        if committed:
             self._tell_committed()
 
     def _commit_last(self) -> None:
@@ -238,13 +249,17 @@ class SourceRunner:
         except Exception:
             _log.exception("The task failed to take note of a commit")
 
-    def _counts(self) -> Counts:
-        path, tolerance = self._parts.path, self._parts.tolerance
-        return Counts(self._polled, path.delivered, path.filtered + tolerance.skipped, tolerance.errors)
+    def _progress(self) -> tuple[int, int]:
+        """Return how many records were written, and how many are under way."""
+        parts = self._parts
+        active = parts.sender.under_way()
+        return parts.path.delivered - parts.failures.lost - active, active
 
     def _close(self) -> None:
+        self._meter.report(now=True)
         for close in (self._parts.task.stop, *self._parts.closers):
             try:
                 close()
             except Exception:
                 _log.exception("Something did not close")
+        self._meter.flush()

@@ -31,15 +31,13 @@ class SourceCommits:
         """True while the fate of an acknowledgement is open."""
         return bool(self._unsettled)
 
-    def acknowledge(self) -> bool:
-        """Report what is new; the caller made sure that it is durable (I1). False when nothing is."""
-        if not self._progress:
-            return False
+    def acknowledge(self) -> int:
+        """Report what is new; the caller made sure that it is durable (I1). Returns the report's number."""
         offsets = self._progress.take()
         self._sequence += 1
         self._unsettled[self._sequence] = offsets
         self._link.acknowledge_source(self._sequence, offsets)
-        return True
+        return self._sequence
 
     def settle(self, settlement: Settlement) -> bool:
         """Take note of a fate; True when the offsets are committed.

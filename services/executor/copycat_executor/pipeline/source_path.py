@@ -54,7 +54,6 @@ class SourcePath:
         self._commit_record = commit_record
         self._written: deque[tuple[SourceRecord, RecordMetadata | None]] = deque()
         self.delivered = 0
-        self.filtered = 0
 
     def deliver(self, batch: Batch) -> None:
         """Hand every record of a batch to the producer and note how far that is.
@@ -77,7 +76,6 @@ class SourcePath:
         if plain and self._send_columns(
             batch.topic, _keys(batch, places), (changed.schema, changed.values), utf8=utf8
         ):
-            self.filtered += len(batch) - len(changed.values)
             self._progress.advance(batch.source_partition, batch.source_offset)
             return
         originals = self._remaining(list(batch), places)
@@ -226,7 +224,6 @@ class SourcePath:
         return True
 
     def _drop(self, original: SourceRecord) -> None:
-        self.filtered += 1
         if self._commit_record is not None:
             self._written.append((original, None))
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from copycat_connect.errors import RetriableError
 
+from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.stages import DrainedError, RecordSkippedError, Stage, ToleranceExceededError
 
 T = TypeVar("T")
@@ -74,7 +75,7 @@ class Tolerance:
         reporters: tuple[Reporter, ...],
         *,
         wait: Callable[[float], bool],
-        clock: Callable[[], float],
+        measures: Measures,
         random: Callable[[], float],
     ) -> None:
         """Compose the handler.
@@ -82,11 +83,10 @@ class Tolerance:
         `wait` sleeps and answers True when the task must end; `random` gives numbers from 0 to 1.
         """
         self.policy = policy
-        self.errors = 0
-        self.skipped = 0
+        self._measures = measures
         self._reporters = reporters
         self._wait = wait
-        self._clock = clock
+        self._clock = measures.clock
         self._random = random
 
     def recover(
@@ -108,11 +108,13 @@ class Tolerance:
             if self._wait(self._delay(attempt, left)):
                 raise DrainedError
             attempt += 1
+            self._measures.note("total-record-failures")
+            self._measures.note("total-retries")
             try:
                 return again()
             except Exception as failure:
                 error = failure
-        self.errors += 1
+        self.note_failure()
         self.fail(FailedRecord(stage, plugin, error, original))
         raise RecordSkippedError
 
@@ -126,7 +128,16 @@ class Tolerance:
             reporter.report(failed)
         if not self.policy.tolerate_all:
             raise ToleranceExceededError(failed.stage) from failed.error
-        self.skipped += 1
+        self.note_skipped()
+
+    def note_failure(self) -> None:
+        """Count a record that failed for good, together with the attempt that said so."""
+        self._measures.note("total-record-failures")
+        self._measures.note("total-record-errors")
+
+    def note_skipped(self) -> None:
+        """Count a record that was left out."""
+        self._measures.note("total-records-skipped")
 
     def _left(self, start: float) -> float | None:
         timeout = self.policy.retry_timeout
@@ -142,14 +153,16 @@ class Tolerance:
 class LogReporter:
     """Writes failed records to the log (`errors.log.enable`)."""
 
-    def __init__(self, task_id: str, describe: Callable[[object], str] | None) -> None:
+    def __init__(self, task_id: str, describe: Callable[[object], str] | None, measures: Measures) -> None:
         """`describe` names a record in the line; None leaves records out (they may hold secrets)."""
         self._task_id = task_id
         self._describe = describe
+        self._measures = measures
         self._log = logging.getLogger(__name__)
 
     def report(self, failed: FailedRecord) -> None:
         """Log one failure in Kafka Connect's words."""
+        self._measures.note("total-errors-logged")
         detail = "" if self._describe is None else self._describe(failed.original)
         self._log.error(
             "Error encountered in task %s. Executing stage '%s' with class '%s'%s.",

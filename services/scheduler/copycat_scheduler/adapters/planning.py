@@ -11,6 +11,7 @@ from copycat_connect.errors import CopycatError, NotWriterError
 from copycat_eventlog.handler import EventSourced
 
 from copycat_scheduler.adapters.connectors import Connectors
+from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.statuses import Statuses
 from copycat_scheduler.adapters.topics import TopicCatalog
 from copycat_scheduler.domain.commands import Reschedule
@@ -56,7 +57,14 @@ class Planning:
     """Holds the leases, and plans whenever its bell rings or a lease runs out, while this instance leads."""
 
     def __init__(
-        self, events: SchedulerEvents, inputs: Inputs, bells: Bells, *, lease: float, delay: float
+        self,
+        events: SchedulerEvents,
+        inputs: Inputs,
+        bells: Bells,
+        *,
+        lease: float,
+        delay: float,
+        rebalances: Rebalances,
     ) -> None:
         """Plan nothing before `run`.
 
@@ -66,7 +74,9 @@ class Planning:
             bells: Rung when something changed.
             lease: Seconds a worker may be silent.
             delay: Seconds the work of a lost worker waits for it.
+            rebalances: Told of every plan.
         """
+        self._rebalances = rebalances
         self._events = events
         self._inputs = inputs
         self._bells = bells
@@ -154,6 +164,7 @@ class Planning:
         before = self._events.state.assignments
         world = self._world(leases, now)
         outcome = await self._events.execute(world)
+        self._rebalances.planned(world.generation, changed=bool(outcome.events))
         if outcome.events:
             self._issued = world.generation
             taken = [before[each.instance] for each in outcome.events if isinstance(each, Unassigned)]

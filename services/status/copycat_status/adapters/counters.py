@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from copycat_telemetry.metrics.registry import Reading
+from copycat_telemetry.metrics.worker_groups import STATUS_STORE
+
 
 @dataclass(slots=True)
 class WriteCounters:
-    """Totals since the start; the names in Kafka's group `status-backing-store-metrics` are in `totals`."""
+    """Totals since the start, told as the group `status-backing-store-metrics`."""
 
     retries: int = 0
     failures: int = 0
     successes: int = 0
 
-    def totals(self) -> dict[str, int]:
-        """Return the totals by metric name."""
-        return {
+    def reading(self) -> Reading:
+        """Tell the totals."""
+        totals = {
             "status-update-retry-total": self.retries,
             "status-update-failure-total": self.failures,
             "status-update-success-total": self.successes,
         }
+        return Reading(STATUS_STORE, {}, totals)

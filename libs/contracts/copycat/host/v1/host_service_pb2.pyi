@@ -68,6 +68,7 @@ class AttachRequest(_message.Message):
     METRICS_FIELD_NUMBER: _builtins.int
     QUERY_WANTED_FIELD_NUMBER: _builtins.int
     TAKEN_FIELD_NUMBER: _builtins.int
+    PLUGINS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
         """First of the stream."""
@@ -104,6 +105,10 @@ class AttachRequest(_message.Message):
     def taken(self) -> Global___TaskTaken:
         """A task's order arrived."""
 
+    @_builtins.property
+    def plugins(self) -> Global___PluginsInUse:
+        """What a task is made of."""
+
     def __init__(
         self,
         *,
@@ -116,12 +121,13 @@ class AttachRequest(_message.Message):
         metrics: Global___TaskMetrics | None = ...,
         query_wanted: Global___QueryWanted | None = ...,
         taken: Global___TaskTaken | None = ...,
+        plugins: Global___PluginsInUse | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "plugins", b"plugins", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "plugins", b"plugins", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "state_changed", "acknowledged", "topics_seen", "offsets_wanted", "heartbeat", "metrics", "query_wanted", "taken"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "state_changed", "acknowledged", "topics_seen", "offsets_wanted", "heartbeat", "metrics", "query_wanted", "taken", "plugins"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -386,44 +392,144 @@ class Heartbeat(_message.Message):
 Global___Heartbeat: _TypeAlias = Heartbeat  # noqa: Y015
 
 @_typing.final
-class TaskMetrics(_message.Message):
-    """Counters of a task since it started."""
+class PluginsInUse(_message.Message):
+    """What a task is made of; sent once it is put together."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TASK_FIELD_NUMBER: _builtins.int
-    RECORDS_IN_FIELD_NUMBER: _builtins.int
-    RECORDS_OUT_FIELD_NUMBER: _builtins.int
-    RECORDS_SKIPPED_FIELD_NUMBER: _builtins.int
-    ERRORS_FIELD_NUMBER: _builtins.int
-    records_in: _builtins.int
-    """Records polled or consumed."""
-    records_out: _builtins.int
-    """Records delivered or put."""
-    records_skipped: _builtins.int
-    """Records filtered or skipped."""
-    errors: _builtins.int
-    """Errors met."""
+    PLUGINS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def task(self) -> Global___TaskRef:
         """The task."""
+
+    @_builtins.property
+    def plugins(self) -> _containers.RepeatedCompositeFieldContainer[Global___PluginInUse]:
+        """One for each part."""
 
     def __init__(
         self,
         *,
         task: Global___TaskRef | None = ...,
-        records_in: _builtins.int = ...,
-        records_out: _builtins.int = ...,
-        records_skipped: _builtins.int = ...,
-        errors: _builtins.int = ...,
+        plugins: _abc.Iterable[Global___PluginInUse] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["errors", b"errors", "records_in", b"records_in", "records_out", b"records_out", "records_skipped", b"records_skipped", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["plugins", b"plugins", "task", b"task"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PluginsInUse: _TypeAlias = PluginsInUse  # noqa: Y015
+
+@_typing.final
+class PluginInUse(_message.Message):
+    """A plugin of a task."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROLE_FIELD_NUMBER: _builtins.int
+    ALIAS_FIELD_NUMBER: _builtins.int
+    CLASS_NAME_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    TYPE_FIELD_NUMBER: _builtins.int
+    role: _builtins.str
+    """What it is for: connector, task, key-converter, value-converter, header-converter, transform, predicate."""
+    alias: _builtins.str
+    """Its alias in the configuration; transformations and predicates only."""
+    class_name: _builtins.str
+    """Its class."""
+    version: _builtins.str
+    """Its version; `undefined` when it has none."""
+    type: _builtins.str
+    """source or sink; connectors only."""
+    def __init__(
+        self,
+        *,
+        role: _builtins.str = ...,
+        alias: _builtins.str = ...,
+        class_name: _builtins.str = ...,
+        version: _builtins.str = ...,
+        type: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alias", b"alias", "class_name", b"class_name", "role", b"role", "type", b"type", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PluginInUse: _TypeAlias = PluginInUse  # noqa: Y015
+
+@_typing.final
+class TaskMetrics(_message.Message):
+    """What a task measured since its last such message; nothing is sent while nothing happens."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TASK_FIELD_NUMBER: _builtins.int
+    MEASURES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def task(self) -> Global___TaskRef:
+        """The task."""
+
+    @_builtins.property
+    def measures(self) -> _containers.RepeatedCompositeFieldContainer[Global___Measure]:
+        """One for each name."""
+
+    def __init__(
+        self,
+        *,
+        task: Global___TaskRef | None = ...,
+        measures: _abc.Iterable[Global___Measure] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["measures", b"measures", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TaskMetrics: _TypeAlias = TaskMetrics  # noqa: Y015
+
+@_typing.final
+class Measure(_message.Message):
+    """Values noted under one name."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    HIGHEST_FIELD_NUMBER: _builtins.int
+    LOWEST_FIELD_NUMBER: _builtins.int
+    LAST_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """What was measured, e.g. batch-size."""
+    count: _builtins.int
+    """How many values."""
+    total: _builtins.float
+    """Their sum."""
+    highest: _builtins.float
+    """The highest."""
+    lowest: _builtins.float
+    """The lowest."""
+    last: _builtins.float
+    """The newest."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        count: _builtins.int = ...,
+        total: _builtins.float = ...,
+        highest: _builtins.float = ...,
+        lowest: _builtins.float = ...,
+        last: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "highest", b"highest", "last", b"last", "lowest", b"lowest", "name", b"name", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Measure: _TypeAlias = Measure  # noqa: Y015
 
 @_typing.final
 class AttachResponse(_message.Message):

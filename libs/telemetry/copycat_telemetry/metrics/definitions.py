@@ -1,0 +1,62 @@
+"""What a metric is: its group, its name, its kind and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+
+
+class Kind(Enum):
+    """How a metric's values are to be read."""
+
+    GAUGE = auto()
+    """A number that rises and falls."""
+    TOTAL = auto()
+    """A number that rises from 0 until its owner starts again."""
+    TEXT = auto()
+    """A word or a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One attribute of a group."""
+
+    name: str
+    """Kafka's name, with hyphens."""
+    kind: Kind
+    """How to read it."""
+    doc: str
+    """What it says, with its unit."""
+
+
+@dataclass(frozen=True)
+class MetricGroup:
+    """Metrics that are told together and differ by the same tags; a Kafka MBean type."""
+
+    name: str
+    """Kafka's name of the type, with hyphens."""
+    tags: tuple[str, ...]
+    """What tells two of its instances apart, in the order of the MBean."""
+    metrics: tuple[Metric, ...]
+    """All it has; an instance may lack some."""
+
+    @cached_property
+    def by_name(self) -> dict[str, Metric]:
+        """The metrics by their names."""
+        return {metric.name: metric for metric in self.metrics}
+
+
+def gauge(name: str, doc: str) -> Metric:
+    """Define a number that rises and falls."""
+    return Metric(name, Kind.GAUGE, doc)
+
+
+def total(name: str, doc: str) -> Metric:
+    """Define a number that only rises."""
+    return Metric(name, Kind.TOTAL, doc)
+
+
+def text(name: str, doc: str) -> Metric:
+    """Define a word."""
+    return Metric(name, Kind.TEXT, doc)

@@ -1,0 +1,55 @@
+"""Export of metrics over OTLP, where a collector is named."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least
+
+from copycat_telemetry.metrics.registry import Registry
+
+if TYPE_CHECKING:
+    from copycat_telemetry.metrics.otlp import MetricExport
+
+ENDPOINT: Final = "otel.exporter.otlp.endpoint"
+INTERVAL: Final = ConfigKey(
+    "otel.metric.export.interval.ms",
+    INT,
+    LOW,
+    default=60_000,
+    validator=at_least(1),
+    doc="Milliseconds between two exports of metrics to the collector of otel.exporter.otlp.endpoint.",
+)
+
+
+@asynccontextmanager
+async def exporting(service: str, properties: Mapping[str, str], registry: Registry) -> AsyncIterator[None]:
+    """Export a registry while the block runs; without a collector nothing is loaded.
+
+    Raises:
+        ConfigError: The interval is wrong.
+    """
+    interval = ConfigDef(INTERVAL).parse(properties)[INTERVAL.name] / 1000
+    endpoint = properties.get(ENDPOINT)
+    if not endpoint:
+        yield
+        return
+    from copycat_telemetry.metrics.otlp import MetricExport  # noqa: PLC0415 - 0.3 s of imports
+
+    export = MetricExport(service, endpoint)
+    loop = asyncio.create_task(_export(export, registry, interval))
+    try:
+        yield
+    finally:
+        loop.cancel()
+        await asyncio.gather(loop, return_exceptions=True)
+        await asyncio.to_thread(export.close)
+
+
+async def _export(export: MetricExport, registry: Registry, interval: float) -> None:
+    while True:
+        await asyncio.sleep(interval)
+        await asyncio.to_thread(export.send, registry.read())

@@ -1,0 +1,66 @@
+"""Metrics as OpenTelemetry's instruments; imported only where a collector is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import inf, isnan
+
+from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter
+from opentelemetry.metrics import CallbackOptions, Meter, Observation
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+
+from copycat_telemetry.metrics.catalogue import GROUPS
+from copycat_telemetry.metrics.definitions import Kind, Metric, MetricGroup
+from copycat_telemetry.metrics.registry import Reading
+
+Callback = Callable[[CallbackOptions], Iterable[Observation]]
+
+
+class MetricExport:
+    """Sends readings as `kafka.connect.<group>.<metric>`; a text is the attribute of a 1."""
+
+    def __init__(self, service: str, endpoint: str) -> None:
+        # Readings are taken in the service's event loop, so that no thread of the SDK reads beside it.
+        self._reader = PeriodicExportingMetricReader(
+            OTLPMetricExporter(endpoint=endpoint), export_interval_millis=inf
+        )
+        self._provider = MeterProvider(
+            metric_readers=[self._reader],
+            resource=Resource.create({"service.name": f"copycat-{service}"}),
+        )
+        self._readings: Sequence[Reading] = ()
+        meter = self._provider.get_meter("copycat")
+        for group in GROUPS:
+            for metric in group.metrics:
+                self._instrument(meter, group, metric)
+
+    def send(self, readings: Sequence[Reading]) -> None:
+        """Send readings; blocks. A collector that is away is logged by the SDK."""
+        self._readings = readings
+        self._reader.collect()
+
+    def close(self) -> None:
+        """Send what was read last, and let go of the connection; blocks."""
+        self._provider.shutdown()
+
+    def _instrument(self, meter: Meter, group: MetricGroup, metric: Metric) -> None:
+        create = (
+            meter.create_observable_counter if metric.kind is Kind.TOTAL else meter.create_observable_gauge
+        )
+        name = f"kafka.connect.{group.name}.{metric.name}"
+        create(name, callbacks=[self._observe(group, metric)], description=metric.doc)
+
+    def _observe(self, group: MetricGroup, metric: Metric) -> Callback:
+        def observe(_: CallbackOptions) -> Iterable[Observation]:
+            for reading in self._readings:
+                if reading.group is not group or metric.name not in reading.values:
+                    continue
+                value = reading.values[metric.name]
+                if isinstance(value, str):
+                    yield Observation(1, {**reading.tags, metric.name: value})
+                elif not isnan(value):
+                    yield Observation(value, dict(reading.tags))
+
+        return observe

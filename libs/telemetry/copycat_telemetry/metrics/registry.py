@@ -1,0 +1,47 @@
+"""What a process tells about itself: read when somebody asks, at no other time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from copycat_telemetry.metrics.definitions import MetricGroup
+
+Value: TypeAlias = float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One instance of a group as it is now."""
+
+    group: MetricGroup
+    """What is told."""
+    tags: Mapping[str, str]
+    """Which instance; the keys are the group's."""
+    values: Mapping[str, Value]
+    """By the metrics' names: text for those of kind TEXT, numbers for all others."""
+
+
+Source: TypeAlias = Callable[[], Iterable[Reading]]
+
+
+class Registry:
+    """Everybody in a process who has something to tell."""
+
+    def __init__(self) -> None:
+        self._sources: list[Source] = []
+
+    @contextmanager
+    def telling(self, source: Source) -> Iterator[None]:
+        """Have `source` asked at every reading while the block runs, and no longer (KRETRY-24)."""
+        self._sources.append(source)
+        try:
+            yield
+        finally:
+            self._sources.remove(source)
+
+    def read(self) -> list[Reading]:
+        """Ask everybody."""
+        return [reading for source in tuple(self._sources) for reading in source()]

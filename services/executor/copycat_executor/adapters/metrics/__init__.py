@@ -1,0 +1,1 @@
+"""What this worker tells about its connectors, its tasks and itself."""

@@ -1,0 +1,1 @@
+"""The metrics of every service on one page."""

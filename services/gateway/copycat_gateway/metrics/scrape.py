@@ -1,0 +1,76 @@
+"""Asks every service what it has to tell."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from copycat.metrics.v1 import metrics_service_pb2 as pb
+from copycat.metrics.v1.metrics_service_pb2_grpc import MetricsServiceStub
+from copycat_connect.errors import CopycatError
+from copycat_rpc.channel import open_channel
+
+from copycat_gateway.workers import Workers
+
+if TYPE_CHECKING:
+    import grpc
+
+EXECUTOR: Final = "executor"
+PATIENCE: Final = 3.0
+"""Seconds a service may take to answer: a page must come even while some are away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one process told."""
+
+    service: str
+    """Its role."""
+    address: str
+    """`host:port` it answers gRPC at; of an executor its worker id."""
+    groups: Sequence[pb.MetricGroup] | None
+    """None when it did not answer."""
+
+
+class Scrape:
+    """Reads the metrics of all services; holds nothing but connections."""
+
+    def __init__(self, addresses: Mapping[str, Sequence[str]], workers: Workers) -> None:
+        """`addresses`: of every instance, by role; executors are found through the scheduler."""
+        self._fixed = [(role, address) for role, found in addresses.items() for address in found]
+        self._workers = workers
+        self._channels: dict[str, grpc.aio.Channel] = {}
+
+    async def read(self) -> Sequence[Told]:
+        """Ask all of them at once."""
+        targets = [*self._fixed, *((EXECUTOR, address) for address in await self._executors())]
+        await self._forget({address for _, address in targets})
+        return await asyncio.gather(*(self._ask(role, address) for role, address in targets))
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._forget(set())
+
+    async def _executors(self) -> Sequence[str]:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return [worker.worker_id for worker in await self._workers.listed()]
+        except (CopycatError, TimeoutError):
+            return ()
+
+    async def _ask(self, service: str, address: str) -> Told:
+        channel = self._channels.get(address)
+        if channel is None:
+            channel = self._channels[address] = open_channel([address])
+        try:
+            async with asyncio.timeout(PATIENCE):
+                reply = await MetricsServiceStub(channel).ReadMetrics(pb.ReadMetricsRequest())
+        except (CopycatError, TimeoutError):
+            return Told(service, address, None)
+        return Told(service, address, reply.groups)
+
+    async def _forget(self, kept: set[str]) -> None:
+        for address in self._channels.keys() - kept:
+            await self._channels.pop(address).close(grace=None)

@@ -8,7 +8,6 @@ from pathlib import Path
 from copycat_embedded.broker_files import (
     TEMPLATE,
     format_log_folder,
-    read_cluster_id,
     write_broker_properties,
 )
 from copycat_embedded.errors import BrokerError
@@ -59,12 +58,6 @@ class EmbeddedKafka(JavaServer):
     def bootstrap(self) -> str:
         """The address for `bootstrap.servers`, once launched."""
         return f"{LOOPBACK}:{self._port}"
-
-    @property
-    def cluster_id(self) -> str:
-        """The id of this Kafka; the data directory keeps it."""
-        format_log_folder(self._log_folder)
-        return read_cluster_id(self._log_folder)
 
     @property
     def log(self) -> Path:

@@ -36,12 +36,6 @@ def format_log_folder(folder: Path) -> None:
     half.replace(folder / "meta.properties")  # last and at once: its presence says that the folder is whole
 
 
-def read_cluster_id(folder: Path) -> str:
-    """Return the cluster id of a formatted log folder."""
-    lines = (folder / "meta.properties").read_text(encoding="utf-8").splitlines()
-    return next(line.partition("=")[2] for line in lines if line.startswith("cluster.id="))
-
-
 def write_broker_properties(
     file: Path, log_folder: Path, port: int, controller_port: int, more: Mapping[str, str] | None = None
 ) -> None:

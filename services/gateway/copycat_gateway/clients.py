@@ -17,6 +17,7 @@ from copycat_rpc.channel import open_channel
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
+from copycat_gateway.kafka_cluster import KafkaCluster
 from copycat_gateway.metrics.scrape import Scrape
 from copycat_gateway.revisions import Written
 from copycat_gateway.workers import Workers
@@ -61,6 +62,7 @@ class Services:
         self.scheduler: SchedulerServiceAsyncStub = SchedulerServiceStub(opened["scheduler"])
         self.written = Written(len(addresses.config))
         self.workers = Workers(self.scheduler, patience=patience)
+        self.kafka = KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)
         self.scrape = Scrape(asdict(addresses), self.workers)
 

@@ -121,11 +121,8 @@ def _servers(
 def _extensions(
     settings: Settings, properties: Mapping[str, str], services: Services
 ) -> AbstractAsyncContextManager[Extensions | None]:
-    state = LiveClusterState(
-        services,
-        settings.kafka_cluster_id,
-        patience=min(settings.request_timeout, settings.rebalance_timeout),
-    )
+    patience = min(settings.request_timeout, settings.rebalance_timeout)
+    state = LiveClusterState(services, patience=patience)
     return open_extensions(
         settings.extensions, properties, state, taken=TAKEN, patience=settings.request_timeout
     )

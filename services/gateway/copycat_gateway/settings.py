@@ -13,7 +13,6 @@ from copycat_connect.config import (
     LIST,
     LONG,
     LOW,
-    MEDIUM,
     STRING,
     ConfigDef,
     ConfigKey,
@@ -93,9 +92,6 @@ SETTINGS = ConfigDef(
         doc="Milliseconds within which REST extensions are told about the cluster.",
     ),
     ConfigKey(
-        "kafka.cluster.id", STRING, MEDIUM, default=None, doc="What GET / reports as kafka_cluster_id."
-    ),
-    ConfigKey(
         "rest.request.timeout.ms",
         LONG,
         LOW,
@@ -150,8 +146,6 @@ class Settings:
     """Headers of every response."""
     extensions: Sequence[str]
     """REST extensions, in their order."""
-    kafka_cluster_id: str | None
-    """Id of the Kafka cluster, where known."""
     request_timeout: float
     """Seconds after which a request fails."""
     health_timeout: float
@@ -191,7 +185,6 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
             "response.http.headers.config", str(parsed["response.http.headers.config"])
         ),
         extensions=tuple(_strings(parsed[EXTENSIONS])),
-        kafka_cluster_id=cast("str | None", parsed["kafka.cluster.id"]),
         request_timeout=_seconds(parsed["rest.request.timeout.ms"]),
         health_timeout=_seconds(parsed["rest.health.timeout.ms"]),
         rebalance_timeout=_seconds(parsed["rebalance.timeout.ms"]),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 from copycat_connect.errors import ConfigError
 
 from copycat_launcher.errors import StartError
@@ -28,16 +26,6 @@ async def check_reachable(bootstrap_servers: str) -> None:
             f"No broker of bootstrap.servers={bootstrap_servers} answers: {reasons}. Start Kafka, or fix it."
         )
         raise StartError(message)
-
-
-async def cluster_id(bootstrap_servers: str) -> str:
-    """Return the id of the brokers' cluster; nothing when they do not tell it to anyone."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 2})
-    try:
-        described = await asyncio.wrap_future(admin.describe_cluster(request_timeout=TRY_SECONDS))
-    except KafkaException:  # it asks for credentials; `kafka.cluster.id` may be set by hand
-        return ""
-    return str(described.cluster_id or "")
 
 
 def _host_and_port(server: str) -> tuple[str, int]:

@@ -20,7 +20,7 @@ from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import StartError
 from copycat_launcher.program import Program
 from copycat_launcher.properties import write_properties
-from copycat_launcher.reachable import check_reachable, cluster_id
+from copycat_launcher.reachable import check_reachable
 from copycat_launcher.roles import EXECUTOR, GRPC_ROLES, ROLES, Role
 from copycat_launcher.run import Signals, run
 from copycat_launcher.supervisor import Supervisor
@@ -53,12 +53,10 @@ async def up(options: UpOptions) -> None:
     folder = DataDir(options.data_dir.resolve())
     rest_port = _rest_port(options)
     async with folder.locked() as lock:
-        cluster = ""
         if options.bootstrap_servers:
             await check_reachable(options.bootstrap_servers)
-            cluster = await cluster_id(options.bootstrap_servers)
         with Guard(holding=(lock,)) as guard:
-            supervisor, names, url = _system(options, folder, rest_port, guard, cluster)
+            supervisor, names, url = _system(options, folder, rest_port, guard)
             await run(supervisor, names, lambda: _welcome(folder, url), signals)
 
 
@@ -71,15 +69,13 @@ def _rest_port(options: UpOptions) -> int:
 
 
 def _system(
-    options: UpOptions, folder: DataDir, rest_port: int, guard: Guard, cluster: str
+    options: UpOptions, folder: DataDir, rest_port: int, guard: Guard
 ) -> tuple[Supervisor, list[str], str]:
     kafka_port, *ports = free_ports(1 + len(GRPC_ROLES) + options.executors - 1)
     broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"))
     embedded = not options.bootstrap_servers
     bootstrap = options.bootstrap_servers or f"127.0.0.1:{kafka_port}"
-    properties = up_properties(
-        bootstrap, rest_port, ports, options.settings, cluster_id=broker.cluster_id if embedded else cluster
-    )
+    properties = up_properties(bootstrap, rest_port, ports, options.settings)
     DISTRIBUTED.parse(properties)
     stages: list[list[Program]] = [[], [], [], [], []]
 

@@ -34,7 +34,7 @@ STANDALONE = ConfigDef(*CONVERTERS)
 
 
 def up_properties(
-    bootstrap: str, rest_port: int, ports: Sequence[int], settings: Mapping[str, str], *, cluster_id: str
+    bootstrap: str, rest_port: int, ports: Sequence[int], settings: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what every role of `copycat up` is told.
 
@@ -45,7 +45,6 @@ def up_properties(
         rest_port: Where the gateway serves REST.
         ports: One free port for each role that answers gRPC, then one for each further executor.
         settings: What the user said; it wins.
-        cluster_id: The id of the cluster where it is known; empty otherwise.
     """
     group = settings.get("group.id", "copycat")
     properties = {
@@ -63,8 +62,6 @@ def up_properties(
     }
     # The brokers' own default fits a laptop's single one and a cluster alike; the worker's, 3, does not.
     properties |= {f"{name}.storage.replication.factor": "-1" for name in STORED}
-    if cluster_id:
-        properties["kafka.cluster.id"] = cluster_id
     return {**properties, **_meeting_points(ports), **settings}
 
 
@@ -103,7 +100,7 @@ def embedded_properties(
     given = {**topics, **settings, "group.id": app_id}
     meet = {f"{role}.addresses": address for role, address in services.items()}
     return {
-        **up_properties(bootstrap, rest_port, (), given, cluster_id=""),
+        **up_properties(bootstrap, rest_port, (), given),
         **meet,
         EXECUTOR.listen_key: executor,
     }

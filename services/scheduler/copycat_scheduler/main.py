@@ -76,7 +76,7 @@ async def serve(
                 delay=settings.delay_ms / 1000,
                 rebalances=rebalances,
             )
-            servicer = SchedulerServicer(events, planning, settings.lease_ms, stop)
+            servicer = SchedulerServicer(events, planning, settings.lease_ms, stop, topics.cluster_id)
             server.add(
                 add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"
             )

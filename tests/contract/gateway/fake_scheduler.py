@@ -8,6 +8,7 @@ from typing import Any
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceServicer
+from copycat_connect.errors import UnavailableError
 
 
 class FakeScheduler(SchedulerServiceServicer):
@@ -16,6 +17,7 @@ class FakeScheduler(SchedulerServiceServicer):
     def __init__(self) -> None:
         self.workers: dict[str, pb.Worker] = {}
         self.assignments: list[pb.Assignment] = []
+        self.cluster_id: str | None = None
         self.asked = asyncio.Event()
         self._then: Callable[[], None] | None = None
 
@@ -28,6 +30,13 @@ class FakeScheduler(SchedulerServiceServicer):
     def on_next_list(self, then: Callable[[], None]) -> None:
         """Change something right after the next look at the assignments."""
         self._then = then
+
+    async def DescribeKafkaCluster(
+        self, request: pb.DescribeKafkaClusterRequest, context: Any
+    ) -> pb.DescribeKafkaClusterResponse:
+        if self.cluster_id is None:
+            raise UnavailableError("no broker answers")
+        return pb.DescribeKafkaClusterResponse(cluster_id=self.cluster_id)
 
     async def ListWorkers(self, request: pb.ListWorkersRequest, context: Any) -> pb.ListWorkersResponse:
         self.asked.set()

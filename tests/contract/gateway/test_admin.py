@@ -24,7 +24,7 @@ def loggers() -> Iterator[None]:
 
 
 async def test_the_root_tells_version_commit_and_cluster(bare: World) -> None:
-    await bare.open_gateway(kafka_cluster_id="I4ZmrWqfT2e-upky_4fdPA")
+    bare.scheduler.cluster_id = "I4ZmrWqfT2e-upky_4fdPA"
 
     reply = await bare.rest.get("/")
 
@@ -33,6 +33,17 @@ async def test_the_root_tells_version_commit_and_cluster(bare: World) -> None:
         "commit": "unknown",
         "kafka_cluster_id": "I4ZmrWqfT2e-upky_4fdPA",
     }
+
+
+async def test_the_root_answers_without_brokers_and_remembers_the_id_they_told(bare: World) -> None:
+    unknown = await bare.rest.get("/")
+    bare.scheduler.cluster_id = "I4ZmrWqfT2e-upky_4fdPA"
+    told = await bare.rest.get("/")
+    bare.scheduler.cluster_id = None
+    remembered = await bare.rest.get("/")
+
+    ids = [reply.json()["kafka_cluster_id"] for reply in (unknown, told, remembered)]
+    assert ids == [None, "I4ZmrWqfT2e-upky_4fdPA", "I4ZmrWqfT2e-upky_4fdPA"]
 
 
 async def test_a_worker_level_covers_the_prefix_and_says_for_whom(bare: World) -> None:

@@ -183,7 +183,8 @@ async def test_the_cluster_state_tells_what_rest_tells(cluster: World, first: Gu
     cluster.config.has("lines", {"file": "${file:/secrets:name}"})
     cluster.status.says("lines", "RUNNING", "w:2")
     cluster.status.says("lines", "FAILED", "w:1", task=0, trace="boom")
-    state = await state_of(cluster, first, kafka_cluster_id="cluster-1")
+    cluster.scheduler.cluster_id = "cluster-1"
+    state = await state_of(cluster, first)
 
     health = await asked(lambda: state.connector_health("lines"))
 

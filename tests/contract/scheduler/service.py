@@ -142,6 +142,9 @@ class Cluster:
     async def read_topics(self) -> Mapping[str, int]:
         return dict(self.topics)
 
+    async def read_cluster_id(self) -> str:
+        return "cluster-1"
+
     @asynccontextmanager
     async def peers(self) -> AsyncIterator[tuple[str, str]]:
         """Run the config and the status service."""
@@ -172,7 +175,9 @@ class Cluster:
             inputs = Inputs(connectors, statuses, catalog)
             rebalances = Rebalances(Windows(), asyncio.get_running_loop().time)
             planning = Planning(events, inputs, bells, lease=lease, delay=delay, rebalances=rebalances)
-            servicer = SchedulerServicer(events, planning, int(lease * 1000), asyncio.Event())
+            servicer = SchedulerServicer(
+                events, planning, int(lease * 1000), asyncio.Event(), self.read_cluster_id
+            )
             server.add(
                 add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"
             )

@@ -56,5 +56,5 @@ def test_an_election_is_declared_as_its_service_creates_it(declared: dict[str, A
 
 
 def test_the_names_are_those_of_a_system_started_by_one_command() -> None:
-    started = up_properties("a:1", 8083, (), {}, cluster_id="")
+    started = up_properties("a:1", 8083, (), {})
     assert {t["setting"]: t["name"] for t in DECLARED["topic"]}.items() <= started.items()

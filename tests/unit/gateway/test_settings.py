@@ -15,7 +15,6 @@ def test_defaults_are_those_of_a_laptop() -> None:
     assert settings.addresses.config == ("127.0.0.1:9101",)
     assert settings.addresses.scheduler == ("127.0.0.1:9104",)
     assert (settings.request_timeout, settings.health_timeout) == (90.0, 10.0)
-    assert settings.kafka_cluster_id is None
 
 
 def test_lists_are_split_and_other_roles_keys_are_ignored() -> None:

@@ -11,23 +11,21 @@ PORTS = (1, 2, 3, 4, 5)
 
 
 def test_the_names_are_those_kafka_ships() -> None:
-    written = up_properties("127.0.0.1:9", 8083, PORTS, {}, cluster_id="id")
+    written = up_properties("127.0.0.1:9", 8083, PORTS, {})
     assert written["config.storage.topic"] == "connect-configs"
     assert written["value.converter"] == "org.apache.kafka.connect.json.JsonConverter"
     assert written["value.converter.schemas.enable"] == "true"
-    assert written["kafka.cluster.id"] == "id"
     assert DISTRIBUTED.parse(written)["group.id"] == "copycat"
 
 
-@pytest.mark.parametrize("cluster_id", ["id", ""])
-def test_replication_is_the_brokers_default(cluster_id: str) -> None:
-    written = up_properties("a:1", 8083, PORTS, {}, cluster_id=cluster_id)
+def test_replication_is_the_brokers_default() -> None:
+    written = up_properties("a:1", 8083, PORTS, {})
     factors = {key: value for key, value in written.items() if key.endswith("replication.factor")}
     assert factors == {f"{name}.storage.replication.factor": "-1" for name in STORED}
 
 
 def test_every_role_is_found_where_it_listens() -> None:
-    written = up_properties("a:1", 8083, PORTS, {}, cluster_id="id")
+    written = up_properties("a:1", 8083, PORTS, {})
     assert CONFIG.address(written) == written["config.addresses"] == "127.0.0.1:1"
     assert EXECUTOR.address(written) == "127.0.0.1:5"
     assert GATEWAY.address(written) == "127.0.0.1:8083"
@@ -35,7 +33,7 @@ def test_every_role_is_found_where_it_listens() -> None:
 
 
 def test_what_the_user_sets_wins() -> None:
-    assert up_properties("a:1", 1, PORTS, {"group.id": "mine"}, cluster_id="id")["group.id"] == "mine"
+    assert up_properties("a:1", 1, PORTS, {"group.id": "mine"})["group.id"] == "mine"
 
 
 def test_a_service_listening_everywhere_is_reached_on_loopback() -> None:
@@ -47,7 +45,7 @@ def test_a_service_listening_everywhere_is_reached_on_loopback() -> None:
 
 @pytest.mark.parametrize("key", list(DISTRIBUTED.keys))
 def test_a_missing_key_is_refused_in_kafkas_words(key: str) -> None:
-    complete = up_properties("a:1", 8083, PORTS, {}, cluster_id="id")
+    complete = up_properties("a:1", 8083, PORTS, {})
     del complete[key]
     with pytest.raises(ConfigError) as refused:
         DISTRIBUTED.parse(complete)

@@ -22,10 +22,9 @@ R = TypeVar("R")
 class LiveClusterState:
     """Asks the services; belongs to the event loop it is made in and is called from other threads."""
 
-    def __init__(self, services: Services, kafka_cluster_id: str | None, *, patience: float) -> None:
+    def __init__(self, services: Services, *, patience: float) -> None:
         """`patience`: seconds any call may take."""
         self._services = services
-        self._details = ClusterDetails(kafka_cluster_id)
         self._patience = patience
         self._loop = asyncio.get_running_loop()
 
@@ -43,7 +42,7 @@ class LiveClusterState:
 
     def cluster_details(self) -> ClusterDetails:
         """Return what is known about the cluster."""
-        return self._details
+        return ClusterDetails(self._ask("the id of the Kafka cluster", self._services.kafka.cluster_id()))
 
     def _ask(self, what: str, asking: Coroutine[Any, Any, R]) -> R:
         answer = asyncio.run_coroutine_threadsafe(self._in_time(asking), self._loop)

@@ -7,6 +7,7 @@ from typing import TypedDict
 from litestar import Response, get
 from litestar.di import NamedDependency
 
+from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.settings import Settings
@@ -26,12 +27,14 @@ class ServerInfo(TypedDict):
     tags=["worker"],
     operation_class=documented(local=True),
 )
-async def server_info(settings: NamedDependency[Settings]) -> Response[ServerInfo]:
-    """Say which version answers."""
+async def server_info(
+    settings: NamedDependency[Settings], services: NamedDependency[Services]
+) -> Response[ServerInfo]:
+    """Say which version answers; the id is null while no broker tells it."""
     info: ServerInfo = {
         "version": settings.version,
         "commit": settings.commit,
-        "kafka_cluster_id": settings.kafka_cluster_id,
+        "kafka_cluster_id": await services.kafka.cluster_id(),
     }
     return answer(info)
 

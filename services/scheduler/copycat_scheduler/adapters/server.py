@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
@@ -22,9 +22,15 @@ class SchedulerServicer(SchedulerServiceServicer):
     """Answers the calls of `copycat.scheduler.v1.SchedulerService`."""
 
     def __init__(
-        self, events: SchedulerEvents, planning: Planning, lease_ms: int, stop: asyncio.Event
+        self,
+        events: SchedulerEvents,
+        planning: Planning,
+        lease_ms: int,
+        stop: asyncio.Event,
+        cluster_id: Callable[[], Awaitable[str]],
     ) -> None:
         """Serve the assignments and the leases; workers are sent away when `stop` is set."""
+        self._cluster_id = cluster_id
         self._events = events
         self._planning = planning
         self._lease_ms = lease_ms
@@ -56,6 +62,12 @@ class SchedulerServicer(SchedulerServiceServicer):
                 for name in sorted(sessions)
             ]
         )
+
+    async def DescribeKafkaCluster(
+        self, request: pb.DescribeKafkaClusterRequest, context: Any
+    ) -> pb.DescribeKafkaClusterResponse:
+        """Ask the brokers."""
+        return pb.DescribeKafkaClusterResponse(cluster_id=await self._cluster_id())
 
     async def ListAssignments(
         self, request: pb.ListAssignmentsRequest, context: Any

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -19,6 +19,7 @@ from copycat_scheduler.domain.partitions import Subscription, partitions_of
 log = logging.getLogger(__name__)
 
 TIMEOUT = 5.0
+T = TypeVar("T")
 ReadTopics: TypeAlias = Callable[[], Awaitable[Mapping[str, int]]]
 
 
@@ -37,19 +38,36 @@ class KafkaTopics:
         Raises:
             UnavailableError: No broker answered.
         """
+        return await self._call(self._read, "read the topics of")
+
+    async def cluster_id(self) -> str:
+        """Return the id of the brokers' cluster.
+
+        Raises:
+            UnavailableError: No broker answered.
+        """
+        return await self._call(self._describe, "describe")
+
+    async def _call(self, work: Callable[[], T], what: str) -> T:
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._read)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except KafkaException as failure:
             reason = failure.args[0].str()
-            raise UnavailableError(f"Cannot read the topics of the Kafka cluster: {reason}") from failure
+            raise UnavailableError(f"Cannot {what} the Kafka cluster: {reason}") from failure
 
     def close(self) -> None:
         """Let go of the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _read(self) -> Mapping[str, int]:
+    def _client(self) -> AdminClient:
         self._admin = self._admin or AdminClient({**self._config})
-        topics = self._admin.list_topics(timeout=TIMEOUT).topics
+        return self._admin
+
+    def _describe(self) -> str:
+        return str(self._client().describe_cluster(request_timeout=TIMEOUT).result().cluster_id or "")
+
+    def _read(self) -> Mapping[str, int]:
+        topics = self._client().list_topics(timeout=TIMEOUT).topics
         return {name: len(topic.partitions) for name, topic in topics.items() if topic.error is None}
 
 

@@ -346,3 +346,42 @@ class WatchAssignmentsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_change) -> _WhichOneofReturnType_change | None: ...
 
 Global___WatchAssignmentsResponse: _TypeAlias = WatchAssignmentsResponse  # noqa: Y015
+
+@_typing.final
+class DescribeKafkaClusterRequest(_message.Message):
+    """Asks about the Kafka cluster."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeKafkaClusterRequest: _TypeAlias = DescribeKafkaClusterRequest  # noqa: Y015
+
+@_typing.final
+class DescribeKafkaClusterResponse(_message.Message):
+    """The Kafka cluster."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLUSTER_ID_FIELD_NUMBER: _builtins.int
+    cluster_id: _builtins.str
+    """Its id, as its brokers tell it."""
+    def __init__(
+        self,
+        *,
+        cluster_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster_id", b"cluster_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeKafkaClusterResponse: _TypeAlias = DescribeKafkaClusterResponse  # noqa: Y015

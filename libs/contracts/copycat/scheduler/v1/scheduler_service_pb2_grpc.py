@@ -45,6 +45,11 @@ class SchedulerServiceStub:
                 request_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListWorkersRequest.SerializeToString,
                 response_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListWorkersResponse.FromString,
                 _registered_method=True)
+        self.DescribeKafkaCluster = channel.unary_unary(
+                '/copycat.scheduler.v1.SchedulerService/DescribeKafkaCluster',
+                request_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterRequest.SerializeToString,
+                response_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterResponse.FromString,
+                _registered_method=True)
         self.ListAssignments = channel.unary_unary(
                 '/copycat.scheduler.v1.SchedulerService/ListAssignments',
                 request_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListAssignmentsRequest.SerializeToString,
@@ -70,6 +75,13 @@ class SchedulerServiceServicer:
 
     def ListWorkers(self, request, context):
         """Returns the live workers.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DescribeKafkaCluster(self, request, context):
+        """Describes the Kafka cluster the workers work on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,6 +115,11 @@ def add_SchedulerServiceServicer_to_server(servicer, server):
                     servicer.ListWorkers,
                     request_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListWorkersRequest.FromString,
                     response_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListWorkersResponse.SerializeToString,
+            ),
+            'DescribeKafkaCluster': grpc.unary_unary_rpc_method_handler(
+                    servicer.DescribeKafkaCluster,
+                    request_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterRequest.FromString,
+                    response_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterResponse.SerializeToString,
             ),
             'ListAssignments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListAssignments,
@@ -170,6 +187,33 @@ class SchedulerService:
             '/copycat.scheduler.v1.SchedulerService/ListWorkers',
             copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListWorkersRequest.SerializeToString,
             copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListWorkersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DescribeKafkaCluster(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.scheduler.v1.SchedulerService/DescribeKafkaCluster',
+            copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterRequest.SerializeToString,
+            copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterResponse.FromString,
             options,
             channel_credentials,
             insecure,

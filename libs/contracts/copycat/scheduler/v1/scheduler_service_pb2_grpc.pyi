@@ -37,6 +37,8 @@ class SchedulerServiceStub:
     """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so."""
     ListWorkers: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListWorkersRequest, _scheduler_service_pb2.ListWorkersResponse]
     """Returns the live workers."""
+    DescribeKafkaCluster: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.DescribeKafkaClusterRequest, _scheduler_service_pb2.DescribeKafkaClusterResponse]
+    """Describes the Kafka cluster the workers work on."""
     ListAssignments: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListAssignmentsRequest, _scheduler_service_pb2.ListAssignmentsResponse]
     """Returns every assignment."""
     WatchAssignments: _grpc.UnaryStreamMultiCallable[_scheduler_service_pb2.WatchAssignmentsRequest, _scheduler_service_pb2.WatchAssignmentsResponse]
@@ -54,6 +56,8 @@ class SchedulerServiceAsyncStub(SchedulerServiceStub):
     """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so."""
     ListWorkers: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListWorkersRequest, _scheduler_service_pb2.ListWorkersResponse]  # type: ignore[assignment]
     """Returns the live workers."""
+    DescribeKafkaCluster: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.DescribeKafkaClusterRequest, _scheduler_service_pb2.DescribeKafkaClusterResponse]  # type: ignore[assignment]
+    """Describes the Kafka cluster the workers work on."""
     ListAssignments: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListAssignmentsRequest, _scheduler_service_pb2.ListAssignmentsResponse]  # type: ignore[assignment]
     """Returns every assignment."""
     WatchAssignments: _aio.UnaryStreamMultiCallable[_scheduler_service_pb2.WatchAssignmentsRequest, _scheduler_service_pb2.WatchAssignmentsResponse]  # type: ignore[assignment]
@@ -80,6 +84,14 @@ class SchedulerServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_scheduler_service_pb2.ListWorkersResponse, _abc.Awaitable[_scheduler_service_pb2.ListWorkersResponse]]:
         """Returns the live workers."""
+
+    @_abc_1.abstractmethod
+    def DescribeKafkaCluster(
+        self,
+        request: _scheduler_service_pb2.DescribeKafkaClusterRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_scheduler_service_pb2.DescribeKafkaClusterResponse, _abc.Awaitable[_scheduler_service_pb2.DescribeKafkaClusterResponse]]:
+        """Describes the Kafka cluster the workers work on."""
 
     @_abc_1.abstractmethod
     def ListAssignments(

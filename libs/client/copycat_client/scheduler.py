@@ -78,6 +78,15 @@ class Scheduler:
         reply = await self._stub.ListAssignments(pb.ListAssignmentsRequest(), timeout=timeout)
         return tuple(map(_assignment, reply.assignments))
 
+    async def kafka_cluster_id(self, *, timeout: float | None = None) -> str:
+        """Return the id of the Kafka cluster the workers work on, as its brokers tell it.
+
+        Raises:
+            RemoteError: No broker answers.
+        """
+        reply = await self._stub.DescribeKafkaCluster(pb.DescribeKafkaClusterRequest(), timeout=timeout)
+        return reply.cluster_id
+
     def watch(self, after: Revision | None = None) -> Watch[Assignment, AssignmentChange]:
         """Yield every assignment, then every change in log order, for ever; as `Configs.watch`."""
         return watch(

@@ -26,6 +26,7 @@ async def main(worker: Path) -> None:
             print("worker", each.worker_id, "leaving" if each.leaving else "working", len(each.held))
         for assignment in await copycat.scheduler.assignments():
             print("assigned", assignment.instance, assignment.worker_id)
+        print("cluster", await copycat.scheduler.kafka_cluster_id())
         async with aclosing(copycat.scheduler.watch()) as events:
             first = await anext(events)
             print("watch begins with a snapshot:", isinstance(first, Snapshot))

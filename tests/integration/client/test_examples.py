@@ -47,7 +47,8 @@ SAID = {
     "scheduler": r"""
         worker 127.0.0.1:\d+ working \d+
         (assigned Instance\(connector='.+', task=\S+\) 127.0.0.1:\d+
-        )*watch begins with a snapshot: True
+        )*cluster [\w-]{22}
+        watch begins with a snapshot: True
         lease 5.0
         """,
     "executors": r"""

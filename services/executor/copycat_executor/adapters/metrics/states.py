@@ -7,6 +7,7 @@ from typing import Final
 from copycat.types.v1 import types_pb2
 
 UNASSIGNED: Final = "unassigned"
+RESTARTING: Final = "restarting"
 FAILED: Final = "failed"
 
 
@@ -22,6 +23,11 @@ class StateTimes:
         self.state = UNASSIGNED
         self._began = self._since = now
         self._spent: dict[str, float] = {}
+
+    @property
+    def starting(self) -> bool:
+        """Whether its start has not ended: it was in no state yet that a start leads to."""
+        return {self.state, *self._spent} <= {UNASSIGNED, RESTARTING}
 
     def enter(self, state: str, now: float) -> None:
         """Note a new state."""

@@ -34,7 +34,7 @@ class TaskMeter:
     def note(self, now: float, wall_ms: float, measures: Sequence[pb.Measure]) -> None:
         """Add what its host reported; `wall_ms` is the time of day, milliseconds since the epoch."""
         self._measured.note(now, list(measures))
-        if any(measure.name == "total-record-failures" for measure in measures):
+        if any(measure.name == "total-record-errors" for measure in measures):
             self._failed_at = wall_ms
 
     def readings(self, now: float) -> Iterator[Reading]:

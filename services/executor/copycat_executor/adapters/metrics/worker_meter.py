@@ -14,7 +14,7 @@ from copycat_telemetry.metrics.sampled import Windows
 from copycat_executor.adapters.board import Board
 from copycat_executor.adapters.connector_lives import Plugin
 from copycat_executor.adapters.metrics.startups import Startups
-from copycat_executor.adapters.metrics.states import FAILED, UNASSIGNED, StateTimes, state_name
+from copycat_executor.adapters.metrics.states import FAILED, StateTimes, state_name
 from copycat_executor.adapters.metrics.task_meter import TaskMeter
 from copycat_executor.domain.instances import Instance
 
@@ -43,6 +43,7 @@ class WorkerMeter:
         now = self._clock()
         if instance.task is None:
             self._connectors[instance.connector] = StateTimes(now)
+            self._plugins.pop(instance.connector, None)
         else:
             self._tasks[instance] = TaskMeter(instance, self._windows, now)
 
@@ -51,11 +52,11 @@ class WorkerMeter:
         times = self._times(instance)
         if times is None:
             return
-        now, name = self._clock(), state_name(state)
-        if times.state == UNASSIGNED != name:
+        now, name, starting = self._clock(), state_name(state), times.starting
+        times.enter(name, now)
+        if starting and not times.starting:
             kind = "connector" if instance.task is None else "task"
             self._startups[kind].ended(now, well=name != FAILED)
-        times.enter(name, now)
 
     def plugin(self, connector: str, plugin: Plugin) -> None:
         """A connector's plugin is known."""

@@ -1,0 +1,80 @@
+"""A worker's metrics as a test looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_executor.adapters.bell import Bell
+from copycat_executor.adapters.board import Board
+from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
+from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.running import RunningConnector, RunningTask
+from copycat_telemetry.metrics.registry import Reading, Value
+from copycat_telemetry.metrics.sampled import Windows
+
+RUNNING, PAUSED, FAILED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED, types_pb2.STATE_FAILED
+STOPPED, RESTARTING = types_pb2.STATE_STOPPED, types_pb2.STATE_RESTARTING
+UNASSIGNED = types_pb2.STATE_UNASSIGNED
+CONFIG = {"connector.class": "Clock"}
+
+
+def measure(name: str, *values: float) -> pb.Measure:
+    """Return what a host reports of values it noted."""
+    return pb.Measure(
+        name=name, count=len(values), total=sum(values),
+        highest=max(values), lowest=min(values), last=values[-1],
+    )  # fmt: skip
+
+
+def made_of(kind: str = "source") -> list[pb.PluginInUse]:
+    """Return what a task says it is made of."""
+    return [
+        pb.PluginInUse(role="connector", class_name="Clock", version="1.2", type=kind),
+        pb.PluginInUse(role="task", class_name="ClockTask", version="1.2"),
+        pb.PluginInUse(role="key-converter", class_name="Text", version="4.0"),
+        pb.PluginInUse(role="value-converter", class_name="Json", version="4.1"),
+        pb.PluginInUse(role="header-converter", class_name="Simple", version="undefined"),
+    ]
+
+
+def values(readings: Iterable[Reading], group: str, **tags: str) -> dict[str, Value] | None:
+    """Return the values of the one instance of a group with exactly these tags; None where it is not told."""
+    found = [dict(each.values) for each in readings if each.group.name == group and each.tags == tags]
+    assert len(found) <= 1, found
+    return found[0] if found else None
+
+
+class Worker:
+    """A meter with a real board and a clock that a test moves."""
+
+    def __init__(self, windows: Windows | None = None) -> None:
+        self.now = 100.0
+        self.wall = 1_700_000_000.0
+        self.board = Board(Bell())
+        self.meter = WorkerMeter(
+            self.board, windows or Windows(), clock=lambda: self.now, wall=lambda: self.wall
+        )
+
+    def begin(self, connector: str, task: int | None = None, config: dict[str, str] | None = None) -> Instance:
+        """Have an instance start."""
+        instance, chosen = Instance(connector, task), config or CONFIG
+        if task is None:
+            self.board.put_connector(connector, RunningConnector(chosen, 1, Target.STARTED))
+        else:
+            self.board.put_task(instance, RunningTask(chosen, {}, (), 1, Target.STARTED))
+        self.meter.begins(instance)
+        return instance
+
+    def run(self, connector: str, task: int | None = None, *, kind: str = "source") -> Instance:
+        """Have an instance start and run."""
+        instance = self.begin(connector, task)
+        if task is not None:
+            self.meter.plugins(instance, made_of(kind))
+        self.meter.state(instance, RUNNING)
+        return instance
+
+    def told(self, group: str, **tags: str) -> dict[str, Value] | None:
+        """Return what is told of one instance of a group; None where there is none."""
+        return values(self.meter.readings(), group, **tags)

@@ -336,3 +336,16 @@ def test_a_task_that_is_stopped_while_it_waits_for_offsets_ends() -> None:
     world.run()
 
     assert world.task.calls[-1] == "stop"
+
+
+def test_a_task_is_closed_even_if_its_last_numbers_cannot_be_read() -> None:
+    world = World(lines(1, "a"))
+
+    def away() -> int:
+        raise RuntimeError("Producer closed")
+
+    world.sender.under_way = away  # type: ignore[method-assign] # a producer that is gone
+    world.run()
+
+    assert world.task.calls[-1] == "stop"
+    assert world.sender.closed

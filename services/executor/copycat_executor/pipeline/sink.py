@@ -281,11 +281,10 @@ class SinkRunner:
             _log.exception("The last offset commit failed; records since the one before will be repeated")
 
     def _close(self) -> None:
-        self._meter.report(now=True)
-        task, partitions = self._parts.task, self._context.assignment
-        for close in (lambda: task.close(partitions), task.stop, *self._parts.closers):
+        task, partitions, meter = self._parts.task, self._context.assignment, self._meter
+        ends = (lambda: task.close(partitions), task.stop, *self._parts.closers, meter.flush)
+        for close in (lambda: meter.report(now=True), *ends):
             try:
                 close()
             except Exception:
                 _log.exception("Something did not close")
-        self._meter.flush()

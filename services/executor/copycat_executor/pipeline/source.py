@@ -256,10 +256,9 @@ class SourceRunner:
         return parts.path.delivered - parts.failures.lost - active, active
 
     def _close(self) -> None:
-        self._meter.report(now=True)
-        for close in (self._parts.task.stop, *self._parts.closers):
+        parts, meter = self._parts, self._meter
+        for close in (lambda: meter.report(now=True), parts.task.stop, *parts.closers, meter.flush):
             try:
                 close()
             except Exception:
                 _log.exception("Something did not close")
-        self._meter.flush()

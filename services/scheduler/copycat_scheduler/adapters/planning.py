@@ -115,6 +115,7 @@ class Planning:
         while True:
             if not self._events.leads:
                 self._leases = None
+                self._rebalances.stood_down()
                 await asyncio.sleep(STANDBY)
                 continue
             try:
@@ -164,12 +165,12 @@ class Planning:
         before = self._events.state.assignments
         world = self._world(leases, now)
         outcome = await self._events.execute(world)
-        self._rebalances.planned(world.generation, changed=bool(outcome.events))
         if outcome.events:
             self._issued = world.generation
             taken = [before[each.instance] for each in outcome.events if isinstance(each, Unassigned)]
             self._leases = self.leases.taken(taken, self._now())
             self._bells.plan.set()  # what was taken from nobody can be given at once
+        self._rebalances.planned(self._newest(), changed=bool(outcome.events))
         self._bells.upkeep.set()
 
     def _informed(self, leases: Leases, now: float) -> bool:
@@ -194,10 +195,14 @@ class Planning:
 
         The log position alone would do, had nobody ever replaced the log.
         """
-        seen = [self._issued, self._inputs.statuses.highest]
-        seen += [assigned.generation for assigned in self._events.state.assignments.values()]
+        seen = [self._newest(), self._inputs.statuses.highest]
         seen += [generation for session in leases.sessions.values() for generation in session.held.values()]
         return max(self._events.revision.next.get(0, 0), 1 + max(seen))
+
+    def _newest(self) -> int:
+        """Return the highest generation that is known to be given out."""
+        assigned = self._events.state.assignments.values()
+        return max([self._issued, *(each.generation for each in assigned)])
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()

@@ -23,16 +23,19 @@ class Rebalances:
         self._epoch = 0
 
     def planned(self, generation: int, *, changed: bool) -> None:
-        """Note a plan that was carried out, with its generation if it changed anything."""
-        now = self._clock()
+        """Note a plan that was carried out, and the newest generation that was ever given out."""
+        now, self._epoch = self._clock(), generation
         if changed:
-            self._epoch = generation
             self._began = now if self._began is None else self._began
         elif self._began is not None:
             took = (now - self._began) * 1000
             self._times.note(now, 1, took, took, took)
             self._completed += 1
             self._began, self._ended = None, now
+
+    def stood_down(self) -> None:
+        """Another instance plans from now on: a change under way is that one's to complete."""
+        self._began = None
 
     def reading(self, leader: str) -> Reading:
         """Tell the metrics; `leader` is who plans, empty where that is another instance."""

@@ -37,17 +37,27 @@ class Told:
 class Scrape:
     """Reads the metrics of all services; holds nothing but connections."""
 
-    def __init__(self, addresses: Mapping[str, Sequence[str]], workers: Workers) -> None:
+    def __init__(
+        self, addresses: Mapping[str, Sequence[str]], workers: Workers, *, patience: float = PATIENCE
+    ) -> None:
         """`addresses`: of every instance, by role; executors are found through the scheduler."""
+        self._patience = patience
         self._fixed = [(role, address) for role, found in addresses.items() for address in found]
         self._workers = workers
         self._channels: dict[str, grpc.aio.Channel] = {}
+        self._readers = 0
 
     async def read(self) -> Sequence[Told]:
         """Ask all of them at once."""
         targets = [*self._fixed, *((EXECUTOR, address) for address in await self._executors())]
-        await self._forget({address for _, address in targets})
-        return await asyncio.gather(*(self._ask(role, address) for role, address in targets))
+        self._readers += 1
+        try:
+            told = await asyncio.gather(*(self._ask(role, address) for role, address in targets))
+        finally:
+            self._readers -= 1
+        if not self._readers:  # else another reader may still wait for a worker that left meanwhile
+            await self._forget({address for _, address in targets})
+        return told
 
     async def close(self) -> None:
         """Close every connection."""
@@ -55,7 +65,7 @@ class Scrape:
 
     async def _executors(self) -> Sequence[str]:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 return [worker.worker_id for worker in await self._workers.listed()]
         except (CopycatError, TimeoutError):
             return ()
@@ -65,12 +75,12 @@ class Scrape:
         if channel is None:
             channel = self._channels[address] = open_channel([address])
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(self._patience):
                 reply = await MetricsServiceStub(channel).ReadMetrics(pb.ReadMetricsRequest())
         except (CopycatError, TimeoutError):
             return Told(service, address, None)
         return Told(service, address, reply.groups)
 
     async def _forget(self, kept: set[str]) -> None:
-        for address in self._channels.keys() - kept:
-            await self._channels.pop(address).close(grace=None)
+        for channel in [self._channels.pop(address) for address in self._channels.keys() - kept]:
+            await channel.close(grace=None)

@@ -57,7 +57,9 @@ class Worker:
             self.board, windows or Windows(), clock=lambda: self.now, wall=lambda: self.wall
         )
 
-    def begin(self, connector: str, task: int | None = None, config: dict[str, str] | None = None) -> Instance:
+    def begin(
+        self, connector: str, task: int | None = None, config: dict[str, str] | None = None
+    ) -> Instance:
         """Have an instance start."""
         instance, chosen = Instance(connector, task), config or CONFIG
         if task is None:

@@ -193,7 +193,11 @@ def test_an_attempt_that_is_repeated_is_no_error_yet() -> None:
     worker.meter.measured(task, [measure("total-record-failures", 1), measure("total-retries", 1)])
 
     found = told(worker, ERRORS)
-    assert (found["total-record-failures"], found["total-retries"], found["last-error-timestamp"]) == (1, 1, 0)
+    assert (found["total-record-failures"], found["total-retries"], found["last-error-timestamp"]) == (
+        1,
+        1,
+        0,
+    )
 
 
 def test_a_failed_task_keeps_its_metrics_while_it_is_on_the_board() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,8 @@ from copycat_telemetry.metrics.registry import Registry
 
 if TYPE_CHECKING:
     from copycat_telemetry.metrics.otlp import MetricExport
+
+_log = logging.getLogger(__name__)
 
 ENDPOINT: Final = "otel.exporter.otlp.endpoint"
 INTERVAL: Final = ConfigKey(
@@ -52,4 +55,9 @@ async def exporting(service: str, properties: Mapping[str, str], registry: Regis
 async def _export(export: MetricExport, registry: Registry, interval: float) -> None:
     while True:
         await asyncio.sleep(interval)
-        await asyncio.to_thread(export.send, registry.read())
+        try:
+            readings = registry.read()
+        except Exception:
+            _log.exception("The metrics cannot be read, the next export tries again")
+        else:
+            await asyncio.to_thread(export.send, readings)

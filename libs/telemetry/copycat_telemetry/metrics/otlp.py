@@ -42,7 +42,7 @@ class MetricExport:
         self._reader.collect()
 
     def close(self) -> None:
-        """Send what was read last, and let go of the connection; blocks."""
+        """Let go of the connection, whatever is still being sent; blocks."""
         self._provider.shutdown()
 
     def _instrument(self, meter: Meter, group: MetricGroup, metric: Metric) -> None:

@@ -1,0 +1,208 @@
+"""Metrics on their way to a collector: a real OTLP service on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import grpc
+import pytest
+from copycat_rpc.metrics import telling
+from copycat_rpc.server import RpcServer
+from copycat_telemetry.metrics.registry import Reading
+from copycat_telemetry.metrics.task_groups import CONNECTOR, SOURCE_TASK, TASK_ERROR
+from copycat_testkit.eventually import eventually
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as otlp
+from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2_grpc as otlp_rpc
+
+TASK = {"connector": "orders", "task": "0"}
+POLLED = "kafka.connect.source-task-metrics.source-record-poll-total"
+Points = dict[str, list[tuple[dict[str, str], float]]]
+
+
+class Collector(otlp_rpc.MetricsServiceServicer):
+    """Keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.requests: list[Any] = []
+        self.address = ""
+
+    async def Export(self, request: Any, context: Any) -> Any:
+        self.requests.append(request)
+        return otlp.ExportMetricsServiceResponse()
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the newest metrics by name."""
+        (resource,) = self.requests[-1].resource_metrics
+        return {metric.name: metric for scope in resource.scope_metrics for metric in scope.metrics}
+
+    def points(self) -> Points:
+        """Return the newest values by name, with their attributes."""
+        found: Points = {}
+        for name, metric in self.metrics().items():
+            points = getattr(metric, metric.WhichOneof("data")).data_points
+            found[name] = [(_attributes(each.attributes), _number(each)) for each in points]
+        return found
+
+
+def _attributes(attributes: Iterable[Any]) -> dict[str, str]:
+    return {each.key: each.value.string_value for each in attributes}
+
+
+def _number(point: Any) -> float:
+    return float(getattr(point, point.WhichOneof("value")))
+
+
+@asynccontextmanager
+async def collector() -> AsyncIterator[Collector]:
+    """Serve a collector on loopback."""
+    made, server = Collector(), grpc.aio.server()
+    otlp_rpc.add_MetricsServiceServicer_to_server(made, server)
+    made.address = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await server.start()
+    try:
+        yield made
+    finally:
+        await server.stop(0)
+
+
+@asynccontextmanager
+async def exporting(to: Collector, source: Callable[[], Iterable[Reading]]) -> AsyncIterator[None]:
+    """Export what a source tells, every few milliseconds, until the block ends."""
+    told = {"otel.exporter.otlp.endpoint": to.address, "otel.metric.export.interval.ms": "20"}
+    async with telling(RpcServer("127.0.0.1:0"), "executor", told, source):
+        await eventually(lambda: bool(to.requests), within=60)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loopback is reached without any proxy."""
+    monkeypatch.setenv("no_grpc_proxy", "127.0.0.1")
+
+
+async def test_a_collector_is_sent_metrics_under_their_groups_and_names() -> None:
+    readings = [
+        Reading(SOURCE_TASK, TASK, {"source-record-poll-total": 7, "source-record-poll-rate": 0.5}),
+        Reading(TASK_ERROR, TASK, {"total-retries": 2}),
+    ]
+    async with collector() as to, exporting(to, lambda: readings):
+        pass
+
+    assert to.points() == {
+        POLLED: [(TASK, 7)],
+        "kafka.connect.source-task-metrics.source-record-poll-rate": [(TASK, 0.5)],
+        "kafka.connect.task-error-metrics.total-retries": [(TASK, 2)],
+    }
+
+
+async def test_a_total_is_sent_as_a_sum_that_only_rises_and_a_level_as_a_gauge() -> None:
+    values = {"source-record-poll-total": 7, "source-record-poll-rate": 0.5}
+    async with collector() as to, exporting(to, lambda: [Reading(SOURCE_TASK, TASK, values)]):
+        pass
+
+    metrics = to.metrics()
+    total = metrics[POLLED]
+    assert total.sum.is_monotonic
+    assert total.sum.aggregation_temporality == 2  # cumulative
+    assert total.description == "Records polled, before transformations."
+    assert metrics["kafka.connect.source-task-metrics.source-record-poll-rate"].HasField("gauge")
+
+
+async def test_a_word_is_sent_as_an_attribute() -> None:
+    reading = Reading(CONNECTOR, {"connector": "orders"}, {"status": "running"})
+    async with collector() as to, exporting(to, lambda: [reading]):
+        pass
+
+    labels = {"connector": "orders", "status": "running"}
+    assert to.points() == {"kafka.connect.connector-metrics.status": [(labels, 1)]}
+
+
+async def test_what_is_no_number_is_not_sent() -> None:
+    values = {"poll-batch-max-time-ms": float("nan"), "source-record-poll-total": 0}
+    async with collector() as to, exporting(to, lambda: [Reading(SOURCE_TASK, TASK, values)]):
+        pass
+
+    assert to.points() == {POLLED: [(TASK, 0)]}
+
+
+async def test_the_process_is_named_by_its_role() -> None:
+    readings = [Reading(SOURCE_TASK, TASK, {"source-record-poll-total": 7})]
+    async with collector() as to, exporting(to, lambda: readings):
+        pass
+
+    (resource,) = to.requests[-1].resource_metrics
+    assert _attributes(resource.resource.attributes)["service.name"] == "copycat-executor"
+
+
+async def test_exports_go_on_and_a_task_that_left_is_sent_no_longer() -> None:
+    tasks = ["0", "1"]
+
+    def source() -> list[Reading]:
+        return [
+            Reading(SOURCE_TASK, {**TASK, "task": task}, {"source-record-poll-total": 1}) for task in tasks
+        ]
+
+    async with collector() as to, exporting(to, source):
+        await eventually(lambda: len(to.points()[POLLED]) == 2, within=60)
+        tasks.remove("0")
+        await eventually(lambda: len(to.points()[POLLED]) == 1, within=60)
+
+    assert to.points()[POLLED] == [({**TASK, "task": "1"}, 1)]
+
+
+async def test_a_source_that_fails_once_does_not_end_the_exports() -> None:
+    reads = itertools.count()
+
+    def source() -> list[Reading]:
+        if next(reads) == 0:
+            raise ValueError("not now")
+        return [Reading(SOURCE_TASK, TASK, {"source-record-poll-total": 7})]
+
+    async with collector() as to, exporting(to, source):
+        pass
+
+    assert to.points() == {POLLED: [(TASK, 7)]}
+
+
+async def test_a_collector_that_is_away_keeps_no_process_from_starting_and_ending() -> None:
+    server, tried = RpcServer("127.0.0.1:0"), asyncio.Event()
+    async with collector() as gone:
+        pass
+    told = {"otel.exporter.otlp.endpoint": gone.address, "otel.metric.export.interval.ms": "1"}
+
+    def source() -> list[Reading]:
+        tried.set()
+        return [Reading(SOURCE_TASK, TASK, {"source-record-poll-total": 7})]
+
+    async with telling(server, "executor", told, source):
+        await tried.wait()
+        await server.start()
+        await server.stop(0)
+
+
+def test_without_a_collector_nothing_is_loaded_for_one() -> None:
+    script = """
+import asyncio, sys
+from copycat_rpc.metrics import telling
+from copycat_rpc.server import RpcServer
+
+async def tell(properties):
+    async with telling(RpcServer("127.0.0.1:0"), "config", properties, list):
+        pass
+
+for properties in ({}, {"otel.exporter.otlp.endpoint": ""}):
+    asyncio.run(tell(properties))
+unwanted = ("opentelemetry.exporter", "opentelemetry.sdk")
+print([name for name in sys.modules if name.startswith(unwanted)])
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False
+    )
+
+    assert (run.returncode, run.stdout.strip()) == (0, "[]"), run.stderr

@@ -18,6 +18,7 @@ class FakeScheduler(SchedulerServiceServicer):
         self.workers: dict[str, pb.Worker] = {}
         self.assignments: list[pb.Assignment] = []
         self.cluster_id: str | None = None
+        self.away = False
         self.asked = asyncio.Event()
         self._then: Callable[[], None] | None = None
 
@@ -40,6 +41,8 @@ class FakeScheduler(SchedulerServiceServicer):
 
     async def ListWorkers(self, request: pb.ListWorkersRequest, context: Any) -> pb.ListWorkersResponse:
         self.asked.set()
+        if self.away:
+            raise UnavailableError("no scheduler leads")
         return pb.ListWorkersResponse(workers=self.workers.values())
 
     async def ListAssignments(

@@ -72,6 +72,16 @@ def answered(told: Sequence[Told]) -> dict[str, bool]:
     return {each.address: each.groups is not None for each in told}
 
 
+async def test_workers_that_were_seen_are_asked_while_no_scheduler_tells_of_them() -> None:
+    async with cluster() as it:
+        address, _ = await it.add_worker()
+        await it.scrape.read()
+        it.scheduler.away = True
+        told = await it.scrape.read()
+
+    assert answered(told) == {address: True}
+
+
 async def test_every_live_worker_is_asked() -> None:
     async with cluster() as it:
         workers = [(await it.add_worker())[0] for _ in range(2)]

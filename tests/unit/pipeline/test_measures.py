@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from copycat_executor.pipeline.measures import Measure, Measures
 
 from tests.unit.pipeline.fakes import Clock
@@ -75,3 +77,13 @@ def test_a_report_is_due_a_second_after_the_one_before() -> None:
 
     measures.take()
     assert not measures.due()
+
+
+def test_what_several_threads_note_is_counted_whole() -> None:
+    measures, each = Measures(Clock()), 20_000
+
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(4):
+            threads.submit(lambda: [measures.note("errors") for _ in range(each)])
+
+    assert measures.take()["errors"].count == 4 * each

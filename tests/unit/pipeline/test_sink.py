@@ -391,4 +391,13 @@ def test_records_that_were_read_and_not_committed_are_active() -> None:
     world.run()
 
     last = {name: each.last for report in world.link.measures for name, each in report.items()}
-    assert (last["sink-record-active-count"], last["partition-count"]) == (1, 1)
+    assert last["sink-record-active-count"] == 1
+
+
+def test_a_closed_task_has_no_partitions() -> None:
+    world = World(FakeMessage(0, b"a"))
+
+    world.run()
+
+    told = [each["partition-count"].last for each in world.link.measures if "partition-count" in each]
+    assert told == [1, 0]

@@ -155,6 +155,7 @@ class TaskEvents:
         life.ended.set()
         if not self._stopping(life):
             # Its generation is stale (I2): it waits here, not running, for what the scheduler says.
+            self._meter.state(life.instance, types_pb2.STATE_UNASSIGNED)
             self._lives.close(life)
             self._board.change_task(life.instance, phase=Phase.FAILED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
@@ -28,24 +29,26 @@ class Measure:
 
 
 class Measures:
-    """Collects values until they are reported; used by the task's thread only."""
+    """Collects values until the task's thread reports them; a sink may note some in threads of its own."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
+        self._lock = threading.Lock()
         self._noted: dict[str, Measure] = {}
         self._states: dict[str, float] = {}
         self._reported_at = clock()
 
     def note(self, name: str, value: float = 1.0) -> None:
         """Note a value, or that something happened once."""
-        measure = self._noted.get(name)
-        if measure is None:
-            measure = self._noted[name] = Measure()
-        measure.count += 1
-        measure.total += value
-        measure.last = value
-        measure.highest = max(measure.highest, value)
-        measure.lowest = min(measure.lowest, value)
+        with self._lock:
+            measure = self._noted.get(name)
+            if measure is None:
+                measure = self._noted[name] = Measure()
+            measure.count += 1
+            measure.total += value
+            measure.last = value
+            measure.highest = max(measure.highest, value)
+            measure.lowest = min(measure.lowest, value)
 
     def note_state(self, name: str, value: float) -> None:
         """Note a value that holds until another is noted; nothing is reported while it stays the same."""
@@ -59,6 +62,7 @@ class Measures:
 
     def take(self) -> Mapping[str, Measure]:
         """Return what was noted, by name, and start afresh."""
-        taken, self._noted = self._noted, {}
+        with self._lock:
+            taken, self._noted = self._noted, {}
         self._reported_at = self.clock()
         return taken

@@ -282,7 +282,7 @@ class SinkRunner:
 
     def _close(self) -> None:
         task, partitions, meter = self._parts.task, self._context.assignment, self._meter
-        ends = (lambda: task.close(partitions), task.stop, *self._parts.closers, meter.flush)
+        ends = (lambda: task.close(partitions), task.stop, *self._parts.closers, meter.closed)
         for close in (lambda: meter.report(now=True), *ends):
             try:
                 close()

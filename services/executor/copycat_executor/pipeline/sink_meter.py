@@ -47,6 +47,11 @@ class SinkMeter:
         measures.note_state("sink-record-lag", self._receiver.lag())
         self.flush()
 
+    def closed(self) -> None:
+        """Report what was noted until everything was closed."""
+        self._measures.note_state("partition-count", 0)
+        self.flush()
+
     def flush(self) -> None:
-        """Report what was noted already, e.g. when everything is closed."""
+        """Report what was noted already."""
         self._link.measured(self._measures.take())

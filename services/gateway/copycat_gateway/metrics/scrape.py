@@ -35,7 +35,7 @@ class Told:
 
 
 class Scrape:
-    """Reads the metrics of all services; holds nothing but connections."""
+    """Reads the metrics of all services; holds connections, and which executors it saw last."""
 
     def __init__(
         self, addresses: Mapping[str, Sequence[str]], workers: Workers, *, patience: float = PATIENCE
@@ -46,6 +46,7 @@ class Scrape:
         self._workers = workers
         self._channels: dict[str, grpc.aio.Channel] = {}
         self._readers = 0
+        self._seen: Sequence[str] = ()
 
     async def read(self) -> Sequence[Told]:
         """Ask all of them at once."""
@@ -66,9 +67,10 @@ class Scrape:
     async def _executors(self) -> Sequence[str]:
         try:
             async with asyncio.timeout(self._patience):
-                return [worker.worker_id for worker in await self._workers.listed()]
+                self._seen = [worker.worker_id for worker in await self._workers.listed()]
         except (CopycatError, TimeoutError):
-            return ()
+            pass  # those seen last may well answer, or are told to be away
+        return self._seen
 
     async def _ask(self, service: str, address: str) -> Told:
         channel = self._channels.get(address)

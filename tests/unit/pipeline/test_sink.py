@@ -1,116 +1,16 @@
 """Runs of sink tasks."""
 
-from collections.abc import Callable, Collection, Mapping
-
 import pytest
-from copycat_connect.data import SinkBatch
-from copycat_connect.data.topic_partition import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
-from copycat_connect.plugin import SinkTask
-from copycat_executor.pipeline.chain import Chain
 from copycat_executor.pipeline.control import Ending, Settlement
-from copycat_executor.pipeline.decode import Decoder
 from copycat_executor.pipeline.link import TaskState
-from copycat_executor.pipeline.measures import Measures
-from copycat_executor.pipeline.sink import SinkParts, SinkRunner
 from copycat_executor.pipeline.stages import Stage, StaleTaskError, TaskFailedError
-from copycat_executor.pipeline.timing import Timing
 from copycat_executor.pipeline.tolerate import ErrorPolicy
-from copycat_executor.pipeline.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import (
-    Clock,
-    ClockedControl,
-    FakeLink,
     FakeMessage,
-    FakeReceiver,
-    text_converters,
-    tolerance,
 )
-
-A, B = TopicPartition("t", 0), TopicPartition("t", 1)
-
-
-class RecordingTask(SinkTask):
-    """Remembers what it was given."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-        self.values: list[object] = []
-        self.fails: dict[str, list[Exception]] = {}
-        self.answer: Callable[[Mapping[TopicPartition, int]], Mapping[TopicPartition, int]] = dict
-        self.on_put: Callable[[], None] = lambda: None
-
-    def start(self, config: Mapping[str, str]) -> None:
-        self._called("start")
-
-    def open(self, partitions: Collection[TopicPartition]) -> None:
-        self._called("open")
-
-    def put(self, records: SinkBatch) -> None:
-        self._called("put" if records else "put nothing")
-        self.values += records.values
-        self.on_put()
-
-    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-        self._called("pre_commit")
-        return self.answer(offsets)
-
-    def close(self, partitions: Collection[TopicPartition]) -> None:
-        self._called("close")
-
-    def stop(self) -> None:
-        self._called("stop")
-
-    def _called(self, what: str) -> None:
-        self.calls.append(what)
-        if self.fails.get(what):
-            raise self.fails[what].pop(0)
-
-
-class World:
-    """A sink task with everything around it; it is stopped when all is read, unless told otherwise."""
-
-    def __init__(self, *messages: FakeMessage, paused: bool = False) -> None:
-        self.clock = Clock()
-        self.control = ClockedControl(self.clock, paused=paused)
-        self.link = FakeLink(self.control)
-        self.receiver = FakeReceiver(messages, self.clock)
-        self.receiver.on_empty = self.control.stop
-        self.task = RecordingTask()
-        self.policy = ErrorPolicy()
-        self.partitions: dict[TopicPartition, int | None] = {A: None}
-
-    def run(self, most: int = 100) -> None:
-        measures = Measures(self.clock)
-        handler = tolerance(self.policy, clock=self.clock, measures=measures)
-        topics = TopicLedger()
-        decoder = Decoder(text_converters(), Chain((), handler), handler, topics)
-        parts = SinkParts(
-            task=self.task,
-            config={"file": "x"},
-            partitions=self.partitions,
-            receiver=self.receiver,
-            decoder=decoder,
-            measures=measures,
-            topics=topics,
-            link=self.link,
-            control=self.control,
-            max_records=most,
-            closers=(self.receiver.close,),
-        )
-        SinkRunner(parts, Timing(5.0, 2.0), self.clock, lambda: None).run()
-
-    def until(self, seconds: float) -> None:
-        """Let the task run until that much time passed."""
-        end = self.clock.now + seconds
-
-        def check() -> None:
-            if self.clock.now >= end:
-                self.control.stop()
-
-        self.receiver.on_empty = check
-        self.control.on_wait = check
+from tests.unit.pipeline.sink_world import A, B, World
 
 
 def test_a_task_reports_that_it_runs_puts_and_is_drained() -> None:
@@ -348,56 +248,3 @@ def test_a_task_that_is_stopped_while_kafka_is_away_ends() -> None:
 
     assert world.link.states == []
     assert world.task.calls[-1] == "stop"
-
-
-def test_a_task_is_closed_even_if_its_last_numbers_cannot_be_read() -> None:
-    world = World(FakeMessage(0, b"a"))
-
-    def away() -> int:
-        raise RuntimeError("Consumer closed")
-
-    world.receiver.lag = away  # type: ignore[method-assign] # a consumer that is gone
-    world.run()
-
-    assert world.task.calls[-2:] == ["close", "stop"]
-    assert world.receiver.closed
-
-
-def test_a_task_counts_what_it_read_put_and_committed() -> None:
-    world = World(FakeMessage(0, b"a"), FakeMessage(1, b"bad"), FakeMessage(2, b"c"))
-    world.policy = ErrorPolicy(tolerate_all=True)
-
-    world.run()
-
-    names = ("sink-record-read", "sink-record-send", "offset-commit-completion", "total-record-errors")
-    assert [world.link.total(name) for name in names] == [3, 2, 1, 1]
-
-
-def test_a_put_that_is_to_be_repeated_is_not_counted() -> None:
-    world = World(FakeMessage(0, b"a"))
-    world.task.fails = {"put": [RetriableError("away"), RetriableError("away")]}
-
-    world.run()
-
-    puts = [each["put-batch-time-ms"].count for each in world.link.measures if "put-batch-time-ms" in each]
-    assert (sum(puts), world.link.total("sink-record-send")) == (1, 1)
-
-
-def test_records_that_were_read_and_not_committed_are_active() -> None:
-    world = World(FakeMessage(4, b"a"), FakeMessage(5, b"b"))
-    world.partitions = {A: 4}
-    world.task.answer = lambda _: {A: 5}
-
-    world.run()
-
-    last = {name: each.last for report in world.link.measures for name, each in report.items()}
-    assert last["sink-record-active-count"] == 1
-
-
-def test_a_closed_task_has_no_partitions() -> None:
-    world = World(FakeMessage(0, b"a"))
-
-    world.run()
-
-    told = [each["partition-count"].last for each in world.link.measures if "partition-count" in each]
-    assert told == [1, 0]

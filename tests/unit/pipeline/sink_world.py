@@ -1,0 +1,108 @@
+"""A recording sink task with everything around it."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from copycat_connect.data import SinkBatch
+from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.plugin import SinkTask
+from copycat_executor.pipeline.chain import Chain
+from copycat_executor.pipeline.decode import Decoder
+from copycat_executor.pipeline.measures import Measures
+from copycat_executor.pipeline.sink import SinkParts, SinkRunner
+from copycat_executor.pipeline.timing import Timing
+from copycat_executor.pipeline.tolerate import ErrorPolicy
+from copycat_executor.pipeline.topics import TopicLedger
+
+from tests.unit.pipeline.fakes import (
+    Clock,
+    ClockedControl,
+    FakeLink,
+    FakeMessage,
+    FakeReceiver,
+    text_converters,
+    tolerance,
+)
+
+A, B = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class RecordingTask(SinkTask):
+    """Remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.values: list[object] = []
+        self.fails: dict[str, list[Exception]] = {}
+        self.answer: Callable[[Mapping[TopicPartition, int]], Mapping[TopicPartition, int]] = dict
+        self.on_put: Callable[[], None] = lambda: None
+
+    def start(self, config: Mapping[str, str]) -> None:
+        self._called("start")
+
+    def open(self, partitions: Collection[TopicPartition]) -> None:
+        self._called("open")
+
+    def put(self, records: SinkBatch) -> None:
+        self._called("put" if records else "put nothing")
+        self.values += records.values
+        self.on_put()
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        self._called("pre_commit")
+        return self.answer(offsets)
+
+    def close(self, partitions: Collection[TopicPartition]) -> None:
+        self._called("close")
+
+    def stop(self) -> None:
+        self._called("stop")
+
+    def _called(self, what: str) -> None:
+        self.calls.append(what)
+        if self.fails.get(what):
+            raise self.fails[what].pop(0)
+
+
+class World:
+    """A sink task with everything around it; it is stopped when all is read, unless told otherwise."""
+
+    def __init__(self, *messages: FakeMessage, paused: bool = False) -> None:
+        self.clock = Clock()
+        self.control = ClockedControl(self.clock, paused=paused)
+        self.link = FakeLink(self.control)
+        self.receiver = FakeReceiver(messages, self.clock)
+        self.receiver.on_empty = self.control.stop
+        self.task = RecordingTask()
+        self.policy = ErrorPolicy()
+        self.partitions: dict[TopicPartition, int | None] = {A: None}
+
+    def run(self, most: int = 100) -> None:
+        measures = Measures(self.clock)
+        handler = tolerance(self.policy, clock=self.clock, measures=measures)
+        topics = TopicLedger()
+        decoder = Decoder(text_converters(), Chain((), handler), handler, topics)
+        parts = SinkParts(
+            task=self.task,
+            config={"file": "x"},
+            partitions=self.partitions,
+            receiver=self.receiver,
+            decoder=decoder,
+            measures=measures,
+            topics=topics,
+            link=self.link,
+            control=self.control,
+            max_records=most,
+            closers=(self.receiver.close,),
+        )
+        SinkRunner(parts, Timing(5.0, 2.0), self.clock, lambda: None).run()
+
+    def until(self, seconds: float) -> None:
+        """Let the task run until that much time passed."""
+        end = self.clock.now + seconds
+
+        def check() -> None:
+            if self.clock.now >= end:
+                self.control.stop()
+
+        self.receiver.on_empty = check
+        self.control.on_wait = check

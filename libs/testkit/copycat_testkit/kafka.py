@@ -27,6 +27,8 @@ POLL_SECONDS = 0.02
 LONGEST_POLL_SECONDS = 0.1
 POLL_GROWTH = 1.25
 CLIENT_SECONDS = 20.0
+#: For a whole queue of records, on a machine that has much else to do.
+WRITE_SECONDS = 60.0
 
 
 @pytest.fixture(scope="session")
@@ -93,10 +95,19 @@ def produce(bootstrap: str, topic: str, values: Iterable[bytes | None], key: byt
     """Write values to a topic and wait until the broker has them."""
     producer = Producer({"bootstrap.servers": bootstrap, "partitioner": "murmur2_random", "linger.ms": 5})
     for value in values:
-        producer.produce(topic, value=value, key=key)
+        while not _queued(producer, topic, value, key):
+            producer.poll(POLL_SECONDS)  # the broker is slower than we are: wait for room
         producer.poll(0)
-    if left := producer.flush(CLIENT_SECONDS):
-        pytest.fail(f"{left} records were not written to {topic} within {CLIENT_SECONDS} s")
+    if left := producer.flush(WRITE_SECONDS):
+        pytest.fail(f"{left} records were not written to {topic} within {WRITE_SECONDS} s")
+
+
+def _queued(producer: Producer, topic: str, value: bytes | None, key: bytes | None) -> bool:
+    try:
+        producer.produce(topic, value=value, key=key)
+    except BufferError:
+        return False
+    return True
 
 
 def consume_all(bootstrap: str, topic: str, timeout: float = CLIENT_SECONDS) -> list[Message]:

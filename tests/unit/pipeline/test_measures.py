@@ -70,13 +70,13 @@ def test_a_state_that_begins_at_0_is_reported_once() -> None:
 def test_a_report_is_due_a_second_after_the_one_before() -> None:
     clock = Clock()
     measures = Measures(clock)
-    assert not measures.due()
+    assert not measures.due(1.0)
 
     clock.now += 1
-    assert measures.due()
+    assert measures.due(1.0)
 
     measures.take()
-    assert not measures.due()
+    assert not measures.due(1.0)
 
 
 def test_what_several_threads_note_is_counted_whole() -> None:

@@ -6,10 +6,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Final
-
-#: Seconds between two reports.
-_EVERY: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -56,9 +52,9 @@ class Measures:
             self._states[name] = value
             self.note(name, value)
 
-    def due(self) -> bool:
-        """Whether a report is due; a task that rests has nothing to say."""
-        return self.clock() - self._reported_at >= _EVERY
+    def due(self, every: float) -> bool:
+        """Whether the last report is so many seconds old."""
+        return self.clock() - self._reported_at >= every
 
     def take(self) -> Mapping[str, Measure]:
         """Return what was noted, by name, and start afresh."""

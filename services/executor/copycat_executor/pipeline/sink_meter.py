@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from copycat_executor.pipeline.commit_meter import CommitMeter
 from copycat_executor.pipeline.link import TaskLink
@@ -10,9 +11,14 @@ from copycat_executor.pipeline.measures import Measures
 from copycat_executor.pipeline.receiver import RecordReceiver
 from copycat_executor.pipeline.sink_positions import Offsets
 
+#: Seconds between two reports.
+_EVERY: Final = 1.0
+#: The same while nothing comes from Kafka: there are only empty puts to report.
+_AT_REST: Final = 5.0
+
 
 class SinkMeter:
-    """Measures one run of a sink task, batch by batch, and reports each second."""
+    """Measures one run of a sink task, batch by batch, and reports each second while records come."""
 
     def __init__(
         self, measures: Measures, link: TaskLink, receiver: RecordReceiver, committed: Callable[[], Offsets]
@@ -22,10 +28,12 @@ class SinkMeter:
         self._link = link
         self._receiver = receiver
         self._committed = committed
+        self._moved = True
         self.commits = CommitMeter(measures)
 
     def read(self, records: int) -> None:
         """Records came from Kafka."""
+        self._moved = True
         self._measures.note("sink-record-read", records)
 
     def put(self, records: int, began: float) -> None:
@@ -38,8 +46,9 @@ class SinkMeter:
     def report(self, *, now: bool = False) -> None:
         """Report what is new, if a report is due or wanted now."""
         measures = self._measures
-        if not (now or measures.due()):
+        if not (now or measures.due(_EVERY if self._moved else _AT_REST)):
             return
+        self._moved = False
         committed, read = self._committed(), self._receiver.positions()
         active = sum(max(read.get(each, 0) - offset, 0) for each, offset in committed.items())
         measures.note_state("partition-count", len(committed))

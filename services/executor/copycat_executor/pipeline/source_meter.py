@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from copycat_executor.pipeline.commit_meter import CommitMeter
 from copycat_executor.pipeline.link import TaskLink
 from copycat_executor.pipeline.measures import Measures
+
+#: Seconds between two reports; while the task rests there is nothing to report.
+_EVERY: Final = 1.0
 
 
 class SourceMeter:
@@ -30,7 +34,7 @@ class SourceMeter:
     def report(self, *, now: bool = False) -> None:
         """Report what is new, if a report is due or wanted now."""
         measures = self._measures
-        if not (now or measures.due()):
+        if not (now or measures.due(_EVERY)):
             return
         written, active = self._progress()
         if written > self._written:

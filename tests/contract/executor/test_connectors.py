@@ -187,6 +187,15 @@ async def test_a_connector_moved_away_is_unassigned_and_let_go() -> None:
         assert it.status.last("orders").generation == generation
 
 
+async def test_a_connector_deleted_and_made_again_at_once_begins_anew() -> None:
+    async with world() as it:
+        await begin(it, SOURCE)
+        await it.until(lambda: len(it.config.published) == 1)
+        it.config.delete("orders")
+        it.config.put("orders", SOURCE)
+        await it.until(lambda: len(it.config.published) == 2, "asked for its tasks again")
+
+
 async def test_a_deleted_connector_leaves_no_status_behind() -> None:
     async with world() as it:
         await begin(it, SOURCE)

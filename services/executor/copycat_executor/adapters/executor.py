@@ -174,6 +174,7 @@ class Executor:
         """A connector is gone: what was still to be said of it would bring its status back."""
         self._statuses.forget(connector)
         self._topics.forget(connector)
+        self.restarting.removed(connector)
 
     def _set_level(self, request: config_service_pb2.SetLoggerLevelRequest) -> None:
         set_level(request, self._process, self.hosts)

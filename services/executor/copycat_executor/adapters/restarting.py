@@ -41,6 +41,12 @@ class Restarting:
             self._statuses.report(instance, statuses.RESTARTING, generation)
             self._mark(instance)
 
+    def removed(self, connector: str) -> None:
+        """A connector was deleted: what runs of it is not what may come after it under its name."""
+        tasks = [instance for instance in self._board.tasks if instance.connector == connector]
+        for instance in (Instance(connector), *tasks):
+            self._mark(instance)
+
     async def connector(self, name: str) -> None:
         """Restart a connector; returns once it runs and its task configurations were asked for.
 

@@ -6,6 +6,8 @@ READY := .venv/.ready
 MEMBERS := $(wildcard libs/*/pyproject.toml services/*/pyproject.toml)
 PACKAGES := $(filter-out copycat,$(notdir $(wildcard libs/*/copycat_*) $(wildcard services/*/copycat_*)))
 PYTEST := $(VENV)/python -m pytest
+# One process a core; tests that share a running system stay in one of them (tests/conftest.py).
+SIDE_BY_SIDE := -n logical --maxprocesses=4 --no-loadscope-reorder
 FAST := tests/unit tests/laws tests/contract tests/conformance
 
 .PHONY: help setup demo up test test-fast test-integration test-compat test-chaos bench fmt lint types gen check-gen breaking check clean
@@ -25,20 +27,20 @@ demo: setup ## Copy a real file through Kafka into another one and compare them.
 up: setup ## Start Copycat with an embedded Kafka; Ctrl-C drains and stops it.
 	@$(VENV)/copycat up
 
-test: setup ## Pass every test: rules first, then real Kafka and Spark, kill -9, and Apache Kafka Connect beside us.
-	@$(PYTEST) $(FAST) tests/integration tests/compat tests/chaos
+test: setup ## Pass every test: rules, real Kafka and Spark, kill -9, and Apache Kafka Connect beside us.
+	@$(PYTEST) $(SIDE_BY_SIDE) $(FAST) tests/integration tests/compat tests/chaos
 
-test-fast: setup ## Unit, laws, contract and conformance tests; under a minute.
-	@$(PYTEST) $(FAST)
+test-fast: setup ## Unit, laws, contract and conformance tests; about a minute.
+	@$(PYTEST) $(SIDE_BY_SIDE) $(FAST)
 
 test-integration: setup ## Tests on real Kafka and real Spark.
-	@$(PYTEST) tests/integration
+	@$(PYTEST) $(SIDE_BY_SIDE) tests/integration
 
 test-compat: setup ## Tests beside Apache Kafka Connect 4.3.1.
-	@$(PYTEST) tests/compat
+	@$(PYTEST) $(SIDE_BY_SIDE) tests/compat
 
 test-chaos: setup ## kill -9 of every service, host and JVM, counted line by line.
-	@$(PYTEST) tests/chaos
+	@$(PYTEST) $(SIDE_BY_SIDE) tests/chaos
 
 bench: setup ## Measure Copycat against Apache Kafka Connect in one run; writes build/bench.json.
 	@$(VENV)/python -m tools.bench

@@ -1,6 +1,16 @@
-"""What every test may ask for."""
+"""What every test may ask for, and which tests share a process when several processes run them."""
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadScopeScheduling
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
 
 # A test proves behaviour, not speed: an example may take as long as a busy machine makes it.
 settings.register_profile(
@@ -9,3 +19,30 @@ settings.register_profile(
 settings.load_profile("behaviour")
 
 pytest_plugins = ["copycat_testkit.kafka"]
+
+#: Longest first: the short ones then fill what is left of the time of each process.
+FOLDERS_BY_LENGTH = ("tests/integration/scenarios/", "tests/chaos/", "tests/compat/", "tests/integration/")
+
+
+class Scheduling(LoadScopeScheduling):
+    """Gives a process all tests that share a system: those of a package, elsewhere those of a file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = Path(nodeid.partition("::")[0])
+        is_package = (self.config.rootpath / file.parent / "__init__.py").exists()
+        return str(file.parent if is_package else file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    """Divide the tests as above."""
+    return Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the folders that take longest; within one the order stays."""
+    items.sort(key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    found = (rank for rank, folder in enumerate(FOLDERS_BY_LENGTH) if item.nodeid.startswith(folder))
+    return next(found, len(FOLDERS_BY_LENGTH))

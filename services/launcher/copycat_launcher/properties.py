@@ -17,6 +17,12 @@ def write_properties(path: Path, properties: Mapping[str, str], comment: str = "
     half = path.with_name(f"{path.name}.half")
     half.unlink(missing_ok=True)  # left by a run that was killed
     descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(format_properties(properties, comment))
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(format_properties(properties, comment))
+            file.flush()
+            os.fsync(file.fileno())  # before the renaming, or a crash of the machine may leave an empty file
+    except OSError:
+        half.unlink(missing_ok=True)
+        raise
     half.replace(path)

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from copycat_connect.errors import ConfigError
+from copycat_connect.errors import ConfigError, OutcomeUnknownError
 from copycat_embedded.java import find_java
 from copycat_eventlog.file_log import FileLog
 from copycat_eventlog.java_map import JavaMapError, dump_map, load_map
@@ -16,6 +16,8 @@ from copycat_eventlog.log import Record
 from copycat_testkit.log_suite import running
 from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.unit.full_disk import room_for
 
 SETTING = "offset.storage.file.filename"
 #: Written by Java 17: a HashMap with a value, a null value, an empty value and a null key.
@@ -77,3 +79,16 @@ async def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
 async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no folder"):
         await FileLog(tmp_path / "no" / "offsets", SETTING).start(lambda entries, reached: None)
+
+
+async def test_a_disk_that_is_full_at_any_byte_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "offsets"
+    before, whole = dump_map({b"a": b"1"}), dump_map({b"a": b"1", b"b": b"2"})
+    path.write_bytes(before)
+    for room in range(len(whole)):
+        log = FileLog(path, SETTING)
+        async with running(log):
+            with room_for(room), pytest.raises(OutcomeUnknownError, match="File too large"):
+                await log.append([Record(b"b", b"2")])
+        assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["offsets"]  # noqa: PTH208, the loop is ours alone

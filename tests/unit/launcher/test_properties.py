@@ -13,6 +13,8 @@ from copycat_rpc.role import read_properties
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.full_disk import room_for
+
 TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=20)
 
 
@@ -57,3 +59,13 @@ def test_nobody_who_opened_a_wider_file_before_reads_what_is_written(tmp_path: P
     with half.open() as before:
         write_properties(file, {"password": "secret"})
         assert before.read() == ""
+
+
+def test_a_disk_that_is_full_leaves_the_file_as_it_was_and_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "worker.properties"
+    write_properties(file, {"a": "1"})
+    before = file.read_bytes()
+    for room in range(len(before)):
+        with room_for(room), pytest.raises(OSError, match="File too large"):
+            write_properties(file, {"a": "2"})
+        assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [(file.name, before)]

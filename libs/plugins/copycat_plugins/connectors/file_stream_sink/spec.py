@@ -12,7 +12,8 @@ FILE = "file"
 SUMMARY = "Appends the value of every record to a file, or to the standard output, one a line."
 GUARANTEES = (
     "At least once, in order per Kafka partition; every task appends to the same file. Offsets are committed "
-    "after the lines were handed to the operating system: they outlive the process, not the machine."
+    "after the lines were handed to the operating system: they outlive the process, not the machine. "
+    "A line that a full disk cut short stays, and what is written next, its record again, begins a new line."
 )
 CONFIG = ConfigDef(
     ConfigKey(FILE, STRING, HIGH, default=None, doc="File to append to; without it the standard output."),

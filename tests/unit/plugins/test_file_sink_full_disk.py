@@ -1,0 +1,152 @@
+"""The file sink loses no record and glues no lines, wherever a disk is full."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from copycat_connect.data import SinkBatch, SinkRecord
+from copycat_connect.errors import ConnectError
+from copycat_plugins.connectors.file_stream_sink.line_file import LineFile
+from copycat_plugins.connectors.file_stream_sink.task import FileStreamSinkTask
+
+from tests.unit.full_disk import room_for
+
+VALUES = ["first é", "", "the third", "4"]
+BATCH = "".join(f"{value}\n" for value in VALUES).encode()
+
+
+@contextmanager
+def room_for_files(count: int) -> Iterator[None]:
+    """Let this process open no more than so many files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_descriptor() + count, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def next_descriptor() -> int:
+    """Return the number that the next file to be opened gets."""
+    number = os.open(os.devnull, os.O_RDONLY)
+    os.close(number)
+    return number
+
+
+def started(file: Path) -> FileStreamSinkTask:
+    task = FileStreamSinkTask()
+    task.start({"file": str(file)})
+    return task
+
+
+def records(*values: str) -> SinkBatch:
+    return SinkBatch.of([SinkRecord("t", 0, place, None, value) for place, value in enumerate(values)])
+
+
+@pytest.mark.parametrize("room", range(len(BATCH)))
+def test_after_a_disk_was_full_at_any_byte_every_record_is_there_on_a_line_of_its_own(
+    tmp_path: Path, room: int
+) -> None:
+    file = tmp_path / "out"
+    file.write_bytes(b"before\n")
+    task = started(file)
+    with room_for(len(b"before\n") + room), pytest.raises(ConnectError, match=f"Writing to {file} failed: "):
+        task.put(records(*VALUES))
+    task.stop()
+    left = file.read_bytes()
+
+    again = started(file)  # what was not committed is delivered again
+    again.put(records(*VALUES))
+    again.stop()
+
+    assert left == b"before\n" + BATCH[:room]
+    separator = b"" if left.endswith(b"\n") else b"\n"
+    assert file.read_bytes() == left + separator + BATCH
+
+
+def test_a_task_that_goes_on_beside_one_that_left_half_a_line_begins_a_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    failing, other = started(file), started(file)
+    with room_for(3), pytest.raises(ConnectError):
+        failing.put(records("failed"))
+
+    other.put(records("other"))
+
+    assert file.read_text() == "fai\nother\n"
+
+
+def test_a_file_whose_owner_left_its_last_line_unended_keeps_that_line(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    file.write_text("the owner's")
+
+    started(file).put(records("a"))
+
+    assert file.read_text() == "the owner's\na\n"
+
+
+def test_a_disk_that_stays_full_is_an_error_for_every_write_and_leaves_nothing_in_the_task(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "out"
+    task = started(file)
+    with room_for(0):
+        for _ in range(2):
+            with pytest.raises(ConnectError, match="failed: File too large"):
+                task.put(records("a"))
+        task.flush({})
+        task.stop()
+    assert file.read_bytes() == b""
+
+
+def test_writes_that_take_only_a_part_are_continued(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    lines = LineFile(str(file), lambda descriptor, rest: os.write(descriptor, rest[:3]))
+    lines.append(BATCH)
+    lines.append(b"")
+    lines.append(b"next\n")
+    lines.close()
+    assert file.read_bytes() == BATCH + b"next\n"
+
+
+def test_a_file_that_cannot_be_read_gets_a_line_of_its_own_too(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    file.write_text("half")
+    with room_for_files(1):  # the file opens for writing, and not a second time for reading
+        lines = LineFile(str(file))
+    lines.append(b"a\n")
+    lines.append(b"b\n")
+    lines.close()
+    assert file.read_text() == "half\na\nb\n"
+
+
+def test_a_file_system_that_fails_at_the_end_is_reported(tmp_path: Path) -> None:
+    descriptor = next_descriptor()
+    lines = LineFile(str(tmp_path / "out"))
+    os.close(descriptor)
+    with pytest.raises(ConnectError, match=r"Closing .*out failed: Bad file descriptor"):
+        lines.close()
+
+
+def test_tasks_that_write_at_once_leave_no_empty_line_between_theirs(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+    value = "x" * 100_000  # a line the operating system writes in several steps
+
+    def write() -> None:
+        task = started(file)
+        for _ in range(30):
+            task.put(records(value))
+        task.stop()
+
+    writers = [threading.Thread(target=write) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+
+    assert file.read_text() == f"{value}\n" * 120

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -129,3 +131,30 @@ def test_reset_offsets_source(cluster: Cluster, rest: Rest, file: LineFile) -> N
     rest.ok("DELETE", f"/connectors/{name}/offsets")
     resume(rest, name)
     has(cluster, name, LINES * 2)
+
+
+def test_source_records_carry_the_time_of_reading(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """TimestampRouter and InsertField take the time at which a line was read, as in Kafka Connect."""
+    name = unique("timed")
+    file.append(["a", "b"])
+    before = time.time()
+    config = {
+        **file.source(name),
+        "transforms": "hoist,insert,route",
+        "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+        "transforms.hoist.field": "line",
+        "transforms.insert.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+        "transforms.insert.timestamp.field": "read!",
+        "transforms.route.type": "org.apache.kafka.connect.transforms.TimestampRouter",
+        "transforms.route.topic.format": "${topic}-${timestamp}",
+        "transforms.route.timestamp.format": "'at'",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }
+    rest.create(name, config)
+
+    wait_until(lambda: len(cluster.values(f"{name}-at")) == 2, PATIENCE, "two lines")
+
+    rows = [json.loads(value) for value in cluster.values(f"{name}-at")]
+    assert [row["line"] for row in rows] == ["a", "b"]
+    assert all(before - 1 <= row["read"] / 1000 <= time.time() for row in rows)

@@ -120,6 +120,41 @@ def test_what_is_out_of_the_ordinary_goes_record_by_record_and_in_order() -> Non
     assert world.sender.records[1] == OutgoingRecord("t", b"b", None, [("h", b"v")], 3, 77)
 
 
+class AppendTimestamp(Transformation):
+    """Appends a record's timestamp to its value; `late` becomes a minute younger."""
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord:  # type: ignore[override]
+        assert record.timestamp is not None
+        later = record.timestamp + 60_000 if record.value == "late" else record.timestamp
+        return record.replace(value=f"{record.value}{record.timestamp}", timestamp=later)
+
+
+def test_the_time_of_reading_is_seen_by_transformations_and_keeps_records_in_columns() -> None:
+    world = World(ChainStep(AppendTimestamp(), "AppendTimestamp"))
+
+    world.path.deliver(batch(["a", "b"], read_at=77))
+
+    assert (world.sender.values, world.sender.columns) == ([b"a77", b"b77"], 1)
+
+
+def test_without_transformations_the_time_of_reading_costs_no_record() -> None:
+    world = World()
+
+    world.path.deliver(batch([b"a", b"b"], read_at=77, utf8=True))
+
+    assert world.sender.records == [OutgoingRecord("t", b"a"), OutgoingRecord("t", b"b")]
+    assert world.sender.columns == 1
+
+
+def test_a_timestamp_that_a_transformation_gave_reaches_kafka() -> None:
+    world = World(ChainStep(AppendTimestamp(), "AppendTimestamp"))
+
+    world.path.deliver(batch(["a", "b", "late", "c", "d"], read_at=77))
+
+    assert world.sender.values == [b"a77", b"b77", b"late77", b"c77", b"d77"]
+    assert [each.timestamp for each in world.sender.records] == [None, None, 60_077, None, None]
+
+
 def test_records_of_several_topics_keep_their_order() -> None:
     world = World()
     other = SourceRecord({"f": "x"}, {"p": 2}, "u", "b")

@@ -235,3 +235,17 @@ def test_offsets_of_any_file_are_accepted_and_may_be_forgotten() -> None:
 def test_the_standard_input_has_no_offsets() -> None:
     with pytest.raises(ConnectError, match="stdin is used for input and offsets are not tracked"):
         FileStreamSourceConnector().alter_offsets({"file": ""}, [({"filename": "g"}, {"position": 28})])
+
+
+def test_records_carry_the_time_at_which_they_were_read(file: Path) -> None:
+    file.write_text("a\nb\nc\n")
+    seconds = iter([1700000000.0015, 1700000001.25])
+    context = FakeSourceContext({"file": str(file), "topic": "t", "batch.size": "2"})
+    task = FileStreamSourceTask(clock=lambda: next(seconds))
+    task.initialize(context)
+    task.start(context.configs())
+
+    batches = [task.poll(), task.poll()]
+
+    stamps = [[record.timestamp for record in batch] for batch in batches if batch is not None]
+    assert stamps == [[1700000000001, 1700000000001], [1700000001250]]

@@ -44,7 +44,11 @@ class SourceBatch:
     offsets: Callable[[], Sequence[Offset]] | None = None
     """Computes where to continue after each record; called only when records are taken one by one."""
     timestamp: int | None = None
-    """Milliseconds since the epoch of every record; None means now."""
+    """Milliseconds since the epoch of every record, in Kafka too; None means `read_at`, or now."""
+    read_at: int | None = None
+    """When the records were read, in milliseconds since the epoch: their timestamp for transformations and
+    predicates. Kafka's own timestamp may then be that of handing them to the producer, moments later, which
+    is cheaper than to name one for each record."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -52,6 +56,7 @@ class SourceBatch:
     def __iter__(self) -> Iterator[SourceRecord]:
         offsets = self.offsets() if self.offsets is not None else (self.source_offset,) * len(self.values)
         keys = self.keys if self.keys is not None else (None,) * len(self.values)
+        timestamp = self.read_at if self.timestamp is None else self.timestamp
         for value, key, offset in zip(self.values, keys, offsets, strict=True):
             yield SourceRecord(
                 self.source_partition,
@@ -61,7 +66,7 @@ class SourceBatch:
                 key=key,
                 key_schema=self.key_schema,
                 value_schema=self.value_schema,
-                timestamp=self.timestamp,
+                timestamp=timestamp,
             )
 
 

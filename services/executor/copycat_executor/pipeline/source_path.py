@@ -1,7 +1,8 @@
 """The way of source records: transform, convert, hand to the producer.
 
-Records without headers, partition and timestamp travel as columns: no object per record. What is out of the
-ordinary, and every batch in which something fails, goes record by record, so that a failure meets its record.
+Records without headers, and without a partition and a timestamp of their own, travel as columns: no object
+per record. What is out of the ordinary, and every batch in which something fails, goes record by record, so
+that a failure meets its record.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class SourcePath:
         originals = self._remaining(list(batch), places)
         begun = _with_values(originals, changed.schema, changed.values) if done else None
         tracked = batch.offsets is not None
-        if self._deliver_records(originals, track=tracked, begun=begun, done=done) and not tracked:
+        left = self._deliver_records(originals, track=tracked, begun=begun, done=done, read_at=batch.read_at)
+        if left and not tracked:
             self._progress.advance(batch.source_partition, batch.source_offset)
 
     def _remaining(self, originals: list[SourceRecord], places: list[int] | None) -> list[SourceRecord]:
@@ -113,16 +115,17 @@ class SourcePath:
         track: bool,
         begun: Iterable[SourceRecord] | None = None,
         done: int = 0,
+        read_at: int | None = None,
     ) -> bool:
         """Deliver one by one or in runs; returns whether any record was left to deliver.
 
-        `begun` are the records after the first `done` steps.
+        `begun` are the records after the first `done` steps. A timestamp `read_at` need not reach Kafka.
         """
         begun = map(SourceRecord.private, records) if begun is None else begun
         pairs, failure = self._transform(records, begun, done)
         start = 0
         while start < len(pairs):
-            end = self._run_end(pairs, start)
+            end = self._run_end(pairs, start, read_at)
             self._send_run(pairs[start:end], track=track)
             start = end
         if failure is not None:
@@ -160,10 +163,10 @@ class SourcePath:
                 self._drop(original)
         return [(records[place], record) for place, record in outcomes.records], outcomes.failure
 
-    def _run_end(self, pairs: Sequence[Pair], start: int) -> int:
+    def _run_end(self, pairs: Sequence[Pair], start: int, read_at: int | None) -> int:
         """Find the end of the run of records that can travel as columns together; at least one record."""
         first = pairs[start][1]
-        if self._commit_record is not None or not _is_plain(first):
+        if self._commit_record is not None or not _is_plain(first, read_at):
             return start + 1
         for place in range(start + 1, len(pairs)):
             record = pairs[place][1]
@@ -172,7 +175,7 @@ class SourcePath:
                 and record.value_schema is first.value_schema
                 and record.key_schema is first.key_schema
             )
-            if not (same and _is_plain(record)):
+            if not (same and _is_plain(record, read_at)):
                 return place
         return len(pairs)
 
@@ -259,5 +262,7 @@ def _with_values(
         yield private
 
 
-def _is_plain(record: SourceRecord) -> bool:
-    return record.timestamp is None and record.kafka_partition is None and not record.has_headers
+def _is_plain(record: SourceRecord, read_at: int | None) -> bool:
+    # The producer's own time stands for the time of reading.
+    timed = record.timestamp is not None and record.timestamp != read_at
+    return not timed and record.kafka_partition is None and not record.has_headers

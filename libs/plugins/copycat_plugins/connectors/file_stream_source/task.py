@@ -7,7 +7,8 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 
 from copycat_connect.data import STRING_SCHEMA, SourceBatch
 from copycat_connect.errors import ConnectError
@@ -35,9 +36,10 @@ class FileStreamSourceTask(SourceTask):
     The file is opened once: truncation and replacement go unnoticed, as in Kafka Connect.
     """
 
-    def __init__(self, chunk_size: int = _CHUNK_SIZE) -> None:
-        """Make a task that reads up to so many bytes at once."""
+    def __init__(self, chunk_size: int = _CHUNK_SIZE, clock: Callable[[], float] = time.time) -> None:
+        """Make a task that reads up to so many bytes at once; the clock gives seconds since the epoch."""
         self._chunk_size = chunk_size
+        self._clock = clock
         self._descriptor: int | None = None
         self._lines = Lines()
         self._warned = False
@@ -70,6 +72,7 @@ class FileStreamSourceTask(SourceTask):
             source_offset=self._offset(self._lines.position),
             utf8=True,
             offsets=lambda: [self._offset(after) for after in positions(start, lines, lengths)],
+            read_at=int(self._clock() * 1000),
         )
 
     def stop(self) -> None:

@@ -10,7 +10,7 @@ from tests.integration.embedded.class_references import missing_packages
 ABSENT = {
     "com.conversantmedia.util.concurrent": "log4j: asynchronous appenders we do not configure",
     "com.fasterxml.jackson.dataformat.xml": "log4j: layouts in XML",
-    "com.fasterxml.jackson.dataformat.yaml": "log4j: a configuration in YAML; Kafka: the start of its Docker image",
+    "com.fasterxml.jackson.dataformat.yaml": "log4j: YAML files; Kafka: the start of its Docker image",
     "com.github.benmanes.caffeine.cache": "Kafka: the index cache of tiered storage, which is off",
     "com.lmax.disruptor": "log4j: asynchronous loggers",
     "io.grpc": "Kafka: generated stubs of OpenTelemetry that nothing calls",

@@ -54,6 +54,7 @@ def copied(target: Path) -> Counter[str]:
 
 
 @pytest.mark.parametrize("role", ROLES)
+@pytest.mark.row("K26-27", "K26-28")
 def test_no_line_is_lost_when_a_process_is_killed(system: CopycatUp, role: str, tmp_path: Path) -> None:
     topic = unique("chaos")
     source, target = tmp_path / "in.txt", tmp_path / "out.txt"

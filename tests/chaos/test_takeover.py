@@ -32,6 +32,7 @@ def worker_of(url: str, name: str) -> str:
     return found[0]["worker_id"] if found and found[0]["state"] == "RUNNING" else ""
 
 
+@pytest.mark.row("K26-36", "K26-57")
 def test_the_work_of_a_killed_executor_moves_when_its_lease_ends(cluster: Cluster, tmp_path: Path) -> None:
     (url,) = cluster.urls()
     names = [unique("takeover") for _ in range(2)]

@@ -133,6 +133,7 @@ def described(url: str, folder: Path) -> dict[str, Any]:
         }
 
 
+@pytest.mark.row("K875-42")
 def test_k558_32_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str, tmp_path: Path) -> None:
     with CopycatUp(tmp_path / "data", broker) as ours:
         populate(ours.url, tmp_path)
@@ -144,6 +145,7 @@ def test_k558_32_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str,
     assert after == before
 
 
+@pytest.mark.row("K875-43")
 def test_k558_32_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str, tmp_path: Path) -> None:
     with connect(broker, tmp_path / "connect") as peer:
         populate(peer.url, tmp_path)

@@ -88,6 +88,7 @@ async def test_task_configurations_are_published_once(world: Any) -> None:
     assert world.keys()[1:] == ["task-orders-0", "task-orders-1", "commit-orders"]
 
 
+@pytest.mark.row("K875-35")
 async def test_a_stopped_connector_has_no_tasks(world: Any) -> None:
     await world.stub.PutConnector(put())
     await world.stub.PutTaskConfigs(put_tasks(TASK))

@@ -98,6 +98,7 @@ async def test_a_connector_created_paused_is_not_started() -> None:
         await it.status_is("PAUSED", "orders")
 
 
+@pytest.mark.row("K875-37")
 async def test_a_failing_stop_fails_a_pause_but_not_a_stop() -> None:
     async with world() as it:
         await begin(it, {**SOURCE, "on.stop": "raise"})
@@ -108,6 +109,7 @@ async def test_a_failing_stop_fails_a_pause_but_not_a_stop() -> None:
         await it.status_is("STOPPED", "orders")
 
 
+@pytest.mark.row("K26-21")
 async def test_too_many_tasks_fail_the_connector_and_publish_nothing() -> None:
     async with world() as it:
         await begin(it, {**SOURCE, "tasks": "5"})

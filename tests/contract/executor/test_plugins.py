@@ -156,6 +156,7 @@ async def test_a_plugin_that_holds_the_interpreter_is_ended_with_its_process(
         assert (await validate(it, SOURCE)).error_count == 0
 
 
+@pytest.mark.row("K875-45", "K875-47")
 async def test_the_source_hook_gets_partitions_and_offsets_as_maps() -> None:
     async with world() as it:
         offsets = [
@@ -169,6 +170,7 @@ async def test_the_source_hook_gets_partitions_and_offsets_as_maps() -> None:
         assert answer.handled
 
 
+@pytest.mark.row("K875-46", "K875-47")
 async def test_the_sink_hook_gets_positions_with_none_for_a_reset() -> None:
     async with world() as it:
         positions = [
@@ -182,6 +184,7 @@ async def test_the_sink_hook_gets_positions_with_none_for_a_reset() -> None:
         assert answer.handled
 
 
+@pytest.mark.row("K875-47")
 async def test_a_hook_that_refuses_says_why() -> None:
     async with world() as it:
         config = config_to_proto({"name": "orders", **SOURCE, "on.alter": "raise"})

@@ -95,6 +95,7 @@ def executor(worker: tuple[str, FakeExecutor]) -> FakeExecutor:
     return worker[1]
 
 
+@pytest.mark.row("K875-06")
 async def test_offsets_shown_may_be_put_back(cluster: World) -> None:
     cluster.config.has("c", state=STOPPED)
     cluster.offset.source["c"] = {b'{"b":1,"a":"x"}': b'{"position":57}'}
@@ -106,6 +107,7 @@ async def test_offsets_shown_may_be_put_back(cluster: World) -> None:
     assert (await cluster.rest.get("/connectors/c/offsets")).content == before.content
 
 
+@pytest.mark.row("K875-07", "K875-08", "K875-12")
 async def test_altering_a_source_keeps_what_is_not_listed(bare: World, executor: FakeExecutor) -> None:
     bare.config.has("c", state=STOPPED)
     bare.offset.source["c"] = {b'{"f":1}': b'{"p":1}', b'{"f":2}': b'{"p":2}', b'{"f":3}': b'{"p":3}'}
@@ -119,6 +121,7 @@ async def test_altering_a_source_keeps_what_is_not_listed(bare: World, executor:
     assert [entry.HasField("offset") for entry in executor.altered[0].source_offsets] == [True, False]
 
 
+@pytest.mark.row("K875-07", "K875-08", "K875-13", "K875-15")
 async def test_altering_a_sink_sets_and_forgets_positions(bare: World, executor: FakeExecutor) -> None:
     bare.config.has("c", SINK, state=STOPPED)
     bare.offset.groups["connect-c"] = {("t", 0): 1, ("t", 1): 1, ("t", 2): 1}
@@ -134,6 +137,7 @@ async def test_altering_a_sink_sets_and_forgets_positions(bare: World, executor:
     assert [entry.offset for entry in executor.altered[0].sink_offsets] == [10, -1]
 
 
+@pytest.mark.row("K875-21", "K875-22", "K875-23")
 async def test_a_reset_forgets_everything_and_may_be_repeated(bare: World, executor: FakeExecutor) -> None:
     bare.config.has("c", state=STOPPED)
     bare.config.has("d", SINK, state=STOPPED)
@@ -150,6 +154,7 @@ async def test_a_reset_forgets_everything_and_may_be_repeated(bare: World, execu
 
 
 @pytest.mark.parametrize("state", [types_pb2.TARGET_STATE_STARTED, types_pb2.TARGET_STATE_PAUSED])
+@pytest.mark.row("K875-09", "K875-21")
 async def test_offsets_change_only_while_stopped(cluster: World, state: int) -> None:
     cluster.config.has("c", state=state)
 
@@ -160,6 +165,7 @@ async def test_offsets_change_only_while_stopped(cluster: World, state: int) -> 
         assert (reply.status_code, reply.json()["message"]) == (400, NOT_STOPPED)
 
 
+@pytest.mark.row("K875-09")
 async def test_offsets_change_only_without_tasks(cluster: World) -> None:
     cluster.config.has("c", tasks=({"a": "b"},), state=STOPPED)
 
@@ -178,6 +184,7 @@ async def test_an_empty_request_is_refused_before_anything_else(cluster: World) 
         )
 
 
+@pytest.mark.row("K875-09")
 async def test_altering_an_unknown_connector_is_not_found(cluster: World) -> None:
     reply = await cluster.rest.patch("/connectors/nope/offsets", json=ONE_SOURCE)
 
@@ -194,6 +201,7 @@ async def test_a_body_that_cannot_be_read_fails(cluster: World) -> None:
         assert reply.json()["message"].startswith(start), body
 
 
+@pytest.mark.row("K875-15")
 async def test_sink_offsets_are_checked_entry_by_entry(cluster: World) -> None:
     cluster.config.has("c", SINK, state=STOPPED)
 
@@ -218,6 +226,7 @@ async def test_sink_offsets_are_checked_entry_by_entry(cluster: World) -> None:
         (ConnectError("position must not be negative"), "position must not be negative"),
     ],
 )
+@pytest.mark.row("K875-11", "K875-14", "K875-21")
 async def test_a_connector_that_refuses_keeps_its_offsets(
     bare: World, executor: FakeExecutor, error: Exception, text: str
 ) -> None:
@@ -233,6 +242,7 @@ async def test_a_connector_that_refuses_keeps_its_offsets(
     assert bare.offset.groups["connect-c"] == {("t", 0): 1}
 
 
+@pytest.mark.row("K875-28")
 async def test_a_group_with_members_names_the_zombies(cluster: World) -> None:
     cluster.config.has("c", SINK, state=STOPPED)
     alter_text = (
@@ -252,6 +262,7 @@ async def test_a_group_with_members_names_the_zombies(cluster: World) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sink", "source"])
+@pytest.mark.row("K875-28")
 async def test_offsets_change_only_once_the_last_task_has_ended(bare: World, kind: str) -> None:
     await bare.open_gateway(rest_worker_wait_ms="300")
     worker_id, _ = await bare.add_worker()
@@ -272,6 +283,7 @@ async def test_offsets_change_only_once_the_last_task_has_ended(bare: World, kin
     assert late.status_code == 200
 
 
+@pytest.mark.row("K875-14")
 async def test_a_failing_offset_service_is_told_in_connects_words(cluster: World) -> None:
     cluster.config.has("c", state=STOPPED)
     cluster.config.has("d", SINK, state=STOPPED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from copycat_connect.errors import ConnectError
 
 from tests.contract.gateway.world import World
@@ -9,6 +10,7 @@ from tests.contract.gateway.world import World
 SINK = {"connector.class": "FileStreamSink", "topics": "t"}
 
 
+@pytest.mark.row("K875-01", "K875-03")
 async def test_source_offsets_are_the_connectors_own_maps(cluster: World) -> None:
     cluster.config.has("c")
     cluster.offset.source["c"] = {
@@ -26,6 +28,7 @@ async def test_source_offsets_are_the_connectors_own_maps(cluster: World) -> Non
     )
 
 
+@pytest.mark.row("K875-02", "K875-03")
 async def test_sink_offsets_are_topic_partition_and_position(cluster: World) -> None:
     cluster.config.has("c", SINK)
     cluster.config.has("d", {**SINK, "consumer.override.group.id": "g"})

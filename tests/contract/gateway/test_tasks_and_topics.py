@@ -23,6 +23,7 @@ async def test_tasks_show_their_raw_configurations(cluster: World) -> None:
     assert one.content == b'{"id":{"connector":"c","task":0},"config":{"task.class":"T","file":"${x:y}"}}'
 
 
+@pytest.mark.row("K26-85")
 async def test_a_task_shows_its_status_once_it_reported(cluster: World) -> None:
     cluster.config.has("c", tasks=({"file": "a"},))
     cluster.status.says("c", "RUNNING", task=0)

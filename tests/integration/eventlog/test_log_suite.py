@@ -12,6 +12,8 @@ from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.kafka import unique
 from copycat_testkit.log_suite import LogSuite
 
+pytestmark = pytest.mark.row("K26-47")
+
 
 def log_settings(kafka: str, partitions: int = 1) -> LogSettings:
     name = unique("log")

@@ -43,6 +43,7 @@ async def put_until_done(events: Puts, command: Put) -> int:
                 return failures
 
 
+@pytest.mark.row("K26-46")
 async def test_after_a_kill_and_restart_of_the_broker_the_writer_goes_on(broker: EmbeddedKafka) -> None:
     name = unique("outage")
     events = await started(broker, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
@@ -83,6 +84,7 @@ def test_a_task_continues_where_it_was_drained(
     assert text(path) == "one\ntwo\n"
 
 
+@pytest.mark.row("K26-28")
 def test_a_drained_task_commits_what_it_wrote_last(
     kafka: str, executor: FakeExecutor, launch: Launch, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from tests.integration.kip26.modes import Mode, OverRest, embedded, standalone
 from tests.integration.kip26.world import SECONDS, values
 from tests.integration.scenarios.rest import Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.row("K26-41", "K26-43", "K26-93")]
 
 
 @pytest.fixture(scope="module", params=["standalone", "embedded", "distributed"])

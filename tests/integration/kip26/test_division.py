@@ -5,15 +5,20 @@ from __future__ import annotations
 from contextlib import aclosing
 from pathlib import Path
 
+import httpx
 import pytest
 from copycat_client.client import CopycatClient
 from copycat_client.connectors import Connector, TargetState
 from copycat_client.instances import Instance
 from copycat_client.statuses import State
 from copycat_client.watching import Change
+from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SourceConnector
+from copycat_testkit.conformance import FakeSourceContext
 from copycat_testkit.kafka import unique
+from copycat_testkit.system import CopycatUp
 
+from tests.integration.kip26.author.copycat_folders import OVERLAP, FolderTask
 from tests.integration.kip26.world import (
     arrived,
     assigned,
@@ -116,12 +121,49 @@ async def test_k26_26_calls_into_one_task_never_overlap(
     write_files(tmp_path, "a")
     await copycat.configs.put(name, folder_source(name, tmp_path))
     lines = ["a"]
-    for state in (TargetState.PAUSED, TargetState.STARTED) * 3:  # the task fails when two calls meet
+    for state in (TargetState.PAUSED, TargetState.STARTED) * 3:  # calls that meet leave a trace
         lines.append(f"a{len(lines)}")
         (tmp_path / "a.txt").write_text("".join(f"{line}\n" for line in lines))
         await copycat.configs.set_target_state(name, state)
-    await arrived(copycat, kafka, name, *lines)
+        if state is TargetState.STARTED:
+            await arrived(copycat, kafka, name, *lines)
     await runs(copycat, name, 1)
+    assert await copycat.offsets.list_source(name), "offsets were committed meanwhile"
+    assert not (tmp_path / OVERLAP).exists()
+
+
+def test_k26_26_a_call_that_meets_another_leaves_a_trace(tmp_path: Path) -> None:
+    write_files(tmp_path, "a")
+    task = FolderTask()
+    task.initialize(FakeSourceContext({}))
+    task.start(
+        {
+            "folder": str(tmp_path),
+            "topic.prefix": "t.",
+            "once": "false",
+            "exclusive": "false",
+            "files": "a.txt",
+        }
+    )
+    with task._alone(), pytest.raises(ConnectError, match="two calls of one task overlap"):
+        task.commit()
+    assert (tmp_path / OVERLAP).exists()
+
+
+async def test_k26_30_a_plugin_of_another_package_is_listed_and_says_how_it_is_configured(
+    copycat: CopycatClient, cluster: CopycatUp, kafka: str, name: str, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a")
+    async with httpx.AsyncClient(base_url=cluster.url, timeout=60) as http:
+        listed = (await http.get("/connector-plugins")).json()
+        keys = (await http.get("/connector-plugins/author.FolderSourceConnector/config")).json()
+    await copycat.configs.put(name, folder_source(name, tmp_path))
+
+    await arrived(copycat, kafka, name, "a")
+    assert {"class": "author.FolderSourceConnector", "type": "source", "version": "0.1"} in listed
+    assert {"folder": "Where the files are.", "once": "Whether to end when all is read."}.items() <= {
+        key["name"]: key["documentation"] for key in keys
+    }.items()
 
 
 async def test_k26_38_only_a_changed_number_of_tasks_moves_work(

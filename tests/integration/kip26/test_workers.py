@@ -95,6 +95,7 @@ async def shares(copycat: CopycatClient) -> tuple[list[int], list[int]]:
     return sorted(count[True] for count in counts), sorted(count[False] for count in counts)
 
 
+@pytest.mark.row("K26-33")
 async def test_k26_34_four_connectors_of_four_tasks_are_dealt_evenly_to_three_workers(
     copycat: CopycatClient, tmp_path: Path
 ) -> None:
@@ -173,6 +174,29 @@ async def test_k26_42_workers_are_listed_with_all_that_runs_there(
     assert [worker["leaving"] for worker in await listed(cluster)] == [False] * 3
 
 
+async def offsets_are_changed_through_any(http: httpx.AsyncClient, urls: list[str], name: str) -> None:
+    """Stop the connector, alter and reset its offsets, each through another gateway; all show the same."""
+
+    async def shown(path: str, expected: object) -> bool:
+        return [(await http.get(f"{url}/connectors/{name}{path}")).json() for url in urls] == [expected] * 3
+
+    def offsets(lines: int) -> dict[str, object]:
+        return {"offsets": [{"partition": {"file": "a.txt"}, "offset": {"lines": lines}}]}
+
+    config = (await http.get(f"{urls[0]}/connectors/{name}/config")).json()
+    assert (await http.put(f"{urls[1]}/connectors/{name}/stop")).content == b""
+    await until(lambda: shown("/tasks", []), "no tasks")
+    await until(lambda: shown("/offsets", offsets(1)), "the offset of the last task")
+    altered = await http.patch(f"{urls[2]}/connectors/{name}/offsets", json=offsets(0))
+    assert "altered successfully" in altered.json()["message"], altered.text
+    assert await shown("/offsets", offsets(0))
+    reset = await http.delete(f"{urls[1]}/connectors/{name}/offsets")
+    assert "reset successfully" in reset.json()["message"], reset.text
+    assert await shown("/offsets", {"offsets": []})
+    assert await shown("/config", config)
+
+
+@pytest.mark.row("K26-80", "K26-85", "K875-17", "K875-34")
 async def test_k26_81_each_of_three_gateways_takes_every_call(
     copycat: CopycatClient, cluster: CopycatUp, kafka: str, more: Workers, tmp_path: Path
 ) -> None:
@@ -191,6 +215,7 @@ async def test_k26_81_each_of_three_gateways_takes_every_call(
             assert seen[0].json() == seen[1].json() == seen[2].json()
         restarted = await http.post(f"{urls[1]}/connectors/{name}/tasks/0/restart")
         assert restarted.status_code == 204
+        await offsets_are_changed_through_any(http, urls, name)
         assert (await http.delete(f"{urls[2]}/connectors/{name}")).status_code == 204
         gone = [await http.get(f"{url}/connectors/{name}") for url in urls]
     assert [each.status_code for each in gone] == [404] * 3

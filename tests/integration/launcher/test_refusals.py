@@ -92,6 +92,7 @@ def test_unknown_options_are_usage_errors(commands: Commands, arguments: tuple[s
 
 
 @pytest.mark.parametrize("key", ["group.id", "status.storage.topic", "value.converter"])
+@pytest.mark.row("K26-79")
 def test_a_worker_without_a_required_key(commands: Commands, tmp_path: Path, key: str) -> None:
     file = tmp_path / "worker.properties"
     file.write_text("".join(line for line in WORKER.splitlines(keepends=True) if not line.startswith(key)))

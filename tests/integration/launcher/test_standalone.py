@@ -63,6 +63,7 @@ def real_commands(tmp_path: Path) -> Iterator[Commands]:
     running.close()
 
 
+@pytest.mark.row("K26-32", "K26-43", "K26-45", "K26-76", "K26-78")
 def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
     real_commands: Commands, worker: Worker
 ) -> None:
@@ -77,6 +78,10 @@ def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
     wait_gone(processes)
     with worker.source.open("a") as file:
         file.write("three\n")
+    without = real_commands.start("standalone", worker.properties)
+    assert without.wait_ready(180) == worker.url
+    assert httpx.get(f"{worker.url}/connectors", timeout=60).json() == []
+    assert without.end() == 0
     second = real_commands.start("standalone", worker.properties, worker.connector())
     wait_until(lambda: worker.records()[2:] == ["three"], 180, "a third record")
     assert second.end(signal.SIGINT) == 0
@@ -85,6 +90,7 @@ def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
     assert set(after) - set(topics) <= {worker.topic, "__consumer_offsets", "__transaction_state"}
 
 
+@pytest.mark.row("K26-59", "K26-77")
 def test_offsets_survive_a_hard_kill_and_nothing_is_left(real_commands: Commands, worker: Worker) -> None:
     worker.source.write_text("one\n")
     first = real_commands.start(worker.properties, worker.connector())
@@ -99,6 +105,7 @@ def test_offsets_survive_a_hard_kill_and_nothing_is_left(real_commands: Commands
     assert second.end() == 0
 
 
+@pytest.mark.row("K26-77")
 def test_without_offsets_every_start_is_the_first(real_commands: Commands, worker: Worker) -> None:
     worker.source.write_text("one\n")
     arguments = ("--no-offsets", worker.properties, worker.connector())
@@ -109,6 +116,7 @@ def test_without_offsets_every_start_is_the_first(real_commands: Commands, worke
     assert not worker.offsets.exists()
 
 
+@pytest.mark.row("K26-32")
 def test_a_connector_that_is_refused_ends_the_process_with_its_error(
     real_commands: Commands, worker: Worker
 ) -> None:

@@ -60,6 +60,7 @@ def system(tmp_path: Path) -> Iterator[System]:
     commands.close()
 
 
+@pytest.mark.row("K26-32", "K26-40")
 def test_a_second_start_goes_on_where_the_first_was_drained(system: System) -> None:
     system.write("one", "two")
     first = system.up()
@@ -78,6 +79,7 @@ def test_a_second_start_goes_on_where_the_first_was_drained(system: System) -> N
     assert not [process for process in running if str(system.data) in (process.info["cmdline"] or ())]
 
 
+@pytest.mark.row("K26-46")
 def test_nothing_is_lost_and_nothing_left_when_everything_is_killed(system: System) -> None:
     system.write("one", "two")
     first = system.up()
@@ -92,6 +94,7 @@ def test_nothing_is_lost_and_nothing_left_when_everything_is_killed(system: Syst
     assert second.end() == 0
 
 
+@pytest.mark.row("K26-57")
 def test_an_executor_that_is_killed_comes_back_to_its_tasks(system: System) -> None:
     system.write("one")
     command = system.up()

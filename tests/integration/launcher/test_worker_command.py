@@ -25,6 +25,7 @@ def worker(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.row("K26-32")
 def test_one_role_is_this_very_process(commands: Commands, worker: Path, journal: Any) -> None:
     command = commands.start(worker, "--role", "status", program=COPYCAT_WORKER)
     wait_until(lambda: journal.starts("status"), 20, "the status service")

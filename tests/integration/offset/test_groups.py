@@ -51,6 +51,7 @@ async def test_positions_are_committed_listed_altered_and_forgotten(groups: Kafk
     assert await groups.positions(group) == {TopicPartition(topic, 0): 5}
 
 
+@pytest.mark.row("K875-27")
 async def test_a_deleted_group_has_no_positions_and_can_be_deleted_again(
     groups: KafkaGroups, topic: str
 ) -> None:
@@ -73,6 +74,7 @@ async def test_an_unknown_partition_is_told(groups: KafkaGroups, topic: str) -> 
     assert await groups.positions(group) == {TopicPartition(topic, 0): 5}
 
 
+@pytest.mark.row("K875-28")
 async def test_a_group_with_members_cannot_be_changed(groups: KafkaGroups, topic: str, active: str) -> None:
     with pytest.raises(GroupActiveError):
         await groups.commit(active, {TopicPartition(topic, 0): 5})

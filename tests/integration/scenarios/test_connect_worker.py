@@ -59,6 +59,7 @@ def test_task_statuses(rest: Rest, monitor: Monitor) -> None:
         rest.runs(name, tasks)
 
 
+@pytest.mark.row("K875-33", "K875-35", "K875-39", "K875-40")
 def test_pause_stop_resume(rest: Rest, monitor: Monitor) -> None:
     """testPauseStopResume: every way between the states, each asked for twice."""
     name = unique("states")
@@ -79,6 +80,7 @@ def test_pause_stop_resume(rest: Rest, monitor: Monitor) -> None:
     rest.delete(name)
 
 
+@pytest.mark.row("K875-37", "K875-39", "K875-41")
 def test_stopped_state(rest: Rest, monitor: Monitor) -> None:
     """testStoppedState: whatever goes wrong, a connector can be stopped, mended and resumed."""
     name = unique("stopped")
@@ -121,6 +123,7 @@ def test_create_connector_with_paused_initial_state(rest: Rest, monitor: Monitor
     rest.runs(name, TASKS)
 
 
+@pytest.mark.row("K875-20", "K875-41")
 def test_create_source_connector_with_stopped_initial_state_and_modify_offsets(
     cluster: Cluster, rest: Rest, monitor: Monitor
 ) -> None:
@@ -136,6 +139,7 @@ def test_create_source_connector_with_stopped_initial_state_and_modify_offsets(
     wait_until(lambda: cluster.values(name) == expected, PATIENCE, "the second half alone")
 
 
+@pytest.mark.row("K875-20")
 def test_create_sink_connector_with_stopped_initial_state_and_modify_offsets(
     cluster: Cluster, rest: Rest, monitor: Monitor
 ) -> None:
@@ -198,6 +202,7 @@ def test_poll_timeout_expiry(rest: Rest, monitor: Monitor) -> None:
     monitor.order()
 
 
+@pytest.mark.row("K26-21")
 def test_tasks_max_enforcement(cluster: Cluster, rest: Rest, monitor: Monitor) -> None:
     """testTasksMaxEnforcement: more tasks than tasks.max never run, unless that is not enforced."""
     name = unique("many")

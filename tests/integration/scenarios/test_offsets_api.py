@@ -82,6 +82,7 @@ class Offsets:
         self._rest.wait(self.name, *states)
 
 
+@pytest.mark.row("K875-04")
 def test_get_non_existent_connector_offsets(rest: Rest) -> None:
     """testGetNonExistentConnectorOffsets: not found."""
     name = unique("none")
@@ -90,6 +91,7 @@ def test_get_non_existent_connector_offsets(rest: Rest) -> None:
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
+@pytest.mark.row("K875-02", "K875-29")
 def test_get_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monitor, group: bool) -> None:
     """testGetSinkConnectorOffsets, ...OverriddenConsumerGroupId: the end of every partition."""
     name = create_topic(cluster.bootstrap, partitions=5)
@@ -101,6 +103,7 @@ def test_get_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monit
     Offsets(rest, name).become(read(name, *[20] * 5))
 
 
+@pytest.mark.row("K875-01")
 def test_get_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
     """testGetSourceConnectorOffsets: where each task is."""
     name = unique("source")
@@ -115,6 +118,7 @@ def test_alter_offsets_non_existent_connector(rest: Rest) -> None:
     assert reply.status_code == 404
 
 
+@pytest.mark.row("K875-09")
 def test_alter_offsets_non_stopped_connector(rest: Rest, monitor: Monitor) -> None:
     """testAlterOffsetsNonStoppedConnector: refused while it runs and while it is paused."""
     name = unique("source")
@@ -127,6 +131,7 @@ def test_alter_offsets_non_stopped_connector(rest: Rest, monitor: Monitor) -> No
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
+@pytest.mark.row("K875-08", "K875-12", "K875-13", "K875-20", "K875-29")
 def test_alter_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monitor, group: bool) -> None:
     """testAlterSinkConnectorOffsets, ...OverriddenConsumerGroupId: some set, one forgotten, caught up."""
     name = create_topic(cluster.bootstrap, partitions=3)
@@ -184,6 +189,7 @@ def test_reset_sink_connector_offsets_zombie_sink_tasks(
     modify_under_a_zombie(cluster, rest, monitor, "DELETE")
 
 
+@pytest.mark.row("K875-12", "K875-13", "K875-20")
 def test_alter_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
     """testAlterSourceConnectorOffsets: set back, and caught up again."""
     name = unique("source")
@@ -203,6 +209,7 @@ def test_alter_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
+@pytest.mark.row("K875-21", "K875-22", "K875-29")
 def test_reset_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monitor, group: bool) -> None:
     """testResetSinkConnectorOffsets, ...OverriddenConsumerGroupId: forgotten, twice, then caught up."""
     name = create_topic(cluster.bootstrap, partitions=3)
@@ -219,6 +226,7 @@ def test_reset_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Mon
     offsets.become(read(name, 10, 10, 10))
 
 
+@pytest.mark.row("K875-21", "K875-22")
 def test_reset_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
     """testResetSourceConnectorOffsets: forgotten, twice, then everything from the beginning."""
     name = unique("source")

@@ -138,6 +138,7 @@ def test_names_may_look_like_keys(key: str, event: ConfigEvent) -> None:
         ('{"state":"PAUSED","state.v2":7}', TargetState.PAUSED),
     ],
 )
+@pytest.mark.row("K875-43")
 def test_a_target_state_of_any_age_is_read(value: str, target: TargetState) -> None:
     assert CODEC.decode(record("target-state-a", value)) == TargetStateSet("a", target)
 

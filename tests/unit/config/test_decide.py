@@ -94,6 +94,7 @@ def test_pausing_twice_writes_once() -> None:
     assert decide(command, given(*CREATED, *events)) == ()
 
 
+@pytest.mark.row("K875-35")
 def test_stopping_empties_the_task_set_first() -> None:
     events = decide(SetTargetState("orders", TargetState.STOPPED), given(*WITH_TASK))
 
@@ -141,6 +142,7 @@ def test_tasks_made_from_a_replaced_configuration_are_refused() -> None:
         decide(PutTaskConfigs("orders", (TASK,), CONFIG), state)
 
 
+@pytest.mark.row("K875-38")
 def test_a_stopped_connector_gets_no_tasks() -> None:
     with pytest.raises(ConnectorStoppedError):
         decide(PutTaskConfigs("orders", (TASK,), CONFIG), given(*STOPPED))

@@ -59,6 +59,7 @@ def test_the_dockerfile_has_a_target_for_every_role() -> None:
 
 
 @pytest.mark.parametrize("service", EVERY)
+@pytest.mark.row("K26-58", "K26-59")
 def test_each_container_has_limits_a_restart_policy_and_a_health_check(service: dict[str, Any]) -> None:
     assert service["mem_limit"]
     assert 0 < service["cpus"] <= 1
@@ -113,6 +114,7 @@ def test_executors_have_the_host_name_they_are_known_by() -> None:
                 assert service["hostname"] == name
 
 
+@pytest.mark.row("K26-58")
 def test_two_clusters_on_one_kafka_share_nothing() -> None:
     first, second = properties("worker.properties"), properties("small.properties")
     own = ["group.id", *(key for key in first if key.endswith(".storage.topic"))]
@@ -120,6 +122,7 @@ def test_two_clusters_on_one_kafka_share_nothing() -> None:
     assert not {first[key] for key in own} & {second[key] for key in own}
 
 
+@pytest.mark.row("K26-59")
 def test_the_standalone_worker_keeps_its_offsets_on_a_volume() -> None:
     given = properties("standalone.properties")
     STANDALONE.parse(given)

@@ -12,6 +12,8 @@ from copycat_eventlog.log import Log, Record
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_testkit.log_suite import LogSuite
 
+pytestmark = pytest.mark.row("K26-47")
+
 
 class InMemory:
     def __init__(self) -> None:

@@ -219,6 +219,7 @@ def test_only_a_file_can_be_delivered_exactly_once() -> None:
         ({"file": "f"}, {"position": 1}, "Partition objects should contain the key 'filename'"),
     ],
 )
+@pytest.mark.row("K875-16")
 def test_offsets_that_make_no_sense_are_refused(
     partition: dict[str, str] | None, offset: dict[str, object], text: str
 ) -> None:

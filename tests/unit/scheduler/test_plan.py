@@ -87,6 +87,7 @@ def test_everything_of_a_dead_worker_moves_at_once_to_the_rest() -> None:
     assert kept.items() <= dict(cluster.state.assignments).items()
 
 
+@pytest.mark.row("K26-36")
 def test_what_an_absent_worker_has_stays_its_own() -> None:
     cluster = _cluster(2, a=Desired(2), b=Desired(2))
     cluster.settle()
@@ -125,6 +126,7 @@ def test_deleted_connectors_and_surplus_tasks_are_unassigned() -> None:
     )
 
 
+@pytest.mark.row("K875-38")
 def test_a_stopped_connector_keeps_its_place_without_tasks() -> None:
     cluster = _cluster(1, a=Desired(2))
     cluster.settle()

@@ -15,6 +15,7 @@ from copycat_connect.plugin import PluginKind, PluginSpec, SourceConnector, Sour
 
 LOOK_SECONDS = 0.05
 DONE = ".done"
+OVERLAP = "overlap"
 
 
 def names_in(folder: Path, *, once: bool) -> list[str]:
@@ -60,7 +61,8 @@ class FolderConnector(SourceConnector):
 class FolderTask(SourceTask):
     """Copies the lines of its files; the offset is the number of lines read.
 
-    Calls that overlap fail it; so does, where it is told to be alone, a twin of it in whatever process.
+    Calls that overlap fail, and leave the file `overlap` in the folder: not every failed call fails the task.
+    A twin of it in whatever process fails it where it is told to be alone.
     """
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -117,6 +119,7 @@ class FolderTask(SourceTask):
     @contextmanager
     def _alone(self) -> Iterator[None]:
         if not self._call.acquire(blocking=False):
+            (self._folder / OVERLAP).touch()
             message = "two calls of one task overlap"
             raise ConnectError(message)
         try:

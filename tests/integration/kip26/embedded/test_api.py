@@ -59,6 +59,7 @@ def test_k26_89_topics_that_come_later_are_seen(copycat: Copycat, folder: Path) 
     wait_until(lambda: copycat.topics(name) == {f"{prefix}first", f"{prefix}second"}, SECONDS, "both topics")
 
 
+@pytest.mark.row("K26-60")
 def test_k26_91_source_application_and_sink_in_one_process(
     copycat: Copycat, folder: Path, kafka: str
 ) -> None:

@@ -54,6 +54,7 @@ def spread(url: str, copies: int) -> bool:
     return len(tasks) == LIMIT and len(live) == copies and set(shares) <= set(live) and even
 
 
+@pytest.mark.row("K26-40", "K26-42", "K26-87")
 def test_k26_94_one_three_and_two_copies_share_no_more_than_the_limit(
     launch: Launch, kafka: str, tmp_path: Path
 ) -> None:

@@ -32,6 +32,7 @@ def commands(tmp_path: Path) -> Iterator[Commands]:
     running.close()
 
 
+@pytest.mark.row("K26-43", "K26-74", "K26-78")
 def test_file_source_and_sink(commands: Commands, kafka: str, tmp_path: Path) -> None:
     """Lines reach the other file once with any converter, and go on where they were after a restart.
 

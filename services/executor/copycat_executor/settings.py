@@ -18,6 +18,7 @@ from copycat_connect.config import (
 )
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import (
+    EXACTLY_ONCE,
     KIP_STRICT,
     METRIC_WINDOW,
     METRIC_WINDOWS,
@@ -90,6 +91,7 @@ KEYS = ConfigDef(
         validator=at_least(0),
         doc="Hosts kept ready while slots are free, so that a task starts at once.",
     ),
+    EXACTLY_ONCE,
     KIP_STRICT,
     TOPIC_CREATION,
     TOPIC_TRACKING,

@@ -29,6 +29,8 @@ WORKER = {"key.converter": JSON, "value.converter": JSON}
 DISTRIBUTED = WorkerRules.of(
     {**WORKER, "group.id": "connect-workers", "exactly.once.source.support": "enabled"}
 )
+#: Kafka Connect's standalone worker, which answered, does not look whether exactly once can be had.
+AS_RECORDED = WorkerRules.of({**WORKER, "exactly.once.source.support": "enabled"})
 SOURCE = {"name": "a", "connector.class": "FileStreamSource", "topic": "t"}
 SINK = {"name": "a", "connector.class": "FileStreamSink", "topics": "t"}
 
@@ -103,7 +105,7 @@ def in_order(configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_what_kafka_connect_was_recorded_to_answer(
     config: dict[str, str | None], answer: dict[str, Any]
 ) -> None:
-    infos = validated(config)
+    infos = validated(config, AS_RECORDED, exactly_once_support=lambda _: ExactlyOnceSupport.SUPPORTED)
     version = connector_plugin(config, PLUGINS).version
     found = json.loads(json.dumps([shown(info) for info in infos.infos]).replace(version, "VERSION"))
     assert in_order(found) == in_order(answer["configs"])
@@ -152,13 +154,20 @@ def test_the_consumer_group_must_not_be_the_workers() -> None:
     }
 
 
-def test_exactly_once_is_there_or_the_worker_says_that_it_is_off() -> None:
+def test_exactly_once_is_accepted_of_a_worker_that_has_it() -> None:
     required = SOURCE | {"file": "f", "exactly.once.support": "REQUIRED"}
     assert errors_of(validated(required, DISTRIBUTED)) == {}
-    off = WorkerRules.of({**WORKER, "group.id": "g"})
-    assert errors_of(validated(required, off)) == {
+
+
+@pytest.mark.parametrize("worker", [{"group.id": "g"}, {}], ids=["distributed", "standalone"])
+def test_exactly_once_is_refused_when_required_of_a_worker_without_it(worker: Mapping[str, str]) -> None:
+    rules = WorkerRules.of({**WORKER, **worker})
+    required = SOURCE | {"file": "f", "exactly.once.support": "REQUIRED"}
+    assert errors_of(validated(required, rules)) == {
         "exactly.once.support": ["This worker does not have exactly-once source support enabled."]
     }
+    requested = required | {"exactly.once.support": "requested"}
+    assert errors_of(validated(requested, rules)) == {}
 
 
 def boom(config: Mapping[str, str]) -> ExactlyOnceSupport:

@@ -20,3 +20,20 @@ def test_several_instances_of_a_service_are_a_list() -> None:
 def test_a_wrong_value_is_named() -> None:
     with pytest.raises(ConfigError, match=r"host\.max\.lifetime\.ms"):
         read_settings({"host.max.lifetime.ms": "soon"})
+
+
+@pytest.mark.parametrize("value", ["enabled", "preparing", "ENABLED"])
+def test_exactly_once_that_cannot_be_given_stops_the_start(value: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read_settings({"exactly.once.source.support": value})
+    assert f"Invalid value {value} for configuration exactly.once.source.support" in str(refused.value)
+    assert "delivers at least once; use disabled" in str(refused.value)
+
+
+def test_exactly_once_may_be_disabled() -> None:
+    read_settings({"exactly.once.source.support": "disabled"})
+
+
+def test_a_misspelt_value_of_exactly_once_names_the_right_ones() -> None:
+    with pytest.raises(ConfigError, match=r"must be one of .*: DISABLED, ENABLED, PREPARING"):
+        read_settings({"exactly.once.source.support": "on"})

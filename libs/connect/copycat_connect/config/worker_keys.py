@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 from copycat_connect.config.key import ConfigKey, Importance
-from copycat_connect.config.setting import Type
-from copycat_connect.config.validators import at_least
+from copycat_connect.config.parsing import invalid_value
+from copycat_connect.config.setting import ConfigSetting, Type
+from copycat_connect.config.validators import at_least, one_of_ignoring_case
+
+_EXACTLY_ONCE_CHOICES = one_of_ignoring_case("disabled", "enabled", "preparing")
+
+
+def _at_least_once_only(name: str, value: ConfigSetting) -> None:
+    """Refuse what is not given: a source that runs in the belief of exactly once may repeat records."""
+    _EXACTLY_ONCE_CHOICES(name, value)
+    if value.lower() != "disabled":
+        reason = "This version of Copycat delivers at least once; use disabled, or leave the setting out"
+        raise invalid_value(name, value, reason)
+
+
+EXACTLY_ONCE = ConfigKey(
+    "exactly.once.source.support",
+    Type.STRING,
+    Importance.HIGH,
+    default="disabled",
+    validator=_at_least_once_only,
+    doc=(
+        "Whether source connectors can deliver exactly once (KIP-618). Only disabled is possible: this "
+        "version of Copycat delivers at least once."
+    ),
+)
 
 KIP_STRICT = ConfigKey(
     "kip.strict",

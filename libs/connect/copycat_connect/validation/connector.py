@@ -17,7 +17,7 @@ from copycat_connect.config.framework_names import (
 )
 from copycat_connect.config.override_policy import OverridePolicy, override_policy
 from copycat_connect.config.values import ConfigValue
-from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION
+from copycat_connect.config.worker_keys import EXACTLY_ONCE, KIP_STRICT, TOPIC_CREATION
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
 from copycat_connect.plugin.contexts import TransformationContext
 from copycat_connect.plugin.errors import NoConnectorClassError
@@ -76,7 +76,7 @@ class WorkerRules:
         Raises:
             ConfigError: The override policy is unknown, or a switch is neither on nor off.
         """
-        support = worker.get("exactly.once.source.support", "disabled").strip().lower()
+        support = worker.get(EXACTLY_ONCE.name, "disabled").strip().lower()
         converters = {key: worker.get(key) for key in CONVERTER_KINDS}
         converters[HEADER_CONVERTER] = worker.get(HEADER_CONVERTER, _DEFAULT_HEADER_CONVERTER)
         switches = ConfigDef(KIP_STRICT, TOPIC_CREATION).parse(worker)
@@ -167,10 +167,11 @@ def _cross_check(
         return
     if worker.refuses_topic_creation:
         _refuse_topic_creation(raw, found)
+    source: _SourceHooks = hooks  # type: ignore[assignment]  # a source connector has all of them
+    given = {name: text for name, text in raw.items() if text is not None}
+    # Kafka Connect's standalone workers do not look, and deliver at least once what was to be exactly once.
+    check_exactly_once(given, found, source.exactly_once_support, worker_enabled=worker.exactly_once)
     if worker.group is not None:
-        source: _SourceHooks = hooks  # type: ignore[assignment]  # a source connector has all of them
-        given = {name: text for name, text in raw.items() if text is not None}
-        check_exactly_once(given, found, source.exactly_once_support, worker_enabled=worker.exactly_once)
         check_boundaries(given, found, source.can_define_transaction_boundaries)
 
 

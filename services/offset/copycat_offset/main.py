@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import aclosing
 
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat_eventlog.decider import Decider
@@ -41,15 +41,15 @@ async def serve(
     events = EventSourced(Decider(OffsetState(), decide, evolve), OffsetCodec(), log)
     server = RpcServer(settings.listen, setting="offset.listen")
     generations = Generations()
-    with closing(KafkaGroups(settings.bootstrap_servers, settings.client_config)) as groups:
+    async with (
+        aclosing(KafkaGroups(settings.bootstrap_servers, settings.client_config)) as groups,
+        telling(server, "offset", properties, lambda: [log_reading(events)]),
+        open_channel(settings.scheduler_addresses) as scheduler,
+    ):
         servicer = OffsetServicer(events, log, groups, generations)
         server.add(add_OffsetServiceServicer_to_server, servicer, "copycat.offset.v1.OffsetService")
-        async with (
-            telling(server, "offset", properties, lambda: [log_reading(events)]),
-            open_channel(settings.scheduler_addresses) as scheduler,
-        ):
-            following = beside(lambda: generations.follow(scheduler))
-            await serve_events(events, server, stop, ready, following)
+        following = beside(lambda: generations.follow(scheduler))
+        await serve_events(events, server, stop, ready, following)
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 """Consumer groups of sinks on real Kafka."""
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 
 import pytest
 from confluent_kafka import Consumer
@@ -13,8 +13,8 @@ from copycat_testkit.kafka import create_topic, unique, wait_until
 
 
 @pytest.fixture
-def groups(kafka: str) -> Iterator[KafkaGroups]:
-    with closing(KafkaGroups(kafka, {})) as groups:
+async def groups(kafka: str) -> AsyncIterator[KafkaGroups]:
+    async with aclosing(KafkaGroups(kafka, {})) as groups:
         yield groups
 
 
@@ -86,7 +86,7 @@ async def test_a_group_with_members_cannot_be_changed(groups: KafkaGroups, topic
 
 @pytest.mark.parametrize("call", ["commit", "forget"])
 async def test_brokers_that_are_away_are_told_as_such(call: str) -> None:
-    with closing(KafkaGroups("127.0.0.1:1", {})) as groups:
+    async with aclosing(KafkaGroups("127.0.0.1:1", {})) as groups:
         partition = TopicPartition("t", 0)
         with pytest.raises(UnavailableError):
             if call == "commit":

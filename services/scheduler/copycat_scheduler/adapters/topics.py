@@ -64,7 +64,8 @@ class KafkaTopics:
         return self._admin
 
     def _describe(self) -> str:
-        return str(self._client().describe_cluster(request_timeout=TIMEOUT).result().cluster_id or "")
+        # Not describe_cluster: librdkafka 2.16 may abort in admin requests when a broker goes away.
+        return str(self._client().list_topics(timeout=TIMEOUT).cluster_id or "")
 
     def _read(self) -> Mapping[str, int]:
         topics = self._client().list_topics(timeout=TIMEOUT).topics

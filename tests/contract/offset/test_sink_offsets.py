@@ -61,6 +61,23 @@ async def test_a_negative_position_is_refused() -> None:
         assert refused.value.remote_code.name == "offset.format"
 
 
+@pytest.mark.parametrize(
+    ("topic", "partition", "text"),
+    [
+        ("", 0, "Partition 0 is of a topic without a name"),
+        ("t", -1, "Partition -1 of topic t must not be negative"),
+    ],
+)
+async def test_a_position_names_its_topic_and_a_partition(topic: str, partition: int, text: str) -> None:
+    async with running() as service:
+        named = types_pb2.TopicPartition(topic=topic, partition=partition)
+        position = types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=5)
+        for change in ({"offsets": [position]}, {"removed": [named]}):
+            with pytest.raises(RemoteError, match=text) as refused:
+                await service.stub.AlterSinkOffsets(pb.AlterSinkOffsetsRequest(group_id=GROUP, **change))
+            assert refused.value.remote_code.name == "offset.format"
+
+
 async def test_altering_sets_and_removes() -> None:
     async with running() as service:
         service.groups.groups[GROUP] = {TopicPartition("t", 0): 1, TopicPartition("t", 1): 1}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from copycat.types.v1 import types_pb2
+from copycat_connect.data.java import to_text
 
-from copycat_gateway.bodies import Json, OffsetEntry
+from copycat_gateway.bodies import Json, OffsetEntry, clean
 from copycat_gateway.edge.answers import to_json
 from copycat_gateway.errors import BadRequestError
 from copycat_gateway.views.offsets import KAFKA_OFFSET, KAFKA_PARTITION, KAFKA_TOPIC
@@ -88,7 +89,12 @@ def _topic_partition(fields: Mapping[str, Json]) -> tuple[str, int]:
             f"Failed to parse the following Kafka partition value in the provided offsets: '{text}'."
             " Partition values for sink connectors need to be integers."
         )
-    return _text(fields[KAFKA_TOPIC]), partition
+    topic = _text(fields[KAFKA_TOPIC])
+    if not topic:
+        raise BadRequestError("Kafka topic names may not be empty: write the topic's name as 'kafka_topic'")
+    if partition < 0:
+        raise BadRequestError(f"Kafka partitions may not be negative, got {partition} of topic {topic}")
+    return topic, partition
 
 
 def _integer(text: str, bounds: range) -> int | None:
@@ -99,4 +105,5 @@ def _integer(text: str, bounds: range) -> int | None:
 
 
 def _text(value: Json) -> str:
-    return value if isinstance(value, str) else to_json(value).decode()
+    """Return what Java's String.valueOf makes of a value: Kafka Connect reads numbers from that."""
+    return clean(to_text(value))

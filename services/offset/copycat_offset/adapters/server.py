@@ -111,8 +111,7 @@ class OffsetServicer(OffsetServiceServicer):
         if request.offsets:
             changes.append(self._groups.commit(request.group_id, _positions(request.offsets)))
         if request.removed:
-            removed = [TopicPartition(each.topic, each.partition) for each in request.removed]
-            changes.append(self._groups.forget(request.group_id, removed))
+            changes.append(self._groups.forget(request.group_id, _partitions(request.removed)))
         for result in await asyncio.gather(*changes, return_exceptions=True):
             if result is not None:
                 raise result
@@ -141,7 +140,24 @@ def _offset(found: tuple[bytes, bytes | None]) -> types_pb2.SourceOffset:
 
 def _positions(messages: Iterable[types_pb2.TopicPartitionOffset]) -> dict[TopicPartition, int]:
     positions = {TopicPartition(each.topic, each.partition): each.offset for each in messages}
-    for (topic, partition), offset in positions.items():
-        if not topic or partition < 0 or offset < 0:
-            raise OffsetFormatError(f"Position {offset} of {topic}-{partition} must not be negative")
+    for key, offset in positions.items():
+        _check_partition(key)
+        if offset < 0:
+            raise OffsetFormatError(f"Position {offset} of {key.topic}-{key.partition} must not be negative")
     return positions
+
+
+def _partitions(messages: Iterable[types_pb2.TopicPartition]) -> list[TopicPartition]:
+    partitions = [TopicPartition(each.topic, each.partition) for each in messages]
+    for partition in partitions:
+        _check_partition(partition)
+    return partitions
+
+
+def _check_partition(partition: TopicPartition) -> None:
+    if not partition.topic:
+        raise OffsetFormatError(f"Partition {partition.partition} is of a topic without a name")
+    if partition.partition < 0:
+        raise OffsetFormatError(
+            f"Partition {partition.partition} of topic {partition.topic} must not be negative"
+        )

@@ -45,6 +45,16 @@ class ConnectError(CopycatError):
     code = ErrorCode("connect.failed", grpc="INTERNAL", http=500)
 
 
+class OffsetsUnmodifiableError(ConnectError):
+    """A connector's offsets may not be changed from outside; raised by its `alter_offsets`.
+
+    The counterpart of the UnsupportedOperationException of a Java connector (KIP-875): the request is answered
+    with 500, and nothing is changed.
+    """
+
+    code = ErrorCode("connector.alter_unsupported", grpc="UNIMPLEMENTED", http=500)
+
+
 class RetriableError(ConnectError):
     """The system is away for the moment: the engine calls again later (Kafka's RetriableException)."""
 

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.errors import OffsetsUnmodifiableError
 from copycat_executor.adapters import connector_process
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
@@ -182,6 +183,15 @@ async def test_the_sink_hook_gets_positions_with_none_for_a_reset() -> None:
             pb.AlterOffsetsRequest(config=config, sink_offsets=positions), timeout=10
         )
         assert answer.handled
+
+
+@pytest.mark.parametrize("connector", [SOURCE, SINK], ids=["source", "sink"])
+async def test_a_hook_may_say_that_offsets_cannot_be_modified(connector: dict[str, str]) -> None:
+    async with world() as it:
+        config = config_to_proto({"name": "orders", **connector, "on.alter": "unmodifiable"})
+        with pytest.raises(RemoteError) as refused:
+            await it.gateway.AlterOffsets(pb.AlterOffsetsRequest(config=config), timeout=10)
+        assert refused.value.remote_code.name == OffsetsUnmodifiableError.code.name
 
 
 @pytest.mark.row("K875-47")

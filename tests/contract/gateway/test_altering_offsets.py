@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.types.v1 import types_pb2
-from copycat_connect.errors import ConnectError, CopycatError, ErrorCode
+from copycat_connect.errors import ConnectError, CopycatError, ErrorCode, OffsetsUnmodifiableError
 
 from tests.contract.gateway.fake_executor import FakeExecutor
 from tests.contract.gateway.fake_offset import GroupActiveError
@@ -79,11 +79,46 @@ WRONG_ENTRIES: list[tuple[Any, Any, str]] = [
         {"kafka_offset": -1},
         "Kafka offsets may not be negative, got -1 for partition t-0",
     ),
+    (
+        {"kafka_topic": "", "kafka_partition": 0},
+        {"kafka_offset": 5},
+        "Kafka topic names may not be empty: write the topic's name as 'kafka_topic'",
+    ),
+    (
+        {"kafka_topic": "", "kafka_partition": 0},
+        None,
+        "Kafka topic names may not be empty: write the topic's name as 'kafka_topic'",
+    ),
+    (
+        {"kafka_topic": "t", "kafka_partition": "-1"},
+        {"kafka_offset": 5},
+        "Kafka partitions may not be negative, got -1 of topic t",
+    ),
+    (
+        {"kafka_topic": "t", "kafka_partition": 1e10},
+        {"kafka_offset": 5},
+        "Failed to parse the following Kafka partition value in the provided offsets: '1.0E10'."
+        " Partition values for sink connectors need to be integers.",
+    ),
+    (
+        {"kafka_topic": "t", "kafka_partition": "2147483648"},
+        {"kafka_offset": 5},
+        "Failed to parse the following Kafka partition value in the provided offsets: '2147483648'."
+        " Partition values for sink connectors need to be integers.",
+    ),
+    (
+        {"kafka_topic": "t", "kafka_partition": "0"},
+        {"kafka_offset": " 5"},
+        "Failed to parse the following Kafka offset value in the provided offsets: ' 5'."
+        " Offset values for sink connectors need to be integers.",
+    ),
+    (
+        {"kafka_topic": "t", "kafka_partition": "0"},
+        {"kafka_offset": [1, {"a": None}]},
+        "Failed to parse the following Kafka offset value in the provided offsets: '[1, {a=null}]'."
+        " Offset values for sink connectors need to be integers.",
+    ),
 ]
-
-
-class UnsupportedError(CopycatError):
-    code = ErrorCode("connector.alter_unsupported", grpc="UNIMPLEMENTED", http=500)
 
 
 class HangingError(CopycatError):
@@ -217,7 +252,7 @@ async def test_sink_offsets_are_checked_entry_by_entry(cluster: World) -> None:
     ("error", "text"),
     [
         (
-            UnsupportedError("x"),
+            OffsetsUnmodifiableError("x"),
             "Failed to modify offsets for connector c because it doesn't support external modification of"
             " offsets",
         ),

@@ -96,6 +96,7 @@ class SourceConnector(Connector):
 
         Raises:
             ConnectError: They would not work; they are not stored.
+            OffsetsUnmodifiableError: This connector's offsets cannot be changed by a user, whatever they are.
         """
         del config, offsets
         return False
@@ -116,6 +117,7 @@ class SinkConnector(Connector):
 
         Raises:
             ConnectError: They would not work; they are not stored.
+            OffsetsUnmodifiableError: This connector's offsets cannot be changed by a user, whatever they are.
         """
         del config, offsets
         return False

@@ -7,7 +7,7 @@ from typing import Final
 
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 from copycat.types.v1 import types_pb2
-from copycat_connect.errors import CopycatError
+from copycat_connect.errors import CopycatError, OffsetsUnmodifiableError
 from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.clients import Services
@@ -15,7 +15,6 @@ from copycat_gateway.edge.progress import left
 from copycat_gateway.errors import PLUGIN_HANGS, FailedRequestError, saying
 from copycat_gateway.offsets.target import Target
 
-ALTER_UNSUPPORTED: Final = "connector.alter_unsupported"
 INTERNAL: Final = CopycatError.code.name
 
 
@@ -47,7 +46,7 @@ async def call_hook(
 def _texts(target: Target) -> dict[str, CopycatError]:
     of = f"{target.kind} connector {target.name}"
     return {
-        ALTER_UNSUPPORTED: FailedRequestError(
+        OffsetsUnmodifiableError.code.name: FailedRequestError(
             f"Failed to modify offsets for connector {target.name} because it doesn't support external"
             " modification of offsets"
         ),

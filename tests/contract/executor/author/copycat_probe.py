@@ -11,7 +11,7 @@ from typing import Any
 
 from copycat_connect.config import LOW, PASSWORD, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import TopicPartition
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError
 from copycat_connect.plugin import PluginKind, PluginSpec, SinkConnector, SourceConnector
 
 
@@ -20,6 +20,8 @@ def behave(what: str | None) -> None:
     match what:
         case "raise":
             raise ConnectError("the author says no")
+        case "unmodifiable":
+            raise OffsetsUnmodifiableError("they are in another system")
         case "hang":
             threading.Event().wait()
         case "exit":
@@ -74,6 +76,7 @@ class ProbeSource(Probe, SourceConnector):
 
 class ProbeSink(Probe, SinkConnector):
     def alter_offsets(self, config: Mapping[str, str], offsets: Any) -> bool:
+        behave(config.get("on.alter"))
         return dict(offsets) == {TopicPartition("in", 0): 5, TopicPartition("in", 1): None}
 
 

@@ -48,8 +48,8 @@ class ConnectError(CopycatError):
 class OffsetsUnmodifiableError(ConnectError):
     """A connector's offsets may not be changed from outside; raised by its `alter_offsets`.
 
-    The counterpart of the UnsupportedOperationException of a Java connector (KIP-875): the request is answered
-    with 500, and nothing is changed.
+    The counterpart of the UnsupportedOperationException of a Java connector (KIP-875): the request is
+    answered with 500, and nothing is changed.
     """
 
     code = ErrorCode("connector.alter_unsupported", grpc="UNIMPLEMENTED", http=500)

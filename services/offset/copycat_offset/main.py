@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
+from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
@@ -20,6 +22,7 @@ from copycat_serving.running import serve_events
 
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.generations import Generations
+from copycat_offset.adapters.group_clients import KafkaGroupClients
 from copycat_offset.adapters.groups import KafkaGroups
 from copycat_offset.adapters.server import OffsetServicer
 from copycat_offset.domain.decide import decide
@@ -41,8 +44,10 @@ async def serve(
     events = EventSourced(Decider(OffsetState(), decide, evolve), OffsetCodec(), log)
     server = RpcServer(settings.listen, setting="offset.listen")
     generations = Generations()
+    placeholders = Placeholders.from_worker(properties, os.environ)
+    own = KafkaGroups(settings.bootstrap_servers, settings.client_config)
     async with (
-        aclosing(KafkaGroups(settings.bootstrap_servers, settings.client_config)) as groups,
+        aclosing(KafkaGroupClients(properties, own, placeholders)) as groups,
         telling(server, "offset", properties, lambda: [log_reading(events)]),
         open_channel(settings.scheduler_addresses) as scheduler,
     ):

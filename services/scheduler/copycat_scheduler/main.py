@@ -21,13 +21,14 @@ from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 from copycat_telemetry.metrics.registry import Reading
 
+from copycat_scheduler.adapters.clusters import ClusterCatalogs
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.adapters.connectors import Connectors
 from copycat_scheduler.adapters.planning import Bells, Inputs, Planning
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.server import SchedulerServicer
 from copycat_scheduler.adapters.statuses import Statuses
-from copycat_scheduler.adapters.topics import KafkaTopics, TopicCatalog
+from copycat_scheduler.adapters.topics import KafkaTopics
 from copycat_scheduler.adapters.upkeeping import keep_up
 from copycat_scheduler.domain.evolve import evolve
 from copycat_scheduler.domain.plan import plan
@@ -64,9 +65,15 @@ async def serve(
             open_channel(settings.config_addresses) as config,
             open_channel(settings.status_addresses) as status,
         ):
-            catalog = TopicCatalog(topics.read, settings.refresh_ms / 1000, bells.plan.set)
+            catalog = ClusterCatalogs(
+                topics.read,
+                lambda cluster: KafkaTopics(cluster["bootstrap.servers"], cluster),
+                placeholders,
+                settings.refresh_ms / 1000,
+                bells.plan.set,
+            )
             statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
-            connectors = Connectors(bells.plan.set, placeholders)
+            connectors = Connectors(bells.plan.set, placeholders, properties)
             inputs = Inputs(connectors, statuses, catalog)
             planning = Planning(
                 events,

@@ -36,6 +36,12 @@ class FakeGroups:
     groups: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
     active: set[str] = field(default_factory=set)
     gone: set[TopicPartition] = field(default_factory=set)
+    overrides: list[Mapping[str, str | None]] = field(default_factory=list)
+    """Of each call."""
+
+    async def of(self, overrides: Mapping[str, str | None]) -> "FakeGroups":
+        self.overrides.append(overrides)
+        return self
 
     async def positions(self, group: str) -> Mapping[TopicPartition, int]:
         return self.groups.get(group, {})

@@ -22,13 +22,13 @@ from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.server import RpcServer
+from copycat_scheduler.adapters.clusters import ClusterCatalogs
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.adapters.connectors import Connectors
 from copycat_scheduler.adapters.planning import Bells, Inputs, Planning
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.server import SchedulerServicer
 from copycat_scheduler.adapters.statuses import Statuses
-from copycat_scheduler.adapters.topics import TopicCatalog
 from copycat_scheduler.adapters.upkeeping import keep_up
 from copycat_scheduler.domain.evolve import evolve
 from copycat_scheduler.domain.plan import plan
@@ -142,6 +142,9 @@ class Cluster:
     async def read_topics(self) -> Mapping[str, int]:
         return dict(self.topics)
 
+    def _no_other_cluster(self, client: Mapping[str, str]) -> Any:
+        raise AssertionError(client)
+
     async def read_cluster_id(self) -> str:
         return "cluster-1"
 
@@ -169,9 +172,12 @@ class Cluster:
         async with AsyncExitStack() as stack:
             config = await stack.enter_async_context(open_channel([peers[0]]))
             status = await stack.enter_async_context(open_channel([peers[1]]))
-            catalog = TopicCatalog(self.read_topics, 0.05, bells.plan.set)
+            placeholders = Placeholders.from_worker(self.properties, {})
+            catalog = ClusterCatalogs(
+                self.read_topics, self._no_other_cluster, placeholders, 0.05, bells.plan.set
+            )
             statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
-            connectors = Connectors(bells.plan.set, Placeholders.from_worker(self.properties, {}))
+            connectors = Connectors(bells.plan.set, placeholders, self.properties)
             inputs = Inputs(connectors, statuses, catalog)
             rebalances = Rebalances(Windows(), asyncio.get_running_loop().time)
             planning = Planning(events, inputs, bells, lease=lease, delay=delay, rebalances=rebalances)

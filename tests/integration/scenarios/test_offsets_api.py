@@ -3,7 +3,8 @@
 | scenario | where |
 | --- | --- |
 | testAlterSinkConnectorOffsetsInvalidRequestBody, testAlterSourceConnectorOffsetsInvalidRequestBody | `tests/compat/rest/script/offsets.py`, body by body beside Kafka Connect |
-| own offsets topics, other Kafka clusters, overridden groups of other clusters, exactly-once | not here yet |
+| other Kafka clusters, overridden groups of other clusters | `test_other_clusters.py` |
+| own offsets topics, exactly-once | not here yet |
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from copycat_rpc.errors import code_of
 from copycat_executor.adapters import messages
 from copycat_executor.adapters.bell import Bell
 from copycat_executor.adapters.jobs import Jobs
+from copycat_executor.adapters.offsets import SinkGroup
 from copycat_executor.adapters.services import Services
 from copycat_executor.adapters.transient import is_transient
 from copycat_executor.domain.instances import Instance, Partition
@@ -39,14 +40,14 @@ class _Waiting:
     """What a task acknowledged and is not committed yet."""
 
     generation: int = 0
-    group_id: str = ""
+    group: SinkGroup | None = None
     source: dict[bytes, bytes | None] = field(default_factory=dict)
     sink: dict[Partition, int] = field(default_factory=dict)
     replies: list[tuple[host_pb.TaskRef, int, Reply]] = field(default_factory=list)
 
-    def add(self, ack: host_pb.Acknowledged, group_id: str, reply: Reply) -> None:
+    def add(self, ack: host_pb.Acknowledged, group: SinkGroup, reply: Reply) -> None:
         """Take one more acknowledgement; what it says of a partition replaces what was waiting."""
-        self.generation, self.group_id = ack.task.generation, group_id
+        self.generation, self.group = ack.task.generation, group
         for each in ack.source_offsets:
             self.source[each.partition] = each.offset if each.HasField("offset") else None
         for position in ack.sink_offsets:
@@ -62,7 +63,7 @@ class _Waiting:
         """Return both as one, in which the newer counts."""
         return _Waiting(
             generation=newer.generation or self.generation,
-            group_id=newer.group_id or self.group_id,
+            group=newer.group or self.group,
             source={**self.source, **newer.source},
             sink={**self.sink, **newer.sink},
             replies=[*self.replies, *newer.replies],
@@ -81,10 +82,10 @@ class Commits:
         self._sending: set[Instance] = set()
         self._settled = Bell()
 
-    def acknowledged(self, ack: host_pb.Acknowledged, group_id: str, reply: Reply) -> None:
+    def acknowledged(self, ack: host_pb.Acknowledged, group: SinkGroup, reply: Reply) -> None:
         """Commit what a task says is durable; `reply` gets the outcome."""
         task = messages.task_of(ack.task)
-        self._waiting.setdefault(task, _Waiting()).add(ack, group_id, reply)
+        self._waiting.setdefault(task, _Waiting()).add(ack, group, reply)
         if task not in self._sending:
             self._sending.add(task)
             self._jobs.spawn(self._send_all(task), f"commits of {task}")
@@ -141,7 +142,7 @@ class Commits:
                         connector=task.connector, task=task.index, generation=generation, offsets=offsets
                     )
                 )
-            if batch.sink:
+            if batch.sink and batch.group is not None:
                 positions = [
                     types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
                     for (topic, partition), offset in batch.sink.items()
@@ -151,8 +152,9 @@ class Commits:
                         connector=task.connector,
                         task=task.index,
                         generation=generation,
-                        group_id=batch.group_id,
+                        group_id=batch.group.id,
                         offsets=positions,
+                        overrides=batch.group.overrides,
                     )
                 )
         except CopycatError as error:

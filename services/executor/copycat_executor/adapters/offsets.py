@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, overrides_of
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
+from copycat_rpc.configs import config_to_proto
 
 from copycat_executor.adapters.services import Services
 from copycat_executor.adapters.transient import is_transient
@@ -23,9 +26,21 @@ SILENT_FAILURES = 10
 NONE_COMMITTED = -1
 
 
-def group_of(connector: str, config: Config) -> str:
-    """Return the consumer group that holds a sink's positions."""
-    return config.get("consumer.override.group.id") or f"connect-{connector}"
+@dataclass(frozen=True, slots=True)
+class SinkGroup:
+    """The consumer group that holds a sink's positions."""
+
+    id: str
+    """Its name."""
+    overrides: types_pb2.Config = field(default_factory=types_pb2.Config, hash=False)
+    """The connector's `consumer.override.*`, as written: they may say that the group is elsewhere."""
+
+    @classmethod
+    def of(cls, connector: str, config: Config) -> SinkGroup:
+        """Read a connector's configuration."""
+        overrides = overrides_of(config, (CONSUMER_OVERRIDE,))
+        name = config.get(f"{CONSUMER_OVERRIDE}group.id") or f"connect-{connector}"
+        return cls(name, config_to_proto(overrides))
 
 
 class Offsets:
@@ -44,7 +59,7 @@ class Offsets:
         return host_pb.OffsetsFound(sequence=wanted.sequence, offsets=found.offsets)
 
     async def positions(
-        self, group_id: str, partitions: Sequence[Partition]
+        self, group: SinkGroup, partitions: Sequence[Partition]
     ) -> list[types_pb2.TopicPartitionOffset]:
         """Return where to begin in each partition, waiting while the offset service is away.
 
@@ -56,7 +71,7 @@ class Offsets:
         waits, failures = AGAIN.waits(), 0
         while True:
             try:
-                request = pb.ListSinkOffsetsRequest(group_id=group_id)
+                request = pb.ListSinkOffsetsRequest(group_id=group.id, overrides=group.overrides)
                 listed = await self._services.offset.ListSinkOffsets(request)
                 break
             except CopycatError as error:
@@ -64,7 +79,7 @@ class Offsets:
                     raise
                 failures += 1
                 if failures == SILENT_FAILURES:
-                    log.warning("the positions of group %s cannot be read and are asked for ever", group_id)
+                    log.warning("the positions of group %s cannot be read and are asked for ever", group.id)
                 await asyncio.sleep(next(waits))
         known = {(each.topic, each.partition): each.offset for each in listed.offsets}
         return [

@@ -15,7 +15,7 @@ from copycat_executor.adapters.host import Host
 from copycat_executor.adapters.jobs import Jobs
 from copycat_executor.adapters.lives import TaskLife, TaskLives
 from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
-from copycat_executor.adapters.offsets import Offsets, group_of
+from copycat_executor.adapters.offsets import Offsets, SinkGroup
 from copycat_executor.adapters.queries import Queries
 from copycat_executor.adapters.suspects import Suspects
 from copycat_executor.adapters.topics import ActiveTopics
@@ -88,8 +88,8 @@ class TaskEvents:
         life = self._lives.of(event.task)
         if life is None:
             return
-        group_id = group_of(life.instance.connector, life.wanted.connector_config)
-        self._commits.acknowledged(event, group_id, lambda fate: host.send(pb.AttachResponse(committed=fate)))
+        group = SinkGroup.of(life.instance.connector, life.wanted.connector_config)
+        self._commits.acknowledged(event, group, lambda fate: host.send(pb.AttachResponse(committed=fate)))
 
     def topics_seen(self, event: pb.TopicsSeen) -> None:
         """A task met topics."""

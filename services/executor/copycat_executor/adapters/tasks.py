@@ -19,7 +19,7 @@ from copycat_executor.adapters.hosts import Hosts
 from copycat_executor.adapters.jobs import Jobs
 from copycat_executor.adapters.lives import TaskLife, TaskLives
 from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
-from copycat_executor.adapters.offsets import Offsets, group_of
+from copycat_executor.adapters.offsets import Offsets, SinkGroup
 from copycat_executor.adapters.suspects import Suspects
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.hosts import Isolation
@@ -112,7 +112,7 @@ class Tasks:
             check_task_count(instance.connector, wanted.connector_config, wanted.task_count)
             # What its last start achieved comes first, or it would be done again.
             await self._commits.flushed(instance)
-            group = group_of(instance.connector, wanted.connector_config)
+            group = SinkGroup.of(instance.connector, wanted.connector_config)
             positions = await self._offsets.positions(group, wanted.partitions)
             isolation = Isolation.of(wanted.connector_config)
             host = await self._hosts.place(instance, isolation, alone=self._suspects.suspected(instance))

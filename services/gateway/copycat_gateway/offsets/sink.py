@@ -50,6 +50,7 @@ async def alter_sink(services: Services, target: Target, entries: Sequence[Offse
             for change in changes
             if change.offset is None
         ],
+        overrides=target.overrides,
     )
     failed = f"Failed to alter consumer group offsets for connector {target.name}"
     with members_left(target.name, "alter"), otherwise(failed):
@@ -64,7 +65,7 @@ async def reset_sink(services: Services, target: Target) -> bool:
         known = await _positions(services, target)
     forgotten = [_position(entry.topic, entry.partition, FORGOTTEN) for entry in known]
     handled = await call_hook(services, target, sink=forgotten)
-    request = offset_pb2.DeleteSinkOffsetsRequest(group_id=target.group)
+    request = offset_pb2.DeleteSinkOffsetsRequest(group_id=target.group, overrides=target.overrides)
     failed = f"Failed to reset consumer group offsets for sink connector {target.name}"
     with members_left(target.name, "reset"), otherwise(failed):
         await services.offset.DeleteSinkOffsets(request, timeout=left())
@@ -72,7 +73,7 @@ async def reset_sink(services: Services, target: Target) -> bool:
 
 
 async def _positions(services: Services, target: Target) -> Sequence[types_pb2.TopicPartitionOffset]:
-    request = offset_pb2.ListSinkOffsetsRequest(group_id=target.group)
+    request = offset_pb2.ListSinkOffsetsRequest(group_id=target.group, overrides=target.overrides)
     return (await services.offset.ListSinkOffsets(request)).offsets
 
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.types.v1 import types_pb2
-from copycat_rpc.configs import config_from_proto
+from copycat_connect.config.client_overrides import overrides_of
+from copycat_rpc.configs import config_from_proto, config_to_proto
 
 from copycat_gateway.catalogue import SINK, SOURCE, connector_class
 from copycat_gateway.clients import Services
@@ -35,6 +36,11 @@ class Target:
     def group(self) -> str:
         """The consumer group of a sink."""
         return config_from_proto(self.connector.config).get(GROUP_OVERRIDE) or f"connect-{self.name}"
+
+    @property
+    def overrides(self) -> types_pb2.Config:
+        """A sink's client overrides, as written: on which cluster its group is, and who asks for it."""
+        return config_to_proto(overrides_of(config_from_proto(self.connector.config)))
 
 
 async def find_target(services: Services, name: str) -> Target:

@@ -15,19 +15,21 @@ from aiokafka.errors import (
     for_code,
 )
 from aiokafka.protocol.api import Request
-from copycat_connect.errors import CopycatError, UnavailableError
+from copycat_connect.config.client_overrides import CLIENT_ID, REQUEST_TIMEOUT
+from copycat_connect.errors import ConfigError, CopycatError, UnavailableError
 from copycat_connect.retry import RetryPolicy
-from copycat_eventlog.clients import aiokafka_config, read_security
+from copycat_eventlog.clients import aiokafka_config, read_security, silence_clients
 
 from copycat_offset.adapters import group_requests as requests
-from copycat_offset.adapters.coordinators import Coordinators
+from copycat_offset.adapters.coordinators import REQUEST_SECONDS, Coordinators
 from copycat_offset.domain.errors import GroupActiveError, GroupError, PartitionGoneError
 from copycat_offset.domain.groups import TopicPartition
 
 T = TypeVar("T")
 
-#: For one operation with all its tries; a caller waits 10.
+#: For one operation with all its tries, unless `request.timeout.ms` is given; a caller waits 10.
 OPERATION_SECONDS: Final = 8.0
+LONGEST_OPERATION_SECONDS: Final = 60.0
 RETRIES: Final = RetryPolicy(first=0.05, ceiling=0.5)
 #: aiokafka 0.14 has no name for it.
 GROUP_SUBSCRIBED_TO_TOPIC: Final = 86
@@ -41,8 +43,19 @@ class KafkaGroups:
     """`ConsumerGroups` on a Kafka cluster; every operation may be repeated, and is while brokers are away."""
 
     def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:
-        """Take the brokers and a Java client's properties; nothing is sent before the first call."""
-        self._coordinators = Coordinators(aiokafka_config(bootstrap_servers, read_security(client_config)))
+        """Take the brokers and a Java client's properties; nothing is sent before the first call.
+
+        Of the properties those of the login, `client.id` and `request.timeout.ms` count.
+
+        Raises:
+            ConfigError: One cannot be followed; the text names it.
+        """
+        silence_clients()
+        client = aiokafka_config(bootstrap_servers, read_security(client_config))
+        if CLIENT_ID in client_config:
+            client["client_id"] = client_config[CLIENT_ID]
+        self._seconds = _operation_seconds(client_config)
+        self._coordinators = Coordinators(client, min(REQUEST_SECONDS, self._seconds))
 
     async def positions(self, group: str) -> Mapping[TopicPartition, int]:
         """Return the committed positions."""
@@ -86,7 +99,7 @@ class KafkaGroups:
         """Send a request, again and again while brokers are away or the group's coordinator moves."""
         waits, reason = RETRIES.waits(), "no broker can be reached"
         try:
-            async with asyncio.timeout(OPERATION_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 while True:
                     try:
                         return read(await self._coordinators.send(group, request))
@@ -97,8 +110,18 @@ class KafkaGroups:
                     await asyncio.sleep(next(waits))
         except TimeoutError:
             raise UnavailableError(
-                f"Kafka did not answer for consumer group {group} within {OPERATION_SECONDS:g} s: {reason}"
+                f"Kafka did not answer for consumer group {group} within {self._seconds:g} s: {reason}"
             ) from None
+
+
+def _operation_seconds(client: Mapping[str, str]) -> float:
+    given = client.get(REQUEST_TIMEOUT)
+    if given is None:
+        return OPERATION_SECONDS
+    if not given.isdecimal() or int(given) == 0:
+        message = f"Invalid value {given} for configuration {REQUEST_TIMEOUT}: use a number of milliseconds"
+        raise ConfigError(message, key=REQUEST_TIMEOUT)
+    return min(int(given) / 1000, LONGEST_OPERATION_SECONDS)
 
 
 def _check(group: str, codes: Collection[int], fine: int = 0) -> None:

@@ -12,14 +12,16 @@ from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceServicer
 from copycat.types.v1 import types_pb2
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Log
+from copycat_rpc.configs import config_from_proto
 from copycat_serving.revisions import revision_to_proto
 
 from copycat_offset.adapters.generations import Generations
+from copycat_offset.adapters.group_clients import GroupClients
 from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets, OffsetCommand
 from copycat_offset.domain.decide import check_generation
 from copycat_offset.domain.errors import OffsetFormatError, PartitionGoneError
 from copycat_offset.domain.events import OffsetEvent
-from copycat_offset.domain.groups import ConsumerGroups, TopicPartition
+from copycat_offset.domain.groups import TopicPartition
 from copycat_offset.domain.maps import check_partition
 from copycat_offset.domain.state import OffsetState
 from copycat_offset.domain.views import all_offsets, offsets_of
@@ -33,7 +35,7 @@ class OffsetServicer(OffsetServiceServicer):
     """Answers the calls of `copycat.offset.v1.OffsetService`."""
 
     def __init__(
-        self, events: OffsetEvents, log: Log, groups: ConsumerGroups, generations: Generations
+        self, events: OffsetEvents, log: Log, groups: GroupClients, generations: Generations
     ) -> None:
         """Serve the fold and the groups."""
         self._events = events
@@ -84,8 +86,9 @@ class OffsetServicer(OffsetServiceServicer):
         newest = await self._generations.newest(request.connector, request.task)
         check_generation(request.connector, request.task, request.generation, newest)
         if request.offsets:
+            groups = await self._groups.of(config_from_proto(request.overrides))
             try:
-                await self._groups.commit(request.group_id, _positions(request.offsets))
+                await groups.commit(request.group_id, _positions(request.offsets))
             except PartitionGoneError as gone:
                 # Tried until it works, it would be a position in the next topic of that name: records lost.
                 _log.warning("Positions of sink %s are dropped with their topic: %s", request.connector, gone)
@@ -95,7 +98,8 @@ class OffsetServicer(OffsetServiceServicer):
         self, request: pb.ListSinkOffsetsRequest, context: Any
     ) -> pb.ListSinkOffsetsResponse:
         """Return the positions of a group."""
-        positions = await self._groups.positions(request.group_id)
+        groups = await self._groups.of(config_from_proto(request.overrides))
+        positions = await groups.positions(request.group_id)
         return pb.ListSinkOffsetsResponse(
             offsets=[
                 types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
@@ -107,11 +111,11 @@ class OffsetServicer(OffsetServiceServicer):
         self, request: pb.AlterSinkOffsetsRequest, context: Any
     ) -> pb.AlterSinkOffsetsResponse:
         """Set and remove positions of a group; both are done, then the first failure is told."""
-        changes = []
+        groups, changes = await self._groups.of(config_from_proto(request.overrides)), []
         if request.offsets:
-            changes.append(self._groups.commit(request.group_id, _positions(request.offsets)))
+            changes.append(groups.commit(request.group_id, _positions(request.offsets)))
         if request.removed:
-            changes.append(self._groups.forget(request.group_id, _partitions(request.removed)))
+            changes.append(groups.forget(request.group_id, _partitions(request.removed)))
         for result in await asyncio.gather(*changes, return_exceptions=True):
             if result is not None:
                 raise result
@@ -121,7 +125,8 @@ class OffsetServicer(OffsetServiceServicer):
         self, request: pb.DeleteSinkOffsetsRequest, context: Any
     ) -> pb.DeleteSinkOffsetsResponse:
         """Delete a group."""
-        await self._groups.delete(request.group_id)
+        groups = await self._groups.of(config_from_proto(request.overrides))
+        await groups.delete(request.group_id)
         return pb.DeleteSinkOffsetsResponse()
 
     async def _to_the_end(self) -> OffsetState:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import grpc
 from copycat.config.v1.config_service_pb2 import Connector, WatchConnectorsRequest, WatchConnectorsResponse
 from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat_connect.config.client_overrides import other_cluster
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError
 from copycat_rpc.configs import config_from_proto
@@ -34,14 +35,17 @@ class Configured:
 class Connectors:
     """Every configured connector."""
 
-    def __init__(self, changed: Callable[[], None], placeholders: Placeholders) -> None:
-        """Know nothing yet.
+    def __init__(
+        self, changed: Callable[[], None], placeholders: Placeholders, worker: Mapping[str, str]
+    ) -> None:
+        """Know nothing yet; `worker` has the worker's properties, as written.
 
         `changed` is called after every change that matters for placing. `placeholders` are the worker's: the
         topics of a sink may be written as one, and are no secret here, since their partitions are assigned.
         """
         self._changed = changed
         self._placeholders = placeholders
+        self._worker = worker
         self._configured: dict[str, Configured] = {}
         self.known = False
         """Whether a whole snapshot has arrived."""
@@ -98,4 +102,7 @@ class Connectors:
             log.warning("what sink %s reads is not known: %s", connector.name, error)
             known = self._configured.get(connector.name)
             subscription = None if known is None else known.subscription
+        if subscription is not None:
+            cluster = other_cluster(self._worker, config) or {}
+            subscription = replace(subscription, cluster=tuple(sorted(cluster.items())))
         return Configured(len(connector.tasks), subscription)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from copycat_connect.errors import CopycatError, NotWriterError
 from copycat_eventlog.handler import EventSourced
 
+from copycat_scheduler.adapters.clusters import ClusterCatalogs
 from copycat_scheduler.adapters.connectors import Connectors
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.statuses import Statuses
-from copycat_scheduler.adapters.topics import TopicCatalog
 from copycat_scheduler.domain.commands import Reschedule
 from copycat_scheduler.domain.events import SchedulerEvent, Unassigned
 from copycat_scheduler.domain.instances import Instance
@@ -49,7 +49,7 @@ class Inputs:
     """What should run."""
     statuses: Statuses
     """What runs."""
-    catalog: TopicCatalog
+    catalog: ClusterCatalogs
     """What sinks read."""
 
 

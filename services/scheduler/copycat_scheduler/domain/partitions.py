@@ -27,6 +27,8 @@ class Subscription:
     """Topics by name."""
     pattern: str | None = None
     """A regular expression that whole topic names match; used when no topics are named."""
+    cluster: tuple[tuple[str, str], ...] = ()
+    """Java client properties of a consumer that reads another cluster than the worker's, as written."""
 
 
 def subscription_of(config: Mapping[str, str | None]) -> Subscription | None:

@@ -90,6 +90,7 @@ class CommitSinkOffsetsRequest(_message.Message):
     GENERATION_FIELD_NUMBER: _builtins.int
     GROUP_ID_FIELD_NUMBER: _builtins.int
     OFFSETS_FIELD_NUMBER: _builtins.int
+    OVERRIDES_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
     task: _builtins.int
@@ -102,6 +103,12 @@ class CommitSinkOffsetsRequest(_message.Message):
     def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TopicPartitionOffset]:
         """Next offset to read, by partition."""
 
+    @_builtins.property
+    def overrides(self) -> _types_pb2.Config:
+        """The connector's client overrides, as written: its keys `consumer.override.*`. They say which cluster the
+        group is on and who asks; placeholders are resolved by the service. Empty: the worker's brokers and login.
+        """
+
     def __init__(
         self,
         *,
@@ -110,10 +117,11 @@ class CommitSinkOffsetsRequest(_message.Message):
         generation: _builtins.int = ...,
         group_id: _builtins.str = ...,
         offsets: _abc.Iterable[_types_pb2.TopicPartitionOffset] | None = ...,
+        overrides: _types_pb2.Config | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["overrides", b"overrides"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "generation", b"generation", "group_id", b"group_id", "offsets", b"offsets", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "generation", b"generation", "group_id", b"group_id", "offsets", b"offsets", "overrides", b"overrides", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -241,16 +249,24 @@ class ListSinkOffsetsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GROUP_ID_FIELD_NUMBER: _builtins.int
+    OVERRIDES_FIELD_NUMBER: _builtins.int
     group_id: _builtins.str
     """Consumer group."""
+    @_builtins.property
+    def overrides(self) -> _types_pb2.Config:
+        """The connector's client overrides, as written: its keys `consumer.override.*` and `admin.override.*`. They say which cluster the
+        group is on and who asks; placeholders are resolved by the service. Empty: the worker's brokers and login.
+        """
+
     def __init__(
         self,
         *,
         group_id: _builtins.str = ...,
+        overrides: _types_pb2.Config | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["overrides", b"overrides"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["group_id", b"group_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["group_id", b"group_id", "overrides", b"overrides"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -341,6 +357,7 @@ class AlterSinkOffsetsRequest(_message.Message):
     GROUP_ID_FIELD_NUMBER: _builtins.int
     OFFSETS_FIELD_NUMBER: _builtins.int
     REMOVED_FIELD_NUMBER: _builtins.int
+    OVERRIDES_FIELD_NUMBER: _builtins.int
     group_id: _builtins.str
     """Consumer group."""
     @_builtins.property
@@ -351,16 +368,23 @@ class AlterSinkOffsetsRequest(_message.Message):
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TopicPartition]:
         """Partitions to forget."""
 
+    @_builtins.property
+    def overrides(self) -> _types_pb2.Config:
+        """The connector's client overrides, as written: its keys `consumer.override.*` and `admin.override.*`. They say which cluster the
+        group is on and who asks; placeholders are resolved by the service. Empty: the worker's brokers and login.
+        """
+
     def __init__(
         self,
         *,
         group_id: _builtins.str = ...,
         offsets: _abc.Iterable[_types_pb2.TopicPartitionOffset] | None = ...,
         removed: _abc.Iterable[_types_pb2.TopicPartition] | None = ...,
+        overrides: _types_pb2.Config | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["overrides", b"overrides"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["group_id", b"group_id", "offsets", b"offsets", "removed", b"removed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["group_id", b"group_id", "offsets", b"offsets", "overrides", b"overrides", "removed", b"removed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -390,16 +414,24 @@ class DeleteSinkOffsetsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GROUP_ID_FIELD_NUMBER: _builtins.int
+    OVERRIDES_FIELD_NUMBER: _builtins.int
     group_id: _builtins.str
     """Consumer group."""
+    @_builtins.property
+    def overrides(self) -> _types_pb2.Config:
+        """The connector's client overrides, as written: its keys `consumer.override.*` and `admin.override.*`. They say which cluster the
+        group is on and who asks; placeholders are resolved by the service. Empty: the worker's brokers and login.
+        """
+
     def __init__(
         self,
         *,
         group_id: _builtins.str = ...,
+        overrides: _types_pb2.Config | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["overrides", b"overrides"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["group_id", b"group_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["group_id", b"group_id", "overrides", b"overrides"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,70 @@
+"""Where a sink reads and has its consumer group: what a connector's client overrides say (KIP-458).
+
+Values are taken as they are written: placeholders are for the caller to resolve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+Config = Mapping[str, str | None]
+
+BOOTSTRAP_SERVERS: Final = "bootstrap.servers"
+CONSUMER_OVERRIDE: Final = "consumer.override."
+ADMIN_OVERRIDE: Final = "admin.override."
+REQUEST_TIMEOUT: Final = "request.timeout.ms"
+CLIENT_ID: Final = "client.id"
+_DEFAULT_SERVERS: Final = "localhost:9092"
+_SECURITY: Final = ("security.", "sasl.", "ssl.")
+
+
+def overrides_of(config: Config, prefixes: Iterable[str] = (CONSUMER_OVERRIDE, ADMIN_OVERRIDE)) -> Config:
+    """Return a connector's client overrides under some prefixes, with their whole keys."""
+    wanted = tuple(prefixes)
+    return {key: value for key, value in config.items() if key.startswith(wanted)}
+
+
+def other_cluster(worker: Config, connector: Config) -> dict[str, str] | None:
+    """Return how a sink's consumer connects where it reads another cluster than the worker's; None elsewhere.
+
+    The keys are those of Kafka's Java consumer that say where the brokers are and who asks.
+    """
+    consumer = {**_under(worker, "consumer."), **_under(connector, CONSUMER_OVERRIDE)}
+    servers = consumer.get(BOOTSTRAP_SERVERS)
+    if not servers or servers == (worker.get(BOOTSTRAP_SERVERS) or _DEFAULT_SERVERS):
+        return None
+    return {key: value for key, value in consumer.items() if _connects(key)}
+
+
+def group_client(worker: Config, overrides: Config) -> dict[str, str] | None:
+    """Return the client with which to ask for a sink's consumer group; None for the worker's own.
+
+    The group is where the consumer commits. `admin.override.*` come last, as for the admin client of Kafka
+    Connect, which asks for offsets.
+    """
+    consumer = other_cluster(worker, overrides)
+    extra = (CLIENT_ID, REQUEST_TIMEOUT)
+    admin = {
+        key: value
+        for key, value in _under(overrides, ADMIN_OVERRIDE).items()
+        if _connects(key) or key in extra
+    }
+    if consumer is None and not admin:
+        return None
+    if consumer is None:
+        own = {key: value for key, value in worker.items() if value is not None and _connects(key)}
+        consumer = {BOOTSTRAP_SERVERS: _DEFAULT_SERVERS, **own}
+    return {**consumer, **admin}
+
+
+def _connects(key: str) -> bool:
+    return key == BOOTSTRAP_SERVERS or key.startswith(_SECURITY)
+
+
+def _under(config: Config, prefix: str) -> dict[str, str]:
+    return {
+        key.removeprefix(prefix): value.strip()
+        for key, value in config.items()
+        if key.startswith(prefix) and value is not None
+    }

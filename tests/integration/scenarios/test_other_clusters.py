@@ -1,0 +1,135 @@
+"""Sinks of another Kafka cluster, which asks for a password (OffsetsApiIntegrationTest, KIP-458)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_testkit.kafka import create_topic, produce, unique, wait_until
+
+from tests.integration.guarded.broker import PASSWORDS, SECURE, SETTINGS, client_of, login
+from tests.integration.scenarios.cluster import Cluster
+from tests.integration.scenarios.monitors import Monitor
+from tests.integration.scenarios.rest import PATIENCE, Rest
+from tests.integration.scenarios.test_offsets_api import Offsets, fill, read
+
+pytestmark = pytest.mark.timeout(300)
+#: More than the workers have at home: a topic of the same name is there, too.
+PARTITIONS = 4
+
+
+class OtherCluster:
+    """Brokers that no worker was told of, seen by their administrator."""
+
+    def __init__(self, bootstrap: str, folder: Path) -> None:
+        """Write what connectors refer to by placeholders."""
+        self.client = {"bootstrap.servers": bootstrap, **client_of("admin")}
+        self.admin = AdminClient(self.client)
+        self._secrets = folder / "secrets.properties"
+        self._secrets.write_text(f"servers={bootstrap}\nlogin={login('admin')}\n")
+
+    def overrides(self, client: str) -> dict[str, str]:
+        """Return a connector's keys that have one of its clients work here."""
+        given = {
+            **SECURE,
+            "bootstrap.servers": f"${{file:{self._secrets}:servers}}",
+            "sasl.jaas.config": f"${{file:{self._secrets}:login}}",
+        }
+        return {f"{client}.override.{key}": value for key, value in given.items()}
+
+    def fill(self, topic: str, records: int) -> None:
+        """Make a topic and write so many records to every partition."""
+        self.admin.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result(PATIENCE)
+        producer = Producer(self.client)
+        for partition in range(PARTITIONS):
+            for number in range(records):
+                producer.produce(topic, b"%d" % number, partition=partition)
+        assert producer.flush(PATIENCE) == 0
+
+    def committed(self, group: str) -> dict[int, int]:
+        """Return the committed offsets of a group, by partition."""
+        return committed(self.admin, group)
+
+
+def committed(admin: AdminClient, group: str) -> dict[int, int]:
+    """Return the committed offsets of a group, by partition."""
+    found = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(PATIENCE)
+    return {each.partition: each.offset for each in found.topic_partitions if each.offset >= 0}
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OtherCluster]:
+    """Run the other cluster."""
+    folder = tmp_path_factory.mktemp("other-cluster")
+    with EmbeddedKafka(folder / "kafka", settings=SETTINGS) as kafka:
+        yield OtherCluster(kafka.bootstrap, folder)
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
+def test_a_sink_of_another_cluster_reads_divides_and_commits_there(
+    cluster: Cluster, rest: Rest, monitor: Monitor, other: OtherCluster, group: bool
+) -> None:
+    """TestGetSinkConnectorOffsetsDifferentKafkaClusterTargeted and its kin: alter and reset, too."""
+    name = create_topic(cluster.bootstrap, partitions=1)
+    produce(cluster.bootstrap, name, [b"at home"])
+    other.fill(name, 10)
+    config = monitor.sink(name, tasks_max="2") | other.overrides("consumer")
+    group_id = unique("group") if group else f"connect-{name}"
+    if group:
+        config["consumer.override.group.id"] = group_id
+
+    rest.create(name, config)
+    offsets = Offsets(rest, name)
+    offsets.become(read(name, *[10] * PARTITIONS))
+
+    assert sorted(monitor.values()) == sorted(str(number) for number in range(10) for _ in range(PARTITIONS))
+    assert len(monitor.counts("put")) == 2, "both tasks read"
+    assert other.committed(group_id) == dict.fromkeys(range(PARTITIONS), 10)
+    assert committed(AdminClient({"bootstrap.servers": cluster.bootstrap}), group_id) == {}
+    offsets.turn("stop", "STOPPED")
+    offsets.modify("PATCH", read(name, 3, None))
+    assert other.committed(group_id) == {0: 3, 2: 10, 3: 10}
+    offsets.modify("DELETE")
+    assert other.committed(group_id) == {}
+    offsets.turn("resume", "RUNNING", *["RUNNING"] * 2)
+    wait_until(lambda: len(monitor.values()) == 20 * PARTITIONS, PATIENCE, "all records once more")
+    for text in (rest.get(f"/connectors/{name}"), rest.get(f"/connectors/{name}/offsets")):
+        assert PASSWORDS["admin"] not in str(text)
+
+
+def test_offset_calls_follow_the_overrides_of_the_admin_client(
+    cluster: Cluster, rest: Rest, monitor: Monitor, other: OtherCluster
+) -> None:
+    name = create_topic(cluster.bootstrap)
+    fill(cluster.bootstrap, name, 1, 5)
+    rest.create(name, monitor.sink(name))
+    offsets = Offsets(rest, name)
+    offsets.become(read(name, 5))
+    offsets.turn("stop", "STOPPED")
+
+    rest.configure(name, monitor.sink(name) | other.overrides("admin"))
+    assert rest.get(f"/connectors/{name}/offsets") == {"offsets": []}, "the other cluster has no such group"
+    wrong = {"admin.override.request.timeout.ms": "soon"}
+    rest.configure(name, monitor.sink(name) | wrong)
+    refused = rest.call("GET", f"/connectors/{name}/offsets")
+
+    assert refused.status_code == 400
+    assert "Invalid value soon for configuration request.timeout.ms" in refused.json()["message"]
+
+
+def test_a_cluster_that_is_away_is_named_within_the_time_of_its_overrides(
+    cluster: Cluster, rest: Rest, monitor: Monitor
+) -> None:
+    name = create_topic(cluster.bootstrap)
+    away = {"admin.override.bootstrap.servers": "127.0.0.1:1", "admin.override.request.timeout.ms": "1000"}
+    rest.create(name, monitor.sink(name) | away)
+
+    refused = rest.call("GET", f"/connectors/{name}/offsets")
+
+    assert refused.status_code == 503
+    assert f"did not answer for consumer group connect-{name} within 1 s" in refused.json()["message"]

@@ -8,6 +8,7 @@ from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceServicer
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError, ErrorCode
+from copycat_rpc.configs import config_from_proto
 
 
 class GroupActiveError(CopycatError):
@@ -20,6 +21,7 @@ class FakeOffset(OffsetServiceServicer):
     def __init__(self) -> None:
         self.source: dict[str, dict[bytes, bytes]] = {}
         self.groups: dict[str, dict[tuple[str, int], int]] = {}
+        self.overrides: list[dict[str, str | None]] = []
         self.fails: Exception | None = None
         self.fails_writes: Exception | None = None
 
@@ -36,6 +38,7 @@ class FakeOffset(OffsetServiceServicer):
         self, request: pb.ListSinkOffsetsRequest, context: Any
     ) -> pb.ListSinkOffsetsResponse:
         self._may_answer()
+        self.overrides.append(config_from_proto(request.overrides))
         known = self.groups.get(request.group_id, {})
         return pb.ListSinkOffsetsResponse(
             offsets=[
@@ -60,6 +63,7 @@ class FakeOffset(OffsetServiceServicer):
         self, request: pb.AlterSinkOffsetsRequest, context: Any
     ) -> pb.AlterSinkOffsetsResponse:
         self._may_write()
+        self.overrides.append(config_from_proto(request.overrides))
         known = self.groups.setdefault(request.group_id, {})
         known |= {(entry.topic, entry.partition): entry.offset for entry in request.offsets}
         for entry in request.removed:
@@ -70,6 +74,7 @@ class FakeOffset(OffsetServiceServicer):
         self, request: pb.DeleteSinkOffsetsRequest, context: Any
     ) -> pb.DeleteSinkOffsetsResponse:
         self._may_write()
+        self.overrides.append(config_from_proto(request.overrides))
         self.groups.pop(request.group_id, None)
         return pb.DeleteSinkOffsetsResponse()
 

@@ -172,6 +172,24 @@ async def test_altering_a_sink_sets_and_forgets_positions(bare: World, executor:
     assert [entry.offset for entry in executor.altered[0].sink_offsets] == [10, -1]
 
 
+async def test_every_call_about_a_sinks_group_carries_its_client_overrides_as_written(
+    bare: World, executor: FakeExecutor
+) -> None:
+    overrides = {
+        "consumer.override.bootstrap.servers": "${file:brokers:other}",
+        "consumer.override.group.id": "g",
+        "admin.override.request.timeout.ms": "500",
+    }
+    bare.config.has("c", {**SINK, **overrides, "producer.override.acks": "1"}, state=STOPPED)
+
+    for method in ("GET", "PATCH", "DELETE"):
+        body = {"json": ONE_SINK} if method == "PATCH" else {}
+        reply = await bare.rest.request(method, "/connectors/c/offsets", **body)
+        assert reply.status_code == 200, reply.text
+
+    assert bare.offset.overrides == [overrides] * 4
+
+
 @pytest.mark.row("K875-21", "K875-22", "K875-23")
 async def test_a_reset_forgets_everything_and_may_be_repeated(bare: World, executor: FakeExecutor) -> None:
     bare.config.has("c", state=STOPPED)

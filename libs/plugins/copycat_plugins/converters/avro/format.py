@@ -14,6 +14,7 @@ from copycat_connect.errors import DataError
 from fastavro import schemaless_reader, schemaless_writer
 
 from copycat_plugins.converters.avro import anything
+from copycat_plugins.converters.avro.bounds import Bound, bound_of
 from copycat_plugins.converters.avro.from_avro import ConnectTypes
 from copycat_plugins.converters.avro.options import AvroOptions
 from copycat_plugins.converters.avro.parsing import expand_text, official, parse, parse_text
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 #: What fastavro raises for values and bytes that do not fit the schema.
 _MISFITS: Final = (
-    AttributeError, EOFError, IndexError, KeyError, OverflowError, TypeError, UnicodeDecodeError, ValueError,
+    AttributeError, EOFError, IndexError, KeyError, OverflowError, RecursionError, TypeError,
+    UnicodeDecodeError, ValueError,
 )  # fmt: skip
 
 
@@ -92,10 +94,11 @@ class AvroFormat:
         del head
         writer, expanded = parse_text(text), expand_text(wanted or text)
         resolved = None if wanted is None else parse_text(wanted)
+        bound = bound_of(expanded if wanted is None else expand_text(text))
         if isinstance(expanded, dict) and expanded.get("name") == anything.FULL_NAME:
-            return None, _reading(writer, resolved, anything.read)
+            return None, _reading(writer, resolved, anything.read, bound)
         schema, read = ConnectTypes(self._options).of(expanded, version=version)
-        return schema, _reading(writer, resolved, read)
+        return schema, _reading(writer, resolved, read, bound)
 
     def misfit(self, schema: SchemaText, latest: SchemaText) -> str | None:
         """Tell why Avro's schema resolution cannot read with `latest` what `schema` writes."""
@@ -113,10 +116,15 @@ class AvroFormat:
 
 
 def _reading(
-    writer: ParsedSchema, reader: ParsedSchema | None, read: Callable[..., ConnectValue] | None
+    writer: ParsedSchema,
+    reader: ParsedSchema | None,
+    read: Callable[..., ConnectValue] | None,
+    bound: Bound | None,
 ) -> Decode:
     def decode(data: bytes) -> ConnectValue:
         try:
+            if bound is not None:
+                bound(data)
             value = schemaless_reader(BytesIO(data), writer, reader, return_named_type=True)
             return value if read is None else read(value)
         except _MISFITS as error:

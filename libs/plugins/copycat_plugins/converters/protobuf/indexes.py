@@ -13,6 +13,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 FIRST: Final = b"\0"
 _MOST: Final = 64  # levels of nesting; more is no index but something else's bytes
+_VARINT_BYTES: Final = 5  # of a number of 32 bits
 
 
 def index_length(data: bytes) -> int:
@@ -38,13 +39,15 @@ def find_message(file: FileDescriptor, indexes: bytes) -> Descriptor:
     for _ in range(count):
         place, end = _varint(indexes, end)
         places.append(place)
-    try:
-        found = _in_order(file)[(places or [0])[0]]
-        for place in places[1:]:
-            found = found.nested_types[place]
-    except IndexError as error:
-        message = f"A record names message {places} of a schema that has none there: what wrote it is broken."
-        raise DataError(message) from error
+    messages = _in_order(file)
+    for place in places or [0]:
+        if not 0 <= place < len(messages):
+            message = (
+                f"A record names message {places} of a schema that has none there: what wrote it is broken."
+            )
+            raise DataError(message)
+        found = messages[place]
+        messages = list(found.nested_types)
     return found
 
 
@@ -82,12 +85,12 @@ def _checked(count: int) -> int:
 
 def _varint(data: bytes, start: int) -> tuple[int, int]:
     number = shift = 0
-    for place in range(start, len(data)):
+    for place in range(start, min(start + _VARINT_BYTES, len(data))):
         number |= (data[place] & 0x7F) << shift
         if data[place] < 0x80:
             return (number >> 1) ^ -(number & 1), place + 1
         shift += 7
-    raise DataError("A record ends within its message indexes: the record was not written as Protobuf.")
+    raise DataError("The message indexes of a record do not end: the record was not written as Protobuf.")
 
 
 def _encoded(number: int) -> bytes:

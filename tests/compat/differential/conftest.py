@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.compat.differential.java_values import JavaValues
 from tests.compat.differential.kafka_classes import KafkaClasses
 
 
@@ -14,3 +15,8 @@ def kafka_classes() -> Iterator[KafkaClasses]:
     classes = KafkaClasses()
     yield classes
     classes.close()
+
+
+@pytest.fixture(scope="package")
+def java_values(kafka_classes: KafkaClasses) -> JavaValues:
+    return JavaValues(kafka_classes)

@@ -55,6 +55,18 @@ class KafkaClasses:
         self._gateway.shutdown()
         java_gateway.get_return_value = self._reader
 
+    @property
+    def jvm(self) -> Any:
+        """Packages and classes of the JVM."""
+        return self._jvm
+
+    def class_array(self, *classes: Any) -> Any:
+        """Make an array of classes, as reflection takes them."""
+        array = self._gateway.new_array(self._jvm.java.lang.Class, len(classes))
+        for place, each in enumerate(classes):
+            array[place] = each
+        return array
+
     def converter(self, name: str, config: dict[str, str]) -> Any:
         """Make a converter."""
         made = self._new(name)

@@ -11,6 +11,7 @@ from copycat_connect.data.logical import (
     TIMESTAMP_SCHEMA,
     decimal_schema,
 )
+from copycat_connect.data.projection import SchemaProjectionError, project
 from copycat_connect.data.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
 from copycat_connect.data.schema import (
     BOOLEAN_SCHEMA,
@@ -78,6 +79,7 @@ __all__ = [
     "SchemaAndValue",
     "SchemaBuilder",
     "SchemaBuilderError",
+    "SchemaProjectionError",
     "SchemaType",
     "SinkBatch",
     "SinkRecord",
@@ -87,5 +89,6 @@ __all__ = [
     "TimestampType",
     "TopicPartition",
     "decimal_schema",
+    "project",
     "validate_value",
 ]

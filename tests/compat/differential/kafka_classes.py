@@ -73,6 +73,12 @@ class KafkaClasses:
         made.configure(self._map(config), False)
         return made
 
+    def converter_of_headers(self, name: str, config: dict[str, str]) -> Any:
+        """Make a header converter."""
+        made = self._new(name)
+        made.configure(self._map({**config, "converter.type": "header"}))
+        return made
+
     def date_format(self, pattern: str) -> Any:
         """Make a SimpleDateFormat in UTC."""
         made = self._jvm.java.text.SimpleDateFormat(pattern)
@@ -95,25 +101,6 @@ class KafkaClasses:
         schema = found.schema()
         kind = None if schema is None else [schema.type().getName(), schema.name()]
         return kind, self._text(schema, found.value())
-
-    def value_of(self, converter: Any, data: bytes) -> Case:
-        """Read bytes with a converter of plain values."""
-        try:
-            return {"value": converter.toConnectData("t", data).value()}
-        except Py4JJavaError as error:
-            return {"error": _message(error)}
-
-    def round_trip(self, read: Any, write: Any, data: bytes) -> Case:
-        """Read an envelope's bytes with one JSON converter and write what was read with another."""
-        try:
-            found = read.toConnectData("t", data)
-        except Py4JJavaError as error:
-            return {"error": _message(error)}
-        try:
-            out = write.fromConnectData("t", found.schema(), found.value())
-        except Py4JJavaError as error:
-            return {"error": _message(error)}
-        return {"out": None if out is None else json.loads(out)}
 
     def answer(self, case: Case) -> Case:
         """Put a record through a transformation or a predicate; a failure is its message."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from copycat_connect.data import ConnectValue, Schema, SchemaBuilderError
+from copycat_connect.data import ConnectValue, Schema, SchemaBuilderError, SchemaType
+from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import DataError
 from copycat_plugins.converters.json import JsonConverter
 
@@ -18,6 +19,12 @@ def _converter(**config: str) -> JsonConverter:
     return converter
 
 
+_NARROW: dict[SchemaType, type] = {
+    SchemaType.INT8: Int8,
+    SchemaType.INT16: Int16,
+    SchemaType.INT32: Int32,
+    SchemaType.FLOAT32: Float32,
+}
 _ENVELOPES = _converter()
 _EXACT = _converter(decimal_format="NUMERIC")
 
@@ -30,6 +37,21 @@ def made(schema: dict[str, Any] | None, payload: Any) -> tuple[Schema | None, Co
     found = _ENVELOPES.to_connect("t", None, data)
     kind = None if found.schema is None else found.schema.value_schema
     return kind, found.value[0] if items else None
+
+
+def with_width(schema: Schema | None, value: ConnectValue) -> ConnectValue:
+    """Give numbers the Java class that their schema says, so that they keep it under another schema."""
+    if schema is None or value is None:
+        return value
+    if schema.type is SchemaType.ARRAY:
+        return [with_width(schema.value_schema, item) for item in value]
+    if schema.type is SchemaType.MAP:
+        return {
+            with_width(schema.key_schema, key): with_width(schema.value_schema, item)
+            for key, item in value.items()
+        }
+    narrow = _NARROW.get(schema.type)
+    return narrow(value) if narrow and type(value) in (int, float) else value
 
 
 def described(schema: Schema | None, value: ConnectValue) -> Any:

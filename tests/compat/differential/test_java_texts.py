@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -10,22 +9,15 @@ from typing import Any
 
 import pytest
 from copycat_connect.config.java_regex import compile_java_regex
-from copycat_connect.data.java import round_to_float32
-from copycat_connect.errors import DataError
-from copycat_connect.plugin import PluginKind
 from copycat_connect.values.date_pattern import DatePattern
 from copycat_connect.values.parsing import parse_value
 from copycat_connect.values.text import value_to_text
-from copycat_plugins.converters.json import JsonConverter
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 
-from tests.compat.differential.generated import schemaless, with_schema
-from tests.compat.differential.kafka_classes import KafkaClasses, enveloped
-from tests.unit.plugins.answers import PLUGINS
+from tests.compat.differential.kafka_classes import KafkaClasses
 
-CONVERTERS = "org.apache.kafka.connect.converters"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: From 1583 on; until 1582 Java counts by the Julian calendar, Python by the Gregorian one.
 GREGORIAN = -12_212_553_600_000
@@ -140,50 +132,5 @@ def test_header_values_are_read_as_kafka_connect_reads_them(kafka_classes: Kafka
         found = (kind, exact or value_to_text(ours.schema, ours.value))
         # Kafka Connect reads "1,2" as the number 1 and loses the rest (KAFKA-20892): a string here.
         assert found == expected or (_loses_text(text, expected) and found == (["string", None], text))
-
-    compare()
-
-
-@pytest.mark.parametrize("schemas", ["true", "false"])
-def test_json_is_read_and_written_as_by_kafka_connect(schemas: str, kafka_classes: KafkaClasses) -> None:
-    config = {"schemas.enable": schemas}
-    java = kafka_classes.converter("org.apache.kafka.connect.json.JsonConverter", config)
-    ours = JsonConverter()
-    ours.configure(config)
-
-    @steady
-    @given(with_schema | schemaless)
-    def compare(text: str) -> None:
-        data = enveloped(text)
-        expected = kafka_classes.round_trip(java, java, data)
-        try:
-            found = ours.to_connect("t", None, data)
-            out = ours.from_connect("t", None, found.schema, found.value)
-            answer = {"out": None if out is None else json.loads(out)}
-        except DataError as error:
-            answer = {"error": error.message}
-        assert answer == expected
-
-    compare()
-
-
-@pytest.mark.parametrize("name", ["Short", "Integer", "Long", "Float", "Double", "Boolean", "ByteArray"])
-def test_bytes_are_read_as_kafka_connect_reads_them(name: str, kafka_classes: KafkaClasses) -> None:
-    class_name = f"{CONVERTERS}.{name}Converter"
-    java = kafka_classes.converter(class_name, {})
-    ours = PLUGINS.find(class_name, (PluginKind.CONVERTER,)).factory()
-    ours.configure({})
-
-    @steady
-    @given(st.binary(max_size=9))
-    def compare(data: bytes) -> None:
-        expected = kafka_classes.value_of(java, data)
-        try:
-            found = ours.to_connect("t", None, data).value
-        except DataError:
-            assert "error" in expected
-        else:
-            value = expected.get("value")
-            assert repr(round_to_float32(value) if name == "Float" else value) == repr(found)
 
     compare()

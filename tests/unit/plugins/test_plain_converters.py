@@ -109,21 +109,26 @@ def test_null_stays_null(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "text"),
+    ("name", "data", "cause"),
     [
-        (
-            "Integer",
-            b"\0",
-            "Failed to deserialize integer: Size of data received by IntegerDeserializer is not 4",
-        ),
-        ("Double", b"\0", "Failed to deserialize double: Size of data received by Deserializer is not 8"),
-        ("Boolean", b"\2", "Failed to deserialize boolean: "),
+        ("Integer", b"\0", "Size of data received by IntegerDeserializer is not 4"),
+        ("Double", b"\0", "Size of data received by Deserializer is not 8"),
+        ("Boolean", b"", "Size of data received by BooleanDeserializer is not 1"),
+        ("Boolean", b"\x82", "Unexpected byte received by BooleanDeserializer: -126"),
     ],
 )
-def test_bytes_of_another_size_are_refused(name: str, data: bytes, text: str) -> None:
+def test_a_refusal_of_bytes_tells_its_cause_apart_as_kafka_connect_does(
+    name: str, data: bytes, cause: str
+) -> None:
     with pytest.raises(DataError) as refused:
         converter(name).to_connect("t", None, data)
-    assert refused.value.message == text
+    assert refused.value.message == f"Failed to deserialize {name.lower()}: "
+    assert str(refused.value.__cause__) == cause
+
+
+def test_a_number_whose_schema_is_of_another_width_is_refused() -> None:
+    with pytest.raises(DataError, match=r"^Failed to serialize to long \(was class java\.lang\.Integer\): $"):
+        converter("Long").from_connect("t", None, INT32_SCHEMA, 1)
 
 
 @pytest.mark.parametrize(

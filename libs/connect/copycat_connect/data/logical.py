@@ -84,10 +84,15 @@ def integer_to_bytes(number: int) -> bytes:
 
 
 def decimal_from_bytes(schema: Schema, encoded: bytes) -> Decimal:
-    """Decode what `decimal_to_bytes` wrote."""
-    number = int.from_bytes(encoded, "big", signed=True)
-    digits = tuple(map(int, str(abs(number))))
-    return Decimal((int(number < 0), digits, -decimal_scale(schema)))
+    """Decode what `decimal_to_bytes` wrote.
+
+    Raises:
+        DataError: There are no bytes, or the schema says no scale.
+    """
+    if not encoded:
+        raise DataError("Zero length BigInteger")
+    sign, digits, _ = Decimal(int.from_bytes(encoded, "big", signed=True)).as_tuple()
+    return Decimal((sign, digits, -decimal_scale(schema)))
 
 
 def date_to_days(value: date) -> int:

@@ -22,6 +22,13 @@ CLASS_NAME = "org.apache.kafka.connect.converters.BooleanConverter"
 _READ: dict[bytes | None, bool | None] = {None: None, b"\x01": True, b"\x00": False}
 
 
+def _problem(data: bytes) -> str:
+    if len(data) != 1:
+        return "Size of data received by BooleanDeserializer is not 1"
+    # Java's bytes are signed.
+    return f"Unexpected byte received by BooleanDeserializer: {int.from_bytes(data, signed=True)}"
+
+
 class BooleanConverter(Converter, HeaderConverter):
     """Converts booleans."""
 
@@ -29,7 +36,7 @@ class BooleanConverter(Converter, HeaderConverter):
         """Return the boolean with an optional schema."""
         del topic, headers
         if data not in _READ:
-            raise DataError("Failed to deserialize boolean: ")
+            raise DataError("Failed to deserialize boolean: ") from ValueError(_problem(data or b""))
         return SchemaAndValue(OPTIONAL_BOOLEAN_SCHEMA, _READ[data])
 
     def from_connect(

@@ -17,7 +17,7 @@ from copycat_connect.data.java import round_to_float32
 from copycat_connect.errors import DataError
 
 from copycat_plugins.converters.json_decoding import without_extremes, wrap
-from copycat_plugins.converters.json_node import Node
+from copycat_plugins.converters.json_node import MISSING, Node
 
 Reader = Callable[[Node], ConnectValue]
 _CONTROL = re.compile(r"[\x00-\x20]+")
@@ -127,6 +127,7 @@ _NODE_TYPES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("STRING", (str,)),
     ("ARRAY", (list,)),
     ("OBJECT", (dict,)),
+    ("MISSING", (type(MISSING),)),
 )
 
 
@@ -209,7 +210,7 @@ def _decimal(schema: Schema, node: Node) -> ConnectValue:
         raise _found(text, node)
     try:
         return logical.decimal_from_bytes(schema, _decode_base64(node))
-    except (Base64Error, ValueError) as error:
+    except (Base64Error, DataError, ValueError) as error:
         raise DataError("Invalid bytes for Decimal field") from error
 
 

@@ -166,7 +166,7 @@ def _write_bytes(value: ConnectValue) -> Node:
 
 
 def _write_date(value: ConnectValue) -> Node:
-    if not isinstance(value, date):
+    if not isinstance(value, date) or isinstance(value, datetime):
         raise _wrong_class(value, "Date, expected Date but was")
     return logical.date_to_days(value)
 

@@ -18,6 +18,7 @@ from copycat_connect.data import (
     Headers,
     Schema,
     SchemaAndValue,
+    SchemaType,
 )
 from copycat_connect.data.java import class_text, round_to_float32
 from copycat_connect.errors import DataError
@@ -25,6 +26,21 @@ from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, Plugi
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
 
 from copycat_plugins.version import VERSION
+
+_CLASSES = {
+    SchemaType.INT8: "java.lang.Byte",
+    SchemaType.INT16: "java.lang.Short",
+    SchemaType.INT32: "java.lang.Integer",
+    SchemaType.INT64: "java.lang.Long",
+    SchemaType.FLOAT32: "java.lang.Float",
+    SchemaType.FLOAT64: "java.lang.Double",
+}
+
+
+def _class_text(schema: Schema, value: ConnectValue) -> str:
+    """Return the Java class of a value, which of a number its schema says."""
+    plain = type(value) in (int, float)
+    return f"class {_CLASSES[schema.type]}" if plain and schema.type in _CLASSES else class_text(value)
 
 
 def _take_int(value: ConnectValue) -> int:
@@ -87,23 +103,27 @@ class NumberConverter(Converter, HeaderConverter):
             return SchemaAndValue(number.schema, None)
         if len(data) != number.layout.size:
             cause = f"Size of data received by {number.deserializer} is not {number.layout.size}"
-            message = f"Failed to deserialize {number.name}: {cause}"
-            raise DataError(message)
+            message = f"Failed to deserialize {number.name}: "
+            raise DataError(message) from ValueError(cause)
         return SchemaAndValue(number.schema, number.layout.unpack(data)[0])
 
     def from_connect(
         self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
     ) -> bytes | None:
         """Return the bytes of the number; null stays null."""
-        del topic, headers, schema
+        del topic, headers
         if value is None:
             return None
         number = self._format
+        if schema is not None and schema.type is not number.schema.type:
+            raise self._wrong_class(_class_text(schema, value))
         try:
             return number.layout.pack(number.take(value))
         except (struct.error, TypeError) as error:
-            message = f"Failed to serialize to {number.name} (was {class_text(value)}): "
-            raise DataError(message) from error
+            raise self._wrong_class(class_text(value)) from error
+
+    def _wrong_class(self, found: str) -> DataError:
+        return DataError(f"Failed to serialize to {self._format.name} (was {found}): ")
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
         """Return the number with an optional schema."""

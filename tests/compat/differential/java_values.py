@@ -103,6 +103,8 @@ class JavaValues:
 
     def described(self, found: Any) -> Any:
         """Return a SchemaAndValue as JsonConverter writes it; a failure of that is its text."""
+        if found is None:  # SimpleHeaderConverter's answer to "null"
+            return None
         once = self._jvm.java.util.Collections.singletonList(found)
         items = once.stream().map(self._value_of).collect(self._to_list)
         return self._description(found.schema(), items)

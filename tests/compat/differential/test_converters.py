@@ -178,11 +178,13 @@ def test_headers_are_read_as_by_kafka_connects_simple_header_converter(
         answer = found_by(lambda: converter.to_connect_header("t", "h", data))
         expected = java_values.read_header(java, data)
         if str(expected.get("found")).startswith("!!"):
-            return  # an empty map has no schema for its keys: JsonConverter, which describes it, cannot write it
+            return  # an empty map's keys have no schema: JsonConverter, which describes it, cannot write it
         if answer != expected and data is not None and any(each in data for each in b'{}[]",:'):
             # Kafka Connect reads "1,2" as the number 1 and loses the rest (KAFKA-20892): a string here.
             assert answer["found"]["payload"] == data.decode("utf-8", "replace"), data
-            assert expected["found"]["schema"]["type"] in NUMBER_TYPES, data
+            # And it loses the bracket of a text that is blank before it.
+            found = expected["found"]
+            assert found["schema"]["type"] in NUMBER_TYPES or not found["payload"].strip(), data
             return
         assert answer == expected, data
 

@@ -38,12 +38,8 @@ def _container(tokens: Tokens) -> Element:
 
 
 def _alone(tokens: Tokens) -> Element:
-    if tokens.ended:
-        return None
-    first = tokens.take()
-    return (
-        _scalar(tokens, first.strip(), alone=True) if first.strip() else SchemaAndValue(STRING_SCHEMA, first)
-    )
+    first = "" if tokens.ended else tokens.take().strip()
+    return _scalar(tokens, first, alone=True) if first else None
 
 
 _LITERALS = {

@@ -7,6 +7,7 @@ import pytest
 from copycat_connect.data import (
     FLOAT64_SCHEMA,
     INT32_SCHEMA,
+    OPTIONAL_INT32_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
     ConnectValue,
@@ -186,3 +187,10 @@ def test_structs_written_together_read_as_written_alone(
 
     alone = converter(schemas_enable=enabled)
     assert written == [alone.from_connect("t", None, SCHEMA, value) for value in structs]
+
+
+def test_structs_whose_number_is_null_in_all_are_written_together() -> None:
+    schema = SchemaBuilder.struct().field("n", OPTIONAL_INT32_SCHEMA).build()
+    converter = JsonConverter()
+    converter.configure({"schemas.enable": "false"})
+    assert converter.from_connect_batch("t", schema, [Struct(schema), Struct(schema)]) == [b'{"n":null}'] * 2

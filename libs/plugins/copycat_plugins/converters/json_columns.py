@@ -87,7 +87,7 @@ def _columns_fit(schema: Schema, rows: Sequence[Sequence[ConnectValue]]) -> bool
                 return False
         bits = _BITS.get(field.schema.type)
         if bits is not None:
-            numbers = [item for item in column if item is not None] if len(kinds) > 1 else column
+            numbers = column if kinds == {wanted} else [item for item in column if item is not None]
             if not -(1 << bits - 1) <= min(numbers, default=0) <= max(numbers, default=0) < 1 << bits - 1:
                 return False
     return True

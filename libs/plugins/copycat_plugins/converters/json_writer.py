@@ -65,7 +65,7 @@ class JsonWriter:
     def _decimal(self, schema: Schema) -> Writer:
         def write(value: ConnectValue) -> Node:
             if not isinstance(value, Decimal):
-                raise _wrong_class(value, "Decimal, expected BigDecimal but was")
+                raise wrong_class(value, "Decimal, expected BigDecimal but was")
             if self._numeric_decimals:
                 return raw_number(decimal_text(value))
             return b64encode(logical.decimal_to_bytes(schema, value)).decode()
@@ -88,7 +88,7 @@ class JsonWriter:
 
         def write(value: ConnectValue) -> Node:
             if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
-                raise _wrong_class(value, f"{schema.type}:")
+                raise wrong_class(value, f"{schema.type}:")
             return [write_item(item) for item in value]
 
         return write
@@ -99,7 +99,7 @@ class JsonWriter:
 
         def write(value: ConnectValue) -> Node:
             if not isinstance(value, Mapping):
-                raise _wrong_class(value, f"{schema.type}:")
+                raise wrong_class(value, f"{schema.type}:")
             if as_object:
                 return {_as_text(write_key(key)): write_item(item) for key, item in value.items()}
             return [[write_key(key), write_item(item)] for key, item in value.items()]
@@ -111,7 +111,7 @@ class JsonWriter:
 
         def write(value: ConnectValue) -> Node:
             if not isinstance(value, Struct):
-                raise _wrong_class(value, f"{schema.type}:")
+                raise wrong_class(value, f"{schema.type}:")
             if value.schema is not schema and value.schema != schema:
                 raise DataError("Mismatching schema.")
             return {
@@ -161,25 +161,25 @@ def _as_text(node: Node) -> str:
 
 def _write_bytes(value: ConnectValue) -> Node:
     if not isinstance(value, (bytes, bytearray, memoryview)):
-        raise _wrong_class(value, "bytes type:")
+        raise wrong_class(value, "bytes type:")
     return b64encode(value).decode()
 
 
 def _write_date(value: ConnectValue) -> Node:
     if not isinstance(value, date) or isinstance(value, datetime):
-        raise _wrong_class(value, "Date, expected Date but was")
+        raise wrong_class(value, "Date, expected Date but was")
     return logical.date_to_days(value)
 
 
 def _write_time(value: ConnectValue) -> Node:
     if not isinstance(value, time):
-        raise _wrong_class(value, "Time, expected Date but was")
+        raise wrong_class(value, "Time, expected Date but was")
     return logical.time_to_millis(value)
 
 
 def _write_timestamp(value: ConnectValue) -> Node:
     if not isinstance(value, datetime):
-        raise _wrong_class(value, "Timestamp, expected Date but was")
+        raise wrong_class(value, "Timestamp, expected Date but was")
     return logical.timestamp_to_millis(value)
 
 
@@ -189,37 +189,38 @@ def _integer(type_: SchemaType, bits: int) -> Writer:
     def write(value: ConnectValue) -> Node:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             return int(value)
-        raise _wrong_class(value, f"{type_}:")
+        raise wrong_class(value, f"{type_}:")
 
     return write
 
 
 def _float32(value: ConnectValue) -> Node:
     if not isinstance(value, float):
-        raise _wrong_class(value, "FLOAT32:")
+        raise wrong_class(value, "FLOAT32:")
     text = float_text(value)
     return text if text[-1] in "Ny" else raw_number(text)
 
 
 def _float64(value: ConnectValue) -> Node:
     if not isinstance(value, float):
-        raise _wrong_class(value, "FLOAT64:")
+        raise wrong_class(value, "FLOAT64:")
     return java_number(value)
 
 
 def _boolean(value: ConnectValue) -> Node:
     if not isinstance(value, bool):
-        raise _wrong_class(value, "BOOLEAN:")
+        raise wrong_class(value, "BOOLEAN:")
     return value
 
 
 def _string(value: ConnectValue) -> Node:
     if not isinstance(value, str):
-        raise _wrong_class(value, "STRING:")
+        raise wrong_class(value, "STRING:")
     return value
 
 
-def _wrong_class(value: ConnectValue, expected: str) -> DataError:
+def wrong_class(value: ConnectValue, expected: str) -> DataError:
+    """Return the error about a value of another class than its schema says, in Kafka Connect's words."""
     return DataError(f"Invalid type for {expected} {class_text(value)}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from copycat_connect.data import ConnectValue, Field, Schema, SchemaType, Struct
@@ -10,7 +10,7 @@ from copycat_connect.errors import DataError
 
 from copycat_plugins.converters.json_node import Node
 from copycat_plugins.converters.json_reader import JsonReader, Reader, node_type
-from copycat_plugins.converters.json_writer import JsonWriter, Writer
+from copycat_plugins.converters.json_writer import JsonWriter, Writer, wrong_class
 from copycat_plugins.converters.jsonschema.names import KEY, VALUE, has_text_keys, is_union
 
 
@@ -21,7 +21,13 @@ class JsonSchemaWriter(JsonWriter):
         if has_text_keys(schema):
             return super()._map(schema)
         write_key, write_item = self.writer(schema.key), self.writer(schema.value)
-        return lambda value: [{KEY: write_key(key), VALUE: write_item(item)} for key, item in value.items()]
+
+        def write(value: ConnectValue) -> Node:
+            if not isinstance(value, Mapping):
+                raise wrong_class(value, "MAP:")
+            return [{KEY: write_key(key), VALUE: write_item(item)} for key, item in value.items()]
+
+        return write
 
     def _struct(self, schema: Schema) -> Writer:
         if not is_union(schema):
@@ -29,6 +35,10 @@ class JsonSchemaWriter(JsonWriter):
         members = [self.writer(field.schema) for field in schema.field_list]
 
         def write(value: ConnectValue) -> Node:
+            if not isinstance(value, Struct):
+                raise wrong_class(value, "STRUCT:")
+            if value.schema is not schema and value.schema != schema:
+                raise DataError("Mismatching schema.")
             for write_member, item in zip(members, value.values, strict=True):
                 if item is not None:
                     return write_member(item)

@@ -42,6 +42,10 @@ EXTREMES = (
     b"[" * DEEP,
     b"[" * DEEP + b"]" * DEEP,
     b'{"a":' * DEEP + b"1" + b"}" * DEEP,
+    *(b"[" * depth + b"]" * depth for depth in (250, 400, 999)),
+    *(b'{"schema":null,"payload":' + b"[" * depth + b"]" * depth + b"}" for depth in (250, 400, 990)),
+    b'{"a":' * 600 + b"9" * 20 + b"}" * 600,
+    b'{"schema":null,"payload":' + b'{"a":' * 600 + b"9" * 20 + b"}" * 601,
     b"9" * LONG,
     b"-" + b"9" * LONG,
     b"1e" + b"9" * 9,
@@ -109,6 +113,19 @@ def test_extremes_are_read_or_refused(spec: Any, config: dict[str, str]) -> None
         with suppress(CopycatError):
             found = read(data)
             write(found.value)
+
+
+@pytest.mark.parametrize(("spec", "config"), SELF_CONTAINED, ids=NAMES)
+@pytest.mark.parametrize("levels", [200, 300, 600, 5000])
+def test_values_that_nest_deep_are_written_or_refused(spec: Any, config: dict[str, str], levels: int) -> None:
+    write = writer(made(spec, config))
+    lists: Any = 1.0
+    maps: Any = 2**70
+    for _ in range(levels):
+        lists, maps = [lists], {"\ud800": maps}
+    for value in (lists, maps):
+        with suppress(CopycatError):
+            write(value)
 
 
 @pytest.mark.parametrize(("spec", "config"), SELF_CONTAINED, ids=NAMES)

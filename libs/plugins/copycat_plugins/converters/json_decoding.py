@@ -137,7 +137,18 @@ def read_batch_strictly(datas: Sequence[bytes]) -> list[Node]:
 
 
 def without_extremes(node: Node) -> Node:
-    """Return a node whose integers fit 64 bits, and whose zeros have no sign."""
+    """Return a node whose integers fit 64 bits, and whose zeros have no sign.
+
+    Raises:
+        DataError: It is nested deeper than Python can follow, at some hundred levels.
+    """
+    try:
+        return _without_extremes(node)
+    except RecursionError as error:
+        raise DataError(_READ_FAILED) from error
+
+
+def _without_extremes(node: Node) -> Node:
     match node:
         case bool():
             return node
@@ -146,9 +157,9 @@ def without_extremes(node: Node) -> Node:
         case float():
             return node + 0.0
         case dict():
-            return {key: without_extremes(item) for key, item in node.items()}
+            return {key: _without_extremes(item) for key, item in node.items()}
         case list():
-            return [without_extremes(item) for item in node]
+            return [_without_extremes(item) for item in node]
         case _:
             return node
 

@@ -76,7 +76,7 @@ def _write_with_surrogates(node: Node) -> bytes:
     """Write text that holds half a surrogate pair, which Jackson escapes and orjson refuses."""
     try:
         return orjson.dumps(_without_surrogates(node), None, _DUMP_OPTIONS)[:-1]
-    except TypeError as error:
+    except (RecursionError, TypeError) as error:
         raise DataError(_WRITE_FAILED) from error
 
 
@@ -109,18 +109,25 @@ def write_plain_batch(values: Sequence[Node], prepare: Callable[[Node], Node]) -
     try:
         encoded = _dump_all(values)
     except TypeError:
-        return [write(prepare(value)) for value in values]
+        return [_write_prepared(value, prepare) for value in values]
     joined = b"".join(encoded)
     translated = joined.translate(_DIGITS_TO_ZERO)
     if _NINETEEN_DIGITS in translated:
         # There may be an integer beyond 64 bits, which Connect has no type for.
-        return [write(prepare(value)) for value in values]
+        return [_write_prepared(value, prepare) for value in values]
     # A float shows a point or an exponent, and what JSON has no number for became null.
     if not _are_flat_without_floats(values) and (b"." in joined or b"null" in joined or b"0e" in translated):
         for place, value in enumerate(values):
             if not floats_are_plain(value):
-                encoded[place] = write(prepare(value))
+                encoded[place] = _write_prepared(value, prepare)
     return _escape_all(encoded, joined)
+
+
+def _write_prepared(value: Node, prepare: Callable[[Node], Node]) -> bytes:
+    try:
+        return write(prepare(value))
+    except RecursionError as error:
+        raise DataError(_WRITE_FAILED) from error
 
 
 def write_simple_batch(nodes: Sequence[Node], prepare: Callable[[Node], Node]) -> list[bytes]:
@@ -133,7 +140,7 @@ def write_simple_batch(nodes: Sequence[Node], prepare: Callable[[Node], Node]) -
     try:
         encoded = _dump_all(nodes)
     except TypeError:
-        return [write(prepare(node)) for node in nodes]
+        return [_write_prepared(node, prepare) for node in nodes]
     return _escape_all(encoded, b"".join(encoded))
 
 

@@ -36,7 +36,10 @@ class SimpleHeaderConverter(HeaderConverter):
     ) -> bytes | None:
         """Return the text of the value; null stays null."""
         del topic, key
-        text = value_to_text(schema, value)
+        try:
+            text = value_to_text(schema, value)
+        except RecursionError as error:
+            raise DataError("Failed to serialize a header value: it is nested too deep") from error
         return None if text is None else text.encode("utf-8", "replace")
 
 

@@ -61,7 +61,7 @@ class StringConverter(Converter, HeaderConverter):
             return None
         try:
             return (value if type(value) is str else to_text(value)).encode(self._encoding, "replace")
-        except UnicodeError as error:
+        except (RecursionError, UnicodeError) as error:
             raise DataError("Failed to serialize to a string: ") from error
 
     def to_connect_batch(

@@ -11,10 +11,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from copycat_connect.kafka_version import KAFKA_VERSION as KAFKA
 from copycat_embedded.lock import Jar
 from jgo.maven import Dependency, MavenContext
 
-KAFKA = "4.3.1"
 LOG4J = "2.25.4"
 REGISTRY = "io.apicurio:apicurio-registry-app:tar.gz:all:3.0.9"  # an archive with all it needs
 OUT = Path(__file__).resolve().parent.parent / "libs/embedded/copycat_embedded/jars.lock.toml"

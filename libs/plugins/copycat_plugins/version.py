@@ -1,4 +1,4 @@
-"""The version of the built-in plugins, looked up once."""
+"""The version of the plugins of our own; those with Kafka's class names report Kafka's."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ import re
 from typing import Any, Final
 
 #: Fields whose value is a matter of the moment or of the machine; a missing or null one stays as it is.
-REPLACED: Final = frozenset({"worker_id", "trace", "last_modified", "version", "commit"})
-VERSION: Final = re.compile(r"\d+\.\d+\.\d+(\.dev\d+)?(\+\w+)?")
+REPLACED: Final = frozenset({"worker_id", "trace", "last_modified"})
 #: Where plugins are proposed, those that Kafka itself does not bring stand beside its own.
 OWN_PLUGINS: Final = ("copycat_plugins.", "io.confluent.connect.")
 SHOWN_MAP: Final = re.compile(r"\{([^{}]*=[^{}]*)\}")
@@ -19,7 +18,7 @@ def normalised(value: Any, key: str = "") -> Any:
         case str() | float() | int() if key in REPLACED:
             return f"<{key}>"
         case str():
-            return "<version>" if VERSION.fullmatch(value) else SHOWN_MAP.sub(_sorted_map, value)
+            return SHOWN_MAP.sub(_sorted_map, value)
         case dict():
             return {name: normalised(item, name) for name, item in value.items()}
         case list():

@@ -23,15 +23,19 @@ def loggers() -> Iterator[None]:
         logging.getLogger(name).setLevel(logging.NOTSET)
 
 
-async def test_the_root_tells_version_commit_and_cluster(bare: World) -> None:
+async def test_the_root_reports_kafkas_version_for_clients_that_compare_it_and_our_own_beside_it(
+    bare: World,
+) -> None:
     bare.scheduler.cluster_id = "I4ZmrWqfT2e-upky_4fdPA"
 
     reply = await bare.rest.get("/")
 
     assert reply.json() == {
-        "version": version("copycat-gateway"),
-        "commit": "unknown",
+        "version": "4.3.1",
+        "commit": "26b251a451ce941d",
         "kafka_cluster_id": "I4ZmrWqfT2e-upky_4fdPA",
+        "copycat_version": version("copycat-gateway"),
+        "copycat_commit": "unknown",
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from copycat_connect.config import ConfigValue
 from copycat_connect.errors import ConfigError
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import ExactlyOnceSupport, Plugins, load_plugins
 from copycat_connect.plugin.errors import NoConnectorClassError, UnknownConnectorClassError
 from copycat_connect.validation import (
@@ -282,6 +283,24 @@ def test_a_connectors_version_is_by_default_the_one_that_is_installed() -> None:
     spec = PLUGINS.find("FileStreamSource")
     defaults = {key.name: key.default for key in plugin_keys(spec) if key.has_default}
     assert defaults["connector.plugin.version"] == spec.version
+
+
+@pytest.mark.parametrize("wanted", ["4.3.1", "[4.0,5.0)", "[4.3,)", "latest"])
+def test_version_ranges_written_for_kafka_find_the_plugins_with_kafkas_names(wanted: str) -> None:
+    found = validated(
+        SOURCE
+        | {
+            "connector.plugin.version": wanted,
+            "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+            "key.converter.plugin.version": wanted,
+        }
+    )
+    assert errors_of(found) == {}
+
+
+def test_every_plugin_with_a_class_name_of_kafka_reports_kafkas_version() -> None:
+    versions = {spec.version for spec in PLUGINS.all()}
+    assert versions == {KAFKA_VERSION}
 
 
 def test_a_converters_version_hides_only_while_no_class_is_named() -> None:

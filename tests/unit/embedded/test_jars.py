@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_embedded.errors import JarError
 from copycat_embedded.jars import ensure_jars, verify
 from copycat_embedded.lock import Jar, locked
@@ -25,6 +26,11 @@ def test_a_jar_two_sets_share_appears_once() -> None:
     names = [jar.file_name for jar in locked(("broker", "connect"))]
     assert len(names) == len(set(names))
     assert names.count("kafka-clients-4.3.1.jar") == 1
+
+
+def test_the_locked_kafka_is_the_release_whose_interface_is_offered() -> None:
+    kafkas = [jar for jar in locked(("broker", "connect")) if jar.coordinate.startswith("org.apache.kafka:")]
+    assert {jar.coordinate.rpartition(":")[2] for jar in kafkas} == {KAFKA_VERSION}
 
 
 def test_the_broker_has_a_logging_binding() -> None:

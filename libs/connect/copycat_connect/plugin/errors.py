@@ -30,6 +30,28 @@ class UnlistedPluginError(ConfigError):
         )
 
 
+class InvalidVersionRangeError(ConfigError):
+    """A version of a plugin is asked for with a malformed range; `wanted` is the range as written."""
+
+    code = ErrorCode("plugin.version_malformed", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, wanted: str, reason: str) -> None:
+        super().__init__(reason, wanted=wanted)
+
+
+class NoSuchVersionError(ConfigError):
+    """A plugin is installed, but in no version that is asked for."""
+
+    code = ErrorCode("plugin.version_unknown", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, plugin: str, wanted: str, available: Iterable[str]) -> None:
+        super().__init__(
+            f"Plugin {plugin} not found that matches the version range {wanted}, "
+            f"available versions: [{', '.join(available)}]",
+            plugin=plugin,
+        )
+
+
 class NoSuchConnectorError(CopycatError):
     """A REST extension asks for a connector that does not exist."""
 

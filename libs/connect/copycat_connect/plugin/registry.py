@@ -7,10 +7,12 @@ from importlib.metadata import EntryPoint, entry_points
 
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
+    NoSuchVersionError,
     UnknownConnectorClassError,
     UnknownPluginError,
 )
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
+from copycat_connect.plugin.versions import version_range
 
 ENTRY_POINTS = "copycat.plugins"
 
@@ -55,6 +57,23 @@ class Plugins:
         if spec is None:
             raise UnknownPluginError(name)
         return spec
+
+    def check_version(self, spec: PluginSpec, wanted: str | None) -> None:
+        """Check that a plugin is of a version that is asked for (KIP-891).
+
+        Args:
+            spec: The plugin.
+            wanted: A bare version, a range such as `[1.0,2.0)`, or `latest`; None takes any version.
+
+        Raises:
+            InvalidVersionRangeError: The range is malformed.
+            NoSuchVersionError: The plugin is of another version; the text names those there are.
+        """
+        versions = version_range(wanted)
+        if versions is not None and not versions.contains(spec.version):
+            # As Kafka Connect does it lists a class once for each kind of plugin it is.
+            found = [each.version for each in self._specs if each.class_name == spec.class_name]
+            raise NoSuchVersionError(spec.class_name, str(versions), found)
 
     def find_connector(self, name: str) -> PluginSpec:
         """Return the connector that `connector.class` names.

@@ -74,11 +74,13 @@ def _keys_of(alias: str, family: _Family, raw: RawConfig, plugins: Plugins) -> I
     group = f"{family.group}: {alias}"
     title = family.kind.interface
     spec = plugins.get((raw.get(f"{prefix}type") or "").strip(), (family.kind,))
+    version_key = f"{prefix}{PLUGIN_VERSION_SUFFIX.removeprefix('.')}"
+    version_error = None if spec is None else _version_error(spec, raw.get(version_key), plugins)
     yield ConfigKey(
         f"{prefix}type",
         Type.CLASS,
         Importance.HIGH,
-        validator=_type_validator(prefix, family, raw, plugins),
+        validator=_type_validator(prefix, family, raw, plugins, version_error),
         doc=f"Class of the {family.noun} '{alias}'.",
         group=group,
         order=0,
@@ -87,10 +89,11 @@ def _keys_of(alias: str, family: _Family, raw: RawConfig, plugins: Plugins) -> I
         recommender=ClassRecommender(plugins, family.kind),
     )
     yield ConfigKey(
-        f"{prefix}{PLUGIN_VERSION_SUFFIX.removeprefix('.')}",
+        version_key,
         Type.STRING,
         Importance.HIGH,
         default=None if spec is None else spec.version,
+        validator=_refusing(version_error),
         doc=f"Version of the {family.noun} '{alias}'.",
         group=group,
         order=1,
@@ -98,7 +101,7 @@ def _keys_of(alias: str, family: _Family, raw: RawConfig, plugins: Plugins) -> I
         display_name=f"{title} version for {alias}",
         recommender=VersionRecommender(spec),
     )
-    if spec is not None:
+    if spec is not None and version_error is None:
         yield from _own_keys(spec, family).embedded(prefix, group, 2)
 
 
@@ -109,7 +112,27 @@ def _own_keys(spec: PluginSpec, family: _Family) -> ConfigDef:
     return ConfigDef(*family.stage_keys, *own)
 
 
-def _type_validator(prefix: str, family: _Family, raw: RawConfig, plugins: Plugins) -> Validator:
+def _version_error(spec: PluginSpec, wanted: str | None, plugins: Plugins) -> ConfigError | None:
+    """Return why the installed version is not what is asked for; None when it is."""
+    try:
+        plugins.check_version(spec, wanted)
+    except ConfigError as error:
+        return error
+    return None
+
+
+def _refusing(error: ConfigError | None) -> Validator:
+    def check(name: str, value: ConfigSetting) -> None:
+        del name, value
+        if error is not None:
+            raise error
+
+    return check
+
+
+def _type_validator(
+    prefix: str, family: _Family, raw: RawConfig, plugins: Plugins, version_error: ConfigError | None
+) -> Validator:
     def check(name: str, value: ConfigSetting) -> None:
         negate, predicate = prefix + NEGATE, prefix + PREDICATE
         if family.stage_keys and negate in raw and predicate not in raw:
@@ -120,6 +143,8 @@ def _type_validator(prefix: str, family: _Family, raw: RawConfig, plugins: Plugi
             raise ConfigError(message, key=name)
         if value is not None:
             check_class(value, family.kind, plugins)
+        if version_error is not None:
+            raise version_error
 
     return check
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from copycat_connect.config.definition import ConfigDef, RawConfig
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
+    CONNECTOR_VERSION,
     HEADER_CONVERTER,
     KEY_CONVERTER,
     OFFSETS_TOPIC,
@@ -23,6 +24,7 @@ from copycat_connect.plugin.contexts import TransformationContext
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
+from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation.aliases import class_lookup
 from copycat_connect.validation.client_settings import Client
 from copycat_connect.validation.connector_definition import (
@@ -144,10 +146,12 @@ def connector_plugin(raw: RawConfig, plugins: Plugins) -> PluginSpec:
         NoConnectorClassError: It names none.
         UnknownConnectorClassError: It is not installed.
         AmbiguousConnectorError: Its alias stands for several.
+        InvalidVersionRangeError: `connector.plugin.version` is malformed.
     """
     class_name = raw.get(CONNECTOR_CLASS)
     if class_name is None:
         raise NoConnectorClassError(raw)
+    version_range(raw.get(CONNECTOR_VERSION))
     return plugins.find_connector(class_name)
 
 

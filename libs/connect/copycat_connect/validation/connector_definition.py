@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from copycat_connect.config.definition import ConfigDef, RawConfig
@@ -18,10 +19,9 @@ from copycat_connect.config.framework_names import (
 )
 from copycat_connect.config.key import ConfigKey, Validator
 from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.errors import ConfigError
+from copycat_connect.plugin.errors import InvalidVersionRangeError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
-from copycat_connect.plugin.versions import describe, matches
 from copycat_connect.validation.aliases import alias_keys, check_class
 from copycat_connect.validation.recommenders import ClassRecommender, VersionRecommender
 
@@ -62,22 +62,34 @@ def connector_definition(raw: RawConfig, context: DefinitionContext) -> ConfigDe
 
 def _bind(key: ConfigKey, raw: RawConfig, context: DefinitionContext) -> ConfigKey:
     if key.name in CONVERTER_KINDS:
-        return _bind_converter(key, context)
+        return _bind_converter(key, raw, context)
     if key.name == CONNECTOR_CLASS:
         spec = context.plugins.get((raw.get(CONNECTOR_CLASS) or "").strip(), CONNECTORS)
-        check = _is_version_of(spec)
+        check = _is_version_of(spec, context.plugins)
         return replace(key, validator=lambda name, _: check(name, raw.get(CONNECTOR_VERSION)))
     role = key.name.removesuffix(PLUGIN_VERSION_SUFFIX)
     return key if role == key.name else _bind_version(key, role, raw, context)
 
 
-def _bind_converter(key: ConfigKey, context: DefinitionContext) -> ConfigKey:
+def _bind_converter(key: ConfigKey, raw: RawConfig, context: DefinitionContext) -> ConfigKey:
     kind, plugins = CONVERTER_KINDS[key.name], context.plugins
     default = context.converters.get(key.name)
+
+    def check(name: str, value: ConfigSetting) -> None:
+        del name
+        if value is None:
+            return
+        check_class(value, kind, plugins)
+        spec = plugins.get(value, (kind,))
+        # A malformed range is the version key's error alone.
+        with suppress(InvalidVersionRangeError):
+            if spec is not None and raw.get(key.name) is not None:
+                plugins.check_version(spec, raw.get(f"{key.name}{PLUGIN_VERSION_SUFFIX}"))
+
     return replace(
         key,
         default=None if default is None else plugins.class_name(default),
-        validator=_is_a(kind, plugins),
+        validator=check,
         recommender=ClassRecommender(plugins, kind),
     )
 
@@ -86,30 +98,19 @@ def _bind_version(key: ConfigKey, role: str, raw: RawConfig, context: Definition
     class_key = CONNECTOR_CLASS if role == "connector" else role
     class_name = raw.get(class_key) or context.converters.get(class_key)
     spec = context.plugins.get((class_name or "").strip(), _VERSIONED[role])
+    named = spec if class_key in raw else None
     return replace(
         key,
         default=None if spec is None else spec.version,
-        validator=_is_version_of(spec),
+        validator=_is_version_of(named, context.plugins),
         recommender=VersionRecommender(spec, class_key),
     )
 
 
-def _is_a(kind: PluginKind, plugins: Plugins) -> Validator:
+def _is_version_of(spec: PluginSpec | None, plugins: Plugins) -> Validator:
     def check(name: str, value: ConfigSetting) -> None:
         del name
-        if value is not None:
-            check_class(value, kind, plugins)
-
-    return check
-
-
-def _is_version_of(spec: PluginSpec | None) -> Validator:
-    def check(name: str, value: ConfigSetting) -> None:
-        if spec is not None and value is not None and not matches(value, spec.version):
-            message = (
-                f"Plugin {spec.class_name} not found that matches the version range {describe(value)}, "
-                f"available versions: [{spec.version}]"
-            )
-            raise ConfigError(message, key=name)
+        if spec is not None and value is not None:
+            plugins.check_version(spec, str(value))
 
     return check

@@ -13,10 +13,9 @@ from copycat_connect.data import (
 )
 from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
-
-from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.converters.BooleanConverter"
 _READ: dict[bytes | None, bool | None] = {None: None, b"\x01": True, b"\x00": False}
@@ -71,7 +70,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=VERSION,
+        version=KAFKA_VERSION,
         summary="A boolean as one byte.",
         config=ConfigDef(CONVERTER_TYPE_KEY),
         factory=BooleanConverter,

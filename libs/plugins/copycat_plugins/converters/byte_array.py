@@ -15,10 +15,9 @@ from copycat_connect.data import (
 )
 from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
-
-from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
@@ -70,7 +69,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=VERSION,
+        version=KAFKA_VERSION,
         summary="Bytes as they are.",
         config=ConfigDef(CONVERTER_TYPE_KEY),
         factory=ByteArrayConverter,

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from copycat_connect.data import NULL, STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.errors import DataError
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE, Configs
 
@@ -19,7 +20,6 @@ from copycat_plugins.converters.json_node import Node
 from copycat_plugins.converters.json_reader import JsonReader, Reader, reads_decimals
 from copycat_plugins.converters.json_schema import schema_from_node, schema_to_node
 from copycat_plugins.converters.json_writer import JsonWriter, Writer, write_schemaless
-from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.json.JsonConverter"
 _NO_ENVELOPE = (
@@ -189,7 +189,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=VERSION,
+        version=KAFKA_VERSION,
         summary="JSON, with its schema in an envelope or without.",
         config=keys.CONFIG,
         factory=JsonConverter,

@@ -22,10 +22,10 @@ from copycat_connect.data import (
 )
 from copycat_connect.data.java import class_text, round_to_float32
 from copycat_connect.errors import DataError
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
 
-from copycat_plugins.version import VERSION
 
 _CLASSES = {
     SchemaType.INT8: "java.lang.Byte",
@@ -146,7 +146,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=number.class_name,
         kind=kind,
-        version=VERSION,
+        version=KAFKA_VERSION,
         summary=f"A number of the type {number.schema.type.value}, {number.layout.size} bytes big-endian.",
         config=ConfigDef(CONVERTER_TYPE_KEY),
         factory=_factory(number),

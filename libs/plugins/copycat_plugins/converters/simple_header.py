@@ -8,11 +8,10 @@ from copycat_connect.config import ConfigDef
 from copycat_connect.data import NULL, OPTIONAL_BYTES_SCHEMA, ConnectValue, Schema, SchemaAndValue
 from copycat_connect.data.java import decode_utf8
 from copycat_connect.errors import DataError
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.values.parsing import parse_value
 from copycat_connect.values.text import value_to_text
-
-from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _log = logging.getLogger(__name__)
@@ -46,7 +45,7 @@ class SimpleHeaderConverter(HeaderConverter):
 PLUGIN = PluginSpec(
     class_name=CLASS_NAME,
     kind=PluginKind.HEADER_CONVERTER,
-    version=VERSION,
+    version=KAFKA_VERSION,
     summary="Headers as text, their types guessed when they are read.",
     config=ConfigDef(),
     factory=SimpleHeaderConverter,

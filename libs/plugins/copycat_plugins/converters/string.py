@@ -9,10 +9,9 @@ from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, Width
 from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.data.java import decode_utf8, to_text
 from copycat_connect.errors import ConfigError, DataError
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE, CONVERTER_TYPE_KEY, Configs
-
-from copycat_plugins.version import VERSION
 
 CLASS_NAME = "org.apache.kafka.connect.storage.StringConverter"
 ENCODING = "converter.encoding"
@@ -113,7 +112,7 @@ PLUGINS = tuple(
     PluginSpec(
         class_name=CLASS_NAME,
         kind=kind,
-        version=VERSION,
+        version=KAFKA_VERSION,
         summary="Text, as Java prints the value.",
         config=CONFIG,
         factory=StringConverter,

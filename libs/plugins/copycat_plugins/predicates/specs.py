@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from copycat_connect.config import ConfigDef
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, Predicate
-
-from copycat_plugins.version import VERSION
 
 PACKAGE = "org.apache.kafka.connect.transforms.predicates"
 
@@ -23,7 +22,7 @@ def predicate_plugin(
     return PluginSpec(
         class_name=f"{PACKAGE}.{name}",
         kind=PluginKind.PREDICATE,
-        version=VERSION,
+        version=KAFKA_VERSION,
         summary=summary,
         config=config,
         factory=make,

@@ -9,10 +9,9 @@ from typing import Protocol, TypeVar
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
 from copycat_connect.plugin.transformations import Values
-
-from copycat_plugins.version import VERSION
 
 R = TypeVar("R", bound=ConnectRecord)
 PACKAGE = "org.apache.kafka.connect.transforms"
@@ -137,7 +136,7 @@ def sided_plugins(
         PluginSpec(
             class_name=f"{PACKAGE}.{name}${suffix}",
             kind=PluginKind.TRANSFORMATION,
-            version=VERSION,
+            version=KAFKA_VERSION,
             summary=summary,
             config=config,
             factory=partial(make, side),
@@ -158,7 +157,7 @@ def plain_plugin(
     return PluginSpec(
         class_name=f"{PACKAGE}.{name}",
         kind=PluginKind.TRANSFORMATION,
-        version=VERSION,
+        version=KAFKA_VERSION,
         summary=summary,
         config=config,
         factory=make,

@@ -42,7 +42,13 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     ) -> pb.GetPluginConfigResponse:
         """Return the config keys of one plugin."""
         stage = f"retrieving the configuration definition of plugin {request.plugin}"
-        found = await self._process.call("plugin_keys", stage, self._patience(context), plugin=request.plugin)
+        found = await self._process.call(
+            "plugin_keys",
+            stage,
+            self._patience(context),
+            plugin=request.plugin,
+            version=request.version if request.HasField("version") else None,
+        )
         return plugin_messages.keys(found)
 
     async def ValidateConnector(

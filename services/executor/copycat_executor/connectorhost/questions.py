@@ -10,6 +10,7 @@ from typing import Any
 from copycat_connect.data.topic_partition import TopicPartition
 from copycat_connect.plugin.errors import UnlistedPluginError
 from copycat_connect.plugin.spec import LISTED, PluginKind
+from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 from copycat_telemetry.context import keep_secret
 
@@ -44,7 +45,7 @@ class Question:
             case "plugins":
                 return listing(self._around.plugins)
             case "plugin_keys":
-                return self._keys(self._request["plugin"])
+                return self._keys(self._request["plugin"], self._request["version"])
             case "validate":
                 return self._validate()
             case "plugin":
@@ -55,8 +56,10 @@ class Question:
                 message = f"there is no call {unknown}"
                 raise ValueError(message)
 
-    def _keys(self, name: str) -> list[dict[str, Any]]:
+    def _keys(self, name: str, wanted: str | None) -> list[dict[str, Any]]:
+        version_range(wanted)  # a malformed range is refused before an unknown plugin, as in Kafka Connect
         spec = self._around.plugins.find(name)
+        self._around.plugins.check_version(spec, wanted)
         if spec.kind not in LISTED:
             raise UnlistedPluginError(name)
         return [key_definition(key, key.name) for key in plugin_keys(spec)]

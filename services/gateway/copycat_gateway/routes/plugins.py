@@ -8,6 +8,7 @@ from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
+    InvalidVersionRangeError,
     NoConnectorClassError,
     UnknownConnectorClassError,
     UnknownPluginError,
@@ -44,6 +45,7 @@ UNWRAPPED: Final = {
     NoConnectorClassError.code.name: BAD_REQUEST,
     UnknownConnectorClassError.code.name: BAD_REQUEST,
     AmbiguousConnectorError.code.name: BAD_REQUEST,
+    InvalidVersionRangeError.code.name: BAD_REQUEST,
 }
 
 
@@ -68,15 +70,27 @@ async def list_plugins(
     "/connector-plugins/{plugin:str}/config",
     summary="List the config keys of a plugin",
     tags=TAGS,
-    operation_class=documented(refused={404: "No worker has such a plugin."}),
+    operation_class=documented(
+        refused={
+            400: "The plugin is not installed in this version, or cannot be loaded.",
+            404: "No worker has such a plugin.",
+        }
+    ),
 )
 async def get_plugin_config(
-    services: NamedDependency[Services], plugin: FromPath[str]
+    services: NamedDependency[Services],
+    plugin: FromPath[str],
+    version: Annotated[
+        str | None,
+        QueryParameter(name="version", description="Version or range of versions, as in `[1.0,2.0)`."),
+    ] = None,
 ) -> Response[list[ConfigKeyInfo]]:
-    """List the plugin's own keys, then those every connector of its type has."""
+    """List the plugin's own keys, then those every connector of its type has (KIP-769, KIP-891)."""
     name = segment(plugin)
-    request = executor_pb2.GetPluginConfigRequest(plugin=name)
-    with saying({UnknownPluginError.code.name: NotFoundError(f"Unknown plugin {name}.")}):
+    request = executor_pb2.GetPluginConfigRequest(plugin=name, version=version)
+    malformed = BadRequestError(f"Invalid version specification: {version}")
+    unknown = NotFoundError(f"Unknown plugin {name}.")
+    with saying({InvalidVersionRangeError.code.name: malformed, UnknownPluginError.code.name: unknown}):
         found = await services.workers.ask(lambda executor: executor.GetPluginConfig(request))
     return answer([config_key_info(key) for key in found.keys])
 

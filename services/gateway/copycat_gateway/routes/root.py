@@ -1,9 +1,10 @@
-"""`/`: what answers here."""
+"""`/`: which version answers, and for which Kafka cluster."""
 
 from __future__ import annotations
 
 from typing import TypedDict
 
+from copycat_connect.kafka_version import KAFKA_COMMIT, KAFKA_VERSION
 from litestar import Response, get
 from litestar.di import NamedDependency
 
@@ -14,27 +15,35 @@ from copycat_gateway.settings import Settings
 
 
 class ServerInfo(TypedDict):
-    """Version, build and Kafka cluster."""
+    """The Kafka release whose interface this is, the Kafka cluster, and Copycat's own version."""
 
     version: str
     commit: str
     kafka_cluster_id: str | None
+    copycat_version: str
+    copycat_commit: str
 
 
 @get(
     "/",
-    summary="Version of this worker and id of its Kafka cluster",
+    summary="Version of Kafka Connect's interface offered here, of this worker, and id of its Kafka cluster",
     tags=["worker"],
     operation_class=documented(local=True),
 )
 async def server_info(
     settings: NamedDependency[Settings], services: NamedDependency[Services]
 ) -> Response[ServerInfo]:
-    """Say which version answers; the id is null while no broker tells it."""
+    """Report the Kafka release whose interface is offered, and Copycat's own version beside it.
+
+    Clients compare `version` with the release that brought a feature and do not use it on an older one.
+    The cluster id is null until a broker has been reached.
+    """
     info: ServerInfo = {
-        "version": settings.version,
-        "commit": settings.commit,
+        "version": KAFKA_VERSION,
+        "commit": KAFKA_COMMIT,
         "kafka_cluster_id": await services.kafka.cluster_id(),
+        "copycat_version": settings.version,
+        "copycat_commit": settings.commit,
     }
     return answer(info)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from urllib.parse import quote
 
 from tests.compat.rest.connectors import FILE, sink, source, without
 from tests.compat.rest.step import Step, get, put
@@ -57,6 +58,21 @@ def validate_sink(name: str, **more: str) -> Step:
     return validate(name, sink("v", **keys), "FileStreamSink")
 
 
+VERSIONS: Final = (
+    "4.3.1", " 4.3.1 ", "latest", "LATEST", "[4.0,5.0)", "[1,2),[4,5)", "4.3.1.0",
+    "", "1.0", "[1.0, 2.0)", "4.3.1-SNAPSHOT", "1.0,2.0",
+    "[1.0", "(1.0)", "[5,4]", "[4,5],[4.5,6]", "[4,5),6", "]",
+)  # fmt: skip
+"""Found by Kafka Connect, then not there, then malformed."""
+
+
+def config_of(plugin: str, version: str) -> Step:
+    return get(
+        f"config of {plugin} version {version!r}",
+        f"/connector-plugins/{plugin}/config?version={quote(version)}",
+    )
+
+
 LISTED = (
     get("connector plugins", "/connector-plugins", select=kafkas),
     get("connector plugins only", "/connector-plugins?connectorsOnly=true", select=kafkas),
@@ -66,6 +82,12 @@ LISTED = (
     ),
     *(get(f"config of {name}", f"/connector-plugins/{name}/config") for name in DESCRIBED),
     get("config of an unknown plugin", "/connector-plugins/org.example.Nothing/config"),
+    *(config_of("FileStreamSource", version) for version in VERSIONS),
+    *(
+        config_of(plugin, version)
+        for plugin in ("StringConverter", "Filter", "HasHeaderKey", "org.example.Nothing")
+        for version in ("1.0", "[1.0")
+    ),
 )
 
 RENAMED = {
@@ -79,6 +101,28 @@ RENAMED = {
     "predicates.gone.type": f"{CONNECT}transforms.predicates.TopicNameMatches",
     "predicates.gone.pattern": "a.*",
 }
+ROLES: Final = {
+    "connector": {},
+    "key.converter": {"key.converter": f"{CONNECT}storage.StringConverter"},
+    "transforms.up": {
+        "transforms": "up",
+        "transforms.up.type": f"{CONNECT}transforms.HoistField$Value",
+        "transforms.up.field": "line",
+    },
+    "predicates.p": {
+        "predicates": "p",
+        "predicates.p.type": f"{CONNECT}transforms.predicates.RecordIsTombstone",
+    },
+}
+"""What may have a `plugin.version`, and the keys that name its class."""
+VERSIONED = (
+    *(
+        validate(f"{role} version {version!r}", {**source("v"), **keys, f"{role}.plugin.version": version})
+        for role, keys in ROLES.items()
+        for version in ("4.3.1", "[4.0,5.0)", "1.0", "[1.0", "")
+    ),
+    validate("converter version without its class", {**source("v"), "key.converter.plugin.version": "1.0"}),
+)
 SOURCES = (
     validate("source", source("v")),
     validate("source without name", source()),
@@ -166,4 +210,4 @@ SINKS = (
     validate_sink("sink with a consumer override", consumer_override_max_poll_records="10"),
 )
 
-STEPS = (*LISTED, *SOURCES, *SINKS)
+STEPS = (*LISTED, *SOURCES, *SINKS, *VERSIONED)

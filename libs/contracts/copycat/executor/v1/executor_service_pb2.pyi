@@ -58,6 +58,40 @@ class Plugin(_message.Message):
 Global___Plugin: _TypeAlias = Plugin  # noqa: Y015
 
 @_typing.final
+class UnloadablePlugin(_message.Message):
+    """An installed plugin that cannot be loaded; all others work without it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PACKAGE_FIELD_NUMBER: _builtins.int
+    PACKAGE_VERSION_FIELD_NUMBER: _builtins.int
+    ENTRY_POINT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    package: _builtins.str
+    """Name of the package that announces it."""
+    package_version: _builtins.str
+    """Version of that package."""
+    entry_point: _builtins.str
+    """What announces it: name and value of its entry point, as in `orders = acme_orders.plugin`."""
+    reason: _builtins.str
+    """Why it cannot be loaded."""
+    def __init__(
+        self,
+        *,
+        package: _builtins.str = ...,
+        package_version: _builtins.str = ...,
+        entry_point: _builtins.str = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entry_point", b"entry_point", "package", b"package", "package_version", b"package_version", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnloadablePlugin: _TypeAlias = UnloadablePlugin  # noqa: Y015
+
+@_typing.final
 class ListPluginsRequest(_message.Message):
     """Asks for the plugins."""
 
@@ -81,18 +115,24 @@ class ListPluginsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PLUGINS_FIELD_NUMBER: _builtins.int
+    UNLOADABLE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def plugins(self) -> _containers.RepeatedCompositeFieldContainer[Global___Plugin]:
         """Sinks, sources, transformations, predicates, converters, header converters; by class name within each."""
+
+    @_builtins.property
+    def unloadable(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnloadablePlugin]:
+        """What is installed and cannot be loaded, by package and entry point."""
 
     def __init__(
         self,
         *,
         plugins: _abc.Iterable[Global___Plugin] | None = ...,
+        unloadable: _abc.Iterable[Global___UnloadablePlugin] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["plugins", b"plugins"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["plugins", b"plugins", "unloadable", b"unloadable"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -105,18 +145,24 @@ class GetPluginConfigRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     PLUGIN_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
     plugin: _builtins.str
     """Class name or alias."""
+    version: _builtins.str
+    """Version or range of versions it must have, as in `[1.0,2.0)`; missing takes any."""
     def __init__(
         self,
         *,
         plugin: _builtins.str = ...,
+        version: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_version", b"_version", "version", b"version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["plugin", b"plugin"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_version", b"_version", "plugin", b"plugin", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__version: _TypeAlias = _typing.Literal["version"]  # noqa: Y015
+    _WhichOneofArgType__version: _TypeAlias = _typing.Literal["_version", b"_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__version) -> _WhichOneofReturnType__version | None: ...
 
 Global___GetPluginConfigRequest: _TypeAlias = GetPluginConfigRequest  # noqa: Y015
 

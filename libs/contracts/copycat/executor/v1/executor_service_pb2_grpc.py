@@ -79,7 +79,8 @@ class ExecutorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetPluginConfig(self, request, context):
-        """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown.
+        """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown, INVALID_ARGUMENT / plugin.version_unknown,
+        plugin.version_malformed or plugin.unloadable.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

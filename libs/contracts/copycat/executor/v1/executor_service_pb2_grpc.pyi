@@ -36,7 +36,9 @@ class ExecutorServiceStub:
     ListPlugins: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.ListPluginsRequest, _executor_service_pb2.ListPluginsResponse]
     """Returns the plugins this executor can load."""
     GetPluginConfig: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.GetPluginConfigRequest, _executor_service_pb2.GetPluginConfigResponse]
-    """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown."""
+    """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown, INVALID_ARGUMENT / plugin.version_unknown,
+    plugin.version_malformed or plugin.unloadable.
+    """
     ValidateConnector: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.ValidateConnectorRequest, _executor_service_pb2.ValidateConnectorResponse]
     """Validates a connector configuration as Kafka Connect does (`spec/rest-api.md` section 8). DEADLINE_EXCEEDED / plugin.hangs names the stage."""
     RestartConnector: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.RestartConnectorRequest, _executor_service_pb2.RestartConnectorResponse]
@@ -54,7 +56,9 @@ class ExecutorServiceAsyncStub(ExecutorServiceStub):
     ListPlugins: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.ListPluginsRequest, _executor_service_pb2.ListPluginsResponse]  # type: ignore[assignment]
     """Returns the plugins this executor can load."""
     GetPluginConfig: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.GetPluginConfigRequest, _executor_service_pb2.GetPluginConfigResponse]  # type: ignore[assignment]
-    """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown."""
+    """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown, INVALID_ARGUMENT / plugin.version_unknown,
+    plugin.version_malformed or plugin.unloadable.
+    """
     ValidateConnector: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.ValidateConnectorRequest, _executor_service_pb2.ValidateConnectorResponse]  # type: ignore[assignment]
     """Validates a connector configuration as Kafka Connect does (`spec/rest-api.md` section 8). DEADLINE_EXCEEDED / plugin.hangs names the stage."""
     RestartConnector: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.RestartConnectorRequest, _executor_service_pb2.RestartConnectorResponse]  # type: ignore[assignment]
@@ -81,7 +85,9 @@ class ExecutorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _executor_service_pb2.GetPluginConfigRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_executor_service_pb2.GetPluginConfigResponse, _abc.Awaitable[_executor_service_pb2.GetPluginConfigResponse]]:
-        """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown."""
+        """Returns the config keys of one plugin. NOT_FOUND / plugin.unknown, INVALID_ARGUMENT / plugin.version_unknown,
+        plugin.version_malformed or plugin.unloadable.
+        """
 
     @_abc_1.abstractmethod
     def ValidateConnector(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.connectors.file_stream_sink import spec
 from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkConnector
 from copycat_plugins.connectors.file_stream_sink.task import FileStreamSinkTask
-from copycat_plugins.version import VERSION
 
 PLUGIN = PluginSpec(
     class_name=spec.CLASS_NAME,
     kind=PluginKind.SINK,
-    version=VERSION,
+    version=KAFKA_VERSION,
     summary=spec.SUMMARY,
     config=spec.CONFIG,
     factory=FileStreamSinkConnector,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.connectors.file_stream_source import spec
 from copycat_plugins.connectors.file_stream_source.connector import FileStreamSourceConnector
 from copycat_plugins.connectors.file_stream_source.task import FileStreamSourceTask
-from copycat_plugins.version import VERSION
 
 PLUGIN = PluginSpec(
     class_name=spec.CLASS_NAME,
     kind=PluginKind.SOURCE,
-    version=VERSION,
+    version=KAFKA_VERSION,
     summary=spec.SUMMARY,
     config=spec.CONFIG,
     factory=FileStreamSourceConnector,

@@ -184,6 +184,9 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
                 queries=wiring.queries,
                 jobs=jobs,
             )
+            # No host may load a plugin that harms it, and no worker join that could not run a connector.
+            if not await _loaded(wiring, stop):
+                return
             wiring.executor.run()
             jobs.spawn(_announce(wiring.executor, server, address, ready), "announcement")
             await _until(stop, jobs)
@@ -193,6 +196,24 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
     finally:
         launcher.close()
         await server.stop(GRACE)
+
+
+async def _loaded(wiring: _Wiring, stop: asyncio.Event) -> bool:
+    """Wait until the plugins are loaded; False when told to stop meanwhile.
+
+    Raises:
+        CopycatError: A part crashed.
+    """
+    loaded = asyncio.create_task(wiring.process.loaded())
+    stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(wiring.jobs.crashed())
+    try:
+        await asyncio.wait((loaded, stopped, crash), return_when=asyncio.FIRST_COMPLETED)
+        if crash.done():
+            raise _failure(crash.result())
+        return loaded.done()
+    finally:
+        for task in (loaded, stopped, crash):
+            task.cancel()
 
 
 async def _announce(executor: Executor, server: RpcServer, address: str, ready: Ready) -> None:
@@ -211,11 +232,16 @@ async def _until(stop: asyncio.Event, jobs: Jobs) -> None:
     try:
         await asyncio.wait((stopped, crash), return_when=asyncio.FIRST_COMPLETED)
         if crash.done():
-            error = crash.result()
-            if isinstance(error, CopycatError):
-                raise error
-            message = f"The executor failed ({type(error).__name__}: {error}); start it again"
-            raise CopycatError(message) from error
+            raise _failure(crash.result())
     finally:
         stopped.cancel()
         crash.cancel()
+
+
+def _failure(error: BaseException) -> CopycatError:
+    """Return what a part crashed with as an error of ours."""
+    if isinstance(error, CopycatError):
+        return error
+    failure = CopycatError(f"The executor failed ({type(error).__name__}: {error}); start it again")
+    failure.__cause__ = error
+    return failure

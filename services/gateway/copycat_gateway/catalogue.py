@@ -54,10 +54,16 @@ class Catalogue:
 
     async def plugins(self, patience: float | None = None) -> list[executor_pb2.Plugin]:
         """Return every plugin a live worker can load."""
-        found = await self._workers.ask(
+        return list((await self._installed(patience)).plugins)
+
+    async def unloadable(self) -> list[executor_pb2.UnloadablePlugin]:
+        """Return what is installed where a live worker runs and cannot be loaded there."""
+        return list((await self._installed()).unloadable)
+
+    async def _installed(self, patience: float | None = None) -> executor_pb2.ListPluginsResponse:
+        return await self._workers.ask(
             lambda executor: executor.ListPlugins(executor_pb2.ListPluginsRequest()), patience=patience
         )
-        return list(found.plugins)
 
     async def _ask(self) -> None:
         try:

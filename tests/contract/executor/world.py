@@ -94,12 +94,17 @@ async def world(
     attaches: bool = True,
     connectors: bool = True,
     properties: dict[str, str] | None = None,
+    packages: Path = AUTHOR,
 ) -> AsyncIterator[World]:
-    """Run an executor with its peers; without `connectors` it has no process for their code."""
+    """Run an executor with its peers; without `connectors` it has no process for their code.
+
+    `packages` is a further folder of installed packages.
+    """
     it = World()
     it.launcher.attaches = attaches
     path = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(AUTHOR)  # for the process of the connectors, which finds its plugins there
+    # For the process of the connectors, which finds its plugins there.
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(AUTHOR), str(packages)))
     peers = RpcServer("127.0.0.1:0")
     peers.add(add_ConfigServiceServicer_to_server, it.config, "copycat.config.v1.ConfigService")
     peers.add(add_SchedulerServiceServicer_to_server, it.scheduler, "copycat.scheduler.v1.SchedulerService")

@@ -8,7 +8,12 @@ from typing import Any
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceServicer
 from copycat_connect.errors import CopycatError, ErrorCode
-from copycat_connect.plugin.errors import UnknownConnectorClassError, UnknownPluginError
+from copycat_connect.plugin.errors import (
+    NoSuchVersionError,
+    UnknownConnectorClassError,
+    UnknownPluginError,
+)
+from copycat_connect.plugin.versions import version_range
 from copycat_rpc.configs import config_from_proto
 
 SOURCE_CLASS = "org.apache.kafka.connect.file.FileStreamSourceConnector"
@@ -18,6 +23,9 @@ PLUGINS = (
     pb.Plugin(class_name=SINK_CLASS, type="sink", version="1.0", aliases=["FileStreamSink"]),
     pb.Plugin(class_name=SOURCE_CLASS, type="source", aliases=["FileStreamSource"]),
     pb.Plugin(class_name=TRANSFORM_CLASS, type="transformation", version="1.0"),
+)
+BROKEN = pb.UnloadablePlugin(
+    package="acme", package_version="2.1", entry_point="orders = acme.plugin", reason="ImportError: no driver"
 )
 TOPIC_KEY = pb.ConfigKeyInfo(
     name="topic", type="STRING", required=True, importance="HIGH", documentation="Where to.", width="NONE",
@@ -51,13 +59,16 @@ class FakeExecutor(ExecutorServiceServicer):
         if self.tells_no_plugins:
             self.entered.set()
             await asyncio.Event().wait()
-        return pb.ListPluginsResponse(plugins=PLUGINS)
+        return pb.ListPluginsResponse(plugins=PLUGINS, unloadable=[BROKEN])
 
     async def GetPluginConfig(
         self, request: pb.GetPluginConfigRequest, context: Any
     ) -> pb.GetPluginConfigResponse:
+        wanted = version_range(request.version) if request.HasField("version") else None
         if not self._kind(request.plugin):
             raise UnknownPluginError(request.plugin)
+        if wanted is not None and not wanted.contains("1.0"):
+            raise NoSuchVersionError(request.plugin, str(wanted), ("1.0",))
         return pb.GetPluginConfigResponse(keys=[TOPIC_KEY, TASKS_KEY])
 
     async def ValidateConnector(

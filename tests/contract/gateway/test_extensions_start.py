@@ -48,11 +48,27 @@ async def test_a_plugin_that_does_not_load_here_keeps_no_extension_from_working(
     bare: World, first: Guest, tmp_path: Path
 ) -> None:
     announce(tmp_path, "heavy", "no_such_module_here")
+    announce(tmp_path, "leaving", "module_that_exits")
+    (tmp_path / "module_that_exits.py").write_text("raise SystemExit(1)")
 
     await bare.open_gateway(**CLASSES)
     text = await refused(bare, rest_extension_classes="org.example.Nobody")
 
-    assert "Not loaded: no_such_module_here (ModuleNotFoundError: No module named" in text
+    assert "no_such_module_here of heavy (ModuleNotFoundError: No module named" in text
+    assert "module_that_exits of leaving (SystemExit: 1)" in text
+
+
+async def test_a_plugin_that_hangs_when_imported_keeps_no_extension_from_working(
+    bare: World, first: Guest, tmp_path: Path
+) -> None:
+    announce(tmp_path, "hanging", "module_that_hangs")
+    (tmp_path / "module_that_hangs.py").write_text("import threading; threading.Event().wait()")
+
+    await bare.open_gateway(**CLASSES, rest_request_timeout_ms="5000")
+
+    assert "module_that_hangs" in await refused(
+        bare, rest_extension_classes="org.example.Nobody", rest_request_timeout_ms="5000"
+    )
 
 
 async def test_a_plugin_of_another_kind_is_no_extension(bare: World, first: Guest) -> None:

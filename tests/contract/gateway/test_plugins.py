@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import UnloadablePlugin
+from copycat_connect.plugin.errors import UnloadablePluginError
 
 from tests.contract.gateway.fake_executor import SINK_CLASS, SOURCE_CLASS, FakeExecutor
 from tests.contract.gateway.world import World
@@ -46,6 +49,70 @@ async def test_the_config_of_an_unknown_plugin_is_not_found(cluster: World) -> N
     reply = await cluster.rest.get("/connector-plugins/no.Such%24Thing/config")
 
     assert reply.content == b'{"error_code":404,"message":"Unknown plugin no.Such$Thing."}'
+
+
+@pytest.mark.parametrize(
+    ("plugin", "version", "status", "message"),
+    [
+        ("FileStreamSource", "1.0", 200, None),
+        ("FileStreamSource", "%5B1.0,2.0)", 200, None),
+        ("FileStreamSource", "latest", 200, None),
+        (
+            "FileStreamSource",
+            "2.0",
+            400,
+            "Plugin FileStreamSource not found that matches the version range [2.0,2.0], available versions:"
+            " [1.0]",
+        ),
+        ("FileStreamSource", "%5B1.0", 400, "Invalid version specification: [1.0"),
+        ("Nothing", "%5B1.0", 400, "Invalid version specification: [1.0"),
+        ("Nothing", "1.0", 404, "Unknown plugin Nothing."),
+    ],
+)
+async def test_the_config_keys_of_a_version_are_shown_and_of_one_that_is_not_there_refused(
+    cluster: World, plugin: str, version: str, status: int, message: str | None
+) -> None:
+    reply = await cluster.rest.get(f"/connector-plugins/{plugin}/config?version={version}")
+
+    assert reply.status_code == status
+    assert message is None or reply.json() == {"error_code": status, "message": message}
+
+
+async def test_plugins_that_cannot_be_loaded_are_listed_with_the_reason_where_kafka_clients_never_look(
+    cluster: World,
+) -> None:
+    reply = await cluster.rest.get("/connector-plugins/unloadable")
+    listed = await cluster.rest.get("/connector-plugins?connectorsOnly=false")
+
+    assert reply.json() == [
+        {
+            "package": "acme",
+            "package_version": "2.1",
+            "entry_point": "orders = acme.plugin",
+            "reason": "ImportError: no driver",
+        }
+    ]
+    assert "acme" not in listed.text
+
+
+async def test_a_configuration_that_names_a_plugin_that_cannot_be_loaded_is_refused_with_400(
+    bare: World, worker: tuple[str, FakeExecutor]
+) -> None:
+    broken = UnloadablePlugin("acme", "2.1", "orders = acme.plugin", "ImportError: no driver")
+    worker[1].cannot_validate = UnloadablePluginError("acme.Orders", broken)
+    config = {"connector.class": "acme.Orders", "topic": "t"}
+
+    replies = [
+        await bare.rest.put("/connector-plugins/acme.Orders/config/validate", json=config),
+        await bare.rest.post("/connectors", json={"name": "c", "config": config}),
+        await bare.rest.put("/connectors/c/config", json=config),
+    ]
+
+    for reply in replies:
+        assert reply.status_code == 400
+        assert (
+            "acme.Orders is installed but cannot be loaded: ImportError: no driver" in reply.json()["message"]
+        )
 
 
 async def test_validation_lists_every_key_and_its_errors(cluster: World) -> None:

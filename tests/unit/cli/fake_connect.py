@@ -38,6 +38,7 @@ ROUTES = Map(
             ("/connectors/<name>/topics/reset", "reset_topics", ["PUT"]),
             ("/connectors/<name>/offsets", "offsets", ["GET", "PATCH", "DELETE"]),
             ("/connector-plugins", "plugins", ["GET"]),
+            ("/connector-plugins/unloadable", "unloadable", ["GET"]),
             ("/connector-plugins/<plugin>/config", "keys", ["GET"]),
             ("/connector-plugins/<plugin>/config/validate", "validate", ["PUT"]),
             ("/workers", "workers", ["GET"]),
@@ -94,6 +95,8 @@ class FakeConnect:
         ]
         self.refusal: Answer | None = None
         """Given instead of any other answer."""
+        self.broken: list[Any] | None = None
+        """The plugins that cannot be loaded; None where Kafka Connect answers, which has no such resource."""
         self.begins_as = "RUNNING"
         """The state of a connector that is created."""
         self.after_look: Callable[[Known], None] = lambda _: None
@@ -186,6 +189,9 @@ class FakeConnect:
 
     def _plugins(self, _: Asked) -> Answer:
         return 200, PLUGINS
+
+    def _unloadable(self, _: Asked) -> Answer:
+        return problem(404, "HTTP 404 Not Found") if self.broken is None else (200, self.broken)
 
     def _keys(self, _: Asked, plugin: str) -> Answer:
         known = "FileStreamSource" in plugin

@@ -156,6 +156,25 @@ def test_plugins_are_listed_by_the_name_a_configuration_may_use(run: Run) -> Non
     assert "FileStreamSource" in unknown.stderr.partition("Names like it: ")[2]
 
 
+def test_plugins_that_cannot_be_loaded_are_listed_with_the_reason(run: Run, connect: FakeConnect) -> None:
+    assert "not loadable" not in run("plugins").stdout
+    assert run("plugins", "--unloadable").stdout == "Every installed plugin can be loaded.\n"
+    broken = {
+        "package": "acme",
+        "package_version": "2.1",
+        "entry_point": "orders = acme.plugin",
+        "reason": "ImportError: no driver",
+    }
+    connect.broken = [broken]
+
+    shown = run("plugins").stdout
+
+    assert "FileStreamSource  source  4.3.1" in shown
+    assert "acme     2.1      orders = acme.plugin  ImportError: no driver" in shown
+    assert json.loads(run("plugins", "--unloadable", "-o", "json").stdout) == [broken]
+    assert "acme" not in run("plugins", "-o", "json").stdout
+
+
 def test_log_levels_are_shown_and_set(run: Run, connect: FakeConnect) -> None:
     assert run("logs", "level").stdout == "LOGGER  LEVEL\nroot    INFO\n"
     assert run("logs", "level", "nobody").exit_code == 3

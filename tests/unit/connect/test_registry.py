@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from copycat_connect.config import ConfigDef
-from copycat_connect.plugin import CONNECTORS, PluginKind, Plugins, PluginSpec, load_plugins
+from copycat_connect.plugin import CONNECTORS, PluginKind, Plugins, PluginSpec, UnloadablePlugin
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
     UnknownConnectorClassError,
     UnknownPluginError,
+    UnloadablePluginError,
 )
 from copycat_connect.plugin.spec import LISTED
 
@@ -71,22 +70,29 @@ def test_a_connector_alias_of_two_classes_is_refused() -> None:
         plugins.find_connector("FileStreamSink")
 
 
-def test_a_module_that_cannot_be_loaded_is_raised_or_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    about = tmp_path / "broken-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[copycat.plugins]\nbroken = no_such_module_here\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    told: list[str] = []
+BROKEN = UnloadablePlugin(
+    "acme-orders", "2.1", "orders_source = acme_orders.plugin", "ImportError: no driver"
+)
 
-    with pytest.raises(ModuleNotFoundError):
-        load_plugins()
-    left = load_plugins(lambda module, error: told.append(f"{module}: {type(error).__name__}"))
 
-    assert told == ["no_such_module_here: ModuleNotFoundError"]
-    assert left.get("FileStreamSink") is not None
+@pytest.mark.parametrize(
+    "name", ["acme_orders.OrdersSourceConnector", "com.acme.OrdersSourceConnector", "OrdersSource"]
+)
+def test_the_name_of_a_plugin_that_cannot_be_loaded_is_refused_with_reason_and_remedy(name: str) -> None:
+    for find in (Plugins([SINK], [BROKEN]).find, Plugins([SINK], [BROKEN]).find_connector):
+        with pytest.raises(UnloadablePluginError) as refused:
+            find(name)
+        assert refused.value.code.http == 400
+        assert refused.value.message == (
+            f"Plugin {name} is installed but cannot be loaded: ImportError: no driver. It comes with the"
+            " package acme-orders 2.1 (entry point orders_source = acme_orders.plugin): repair or uninstall"
+            " that package, then restart the workers"
+        )
+
+
+def test_an_unknown_connector_class_is_refused_also_with_what_cannot_be_loaded() -> None:
+    with pytest.raises(UnknownConnectorClassError, match="Installed but not loadable: orders_source = acme"):
+        Plugins([SINK], [BROKEN]).find_connector("com.other.Thing")
 
 
 def test_an_extension_is_found_by_class_and_alias_and_is_no_listed_kind() -> None:

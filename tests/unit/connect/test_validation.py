@@ -13,7 +13,11 @@ from copycat_connect.config import ConfigValue
 from copycat_connect.errors import ConfigError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import ExactlyOnceSupport, Plugins, load_plugins
-from copycat_connect.plugin.errors import NoConnectorClassError, UnknownConnectorClassError
+from copycat_connect.plugin.errors import (
+    InvalidVersionRangeError,
+    NoConnectorClassError,
+    UnknownConnectorClassError,
+)
 from copycat_connect.validation import (
     ConfigInfo,
     ConfigInfos,
@@ -296,6 +300,34 @@ def test_version_ranges_written_for_kafka_find_the_plugins_with_kafkas_names(wan
         }
     )
     assert errors_of(found) == {}
+
+
+HOIST = {
+    "transforms": "up",
+    "transforms.up.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+    "transforms.up.field": "line",
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "role", "class_key"),
+    [
+        ({}, "connector", "connector.class"),
+        ({"key.converter": JSON}, "key.converter", "key.converter"),
+        (HOIST, "transforms.up", "transforms.up.type"),
+    ],
+)
+def test_a_version_that_is_not_there_is_an_error_of_the_version_and_of_the_class(
+    config: dict[str, str], role: str, class_key: str
+) -> None:
+    errors = errors_of(validated(SOURCE | config | {f"{role}.plugin.version": "1.0"}))
+    assert set(errors) == {class_key, f"{role}.plugin.version"}
+    assert all("version range [1.0,1.0], available versions: [4.3.1" in each[0] for each in errors.values())
+
+
+def test_a_malformed_range_of_the_connectors_version_is_refused_before_anything_is_validated() -> None:
+    with pytest.raises(InvalidVersionRangeError, match=r"Unbounded range: \[1\.0"):
+        validated(SOURCE | {"connector.plugin.version": "[1.0"})
 
 
 def test_every_plugin_with_a_class_name_of_kafka_reports_kafkas_version() -> None:

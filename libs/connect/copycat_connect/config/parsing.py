@@ -12,7 +12,10 @@ from copycat_connect.data.java import double_text, to_text
 from copycat_connect.errors import ConfigError
 
 ClassLookup: TypeAlias = Callable[[str], str | None]
-"""Returns the full class name for a class name or alias, or None when there is no such class."""
+"""Returns the full class name for a class name or alias, or None when there is no such class.
+
+It may raise a ConfigError that says why a class cannot be used.
+"""
 
 # Java's trim knows only these.
 _BLANKS = "".join(map(chr, range(33)))
@@ -73,7 +76,10 @@ def _parse_boolean(name: str, value: str, text: str) -> bool:
 
 
 def _parse_class(name: str, value: str, text: str, classes: ClassLookup | None) -> str:
-    found = text if classes is None else classes(text)
+    try:
+        found = text if classes is None else classes(text)
+    except ConfigError as error:
+        raise invalid_value(name, value, error.message) from error
     if found is None:
         raise invalid_value(name, value, f"Class {value} could not be found.")
     return found

@@ -16,8 +16,9 @@ from copycat_connect.plugin.contexts import (
     TransformationContext,
 )
 from copycat_connect.plugin.converters import Converter, HeaderConverter
+from copycat_connect.plugin.loading import load_plugins
 from copycat_connect.plugin.page import render_page
-from copycat_connect.plugin.registry import Plugins, load_plugins
+from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.rest_extensions import (
     ClusterDetails,
     ClusterState,
@@ -31,6 +32,7 @@ from copycat_connect.plugin.rest_extensions import (
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
 from copycat_connect.plugin.tasks import SinkTask, SourceTask
 from copycat_connect.plugin.transformations import Predicate, Transformation
+from copycat_connect.plugin.unloadable import UnloadablePlugin
 
 __all__ = [
     "CONNECTORS",
@@ -62,6 +64,7 @@ __all__ = [
     "TransactionContext",
     "Transformation",
     "TransformationContext",
+    "UnloadablePlugin",
     "load_plugins",
     "render_page",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from copycat_connect.data.java import to_text
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
+from copycat_connect.plugin.unloadable import UnloadablePlugin
 
 
 class UnknownPluginError(ConfigError):
@@ -15,6 +16,20 @@ class UnknownPluginError(ConfigError):
 
     def __init__(self, plugin: str) -> None:
         super().__init__(f"Unknown plugin {plugin}.", plugin=plugin)
+
+
+class UnloadablePluginError(ConfigError):
+    """A plugin is installed but cannot be loaded."""
+
+    code = ErrorCode("plugin.unloadable", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, plugin: str, found: UnloadablePlugin) -> None:
+        super().__init__(
+            f"Plugin {plugin} is installed but cannot be loaded: {found.reason}. It comes with the package "
+            f"{found.package} {found.package_version} (entry point {found.entry_point}): repair or uninstall "
+            "that package, then restart the workers",
+            plugin=plugin,
+        )
 
 
 class UnlistedPluginError(ConfigError):
@@ -75,10 +90,10 @@ class UnknownConnectorClassError(ConfigError):
 
     code = ErrorCode("plugin.connector_unknown", grpc="INVALID_ARGUMENT", http=400)
 
-    def __init__(self, connector_class: str, available: Iterable[str]) -> None:
+    def __init__(self, connector_class: str, available: Iterable[str], hint: str = "") -> None:
         super().__init__(
             "Failed to find any class that implements Connector and which name matches "
-            f"{connector_class}, available connectors are: {', '.join(available)}",
+            f"{connector_class}, available connectors are: {', '.join(available)}{hint and f'.{hint}'}",
             plugin=connector_class,
         )
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Collection, Iterable
 
 from copycat_connect.plugin.errors import (
     AmbiguousConnectorError,
     NoSuchVersionError,
     UnknownConnectorClassError,
     UnknownPluginError,
+    UnloadablePluginError,
 )
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
+from copycat_connect.plugin.unloadable import UnloadablePlugin
 from copycat_connect.plugin.versions import version_range
-
-ENTRY_POINTS = "copycat.plugins"
 
 
 class Plugins:
     """The installed plugins."""
 
-    def __init__(self, specs: Iterable[PluginSpec]) -> None:
-        """Index them; of two with one kind and class name the first stays."""
+    def __init__(self, specs: Iterable[PluginSpec], unloadable: Iterable[UnloadablePlugin] = ()) -> None:
+        """Index them; of two with one kind and class name the first stays.
+
+        Args:
+            specs: What can be used.
+            unloadable: What is installed besides and cannot be used.
+        """
+        self.unloadable = tuple(unloadable)
         unique = {(spec.kind, spec.class_name): spec for spec in reversed(list(specs))}
         order = list(PluginKind)
         self._specs = tuple(
@@ -52,11 +57,31 @@ class Plugins:
 
         Raises:
             UnknownPluginError: There is none.
+            UnloadablePluginError: It is installed but cannot be loaded.
         """
         spec = self.get(name, kinds)
         if spec is None:
+            self.refuse_unloadable(name)
             raise UnknownPluginError(name)
         return spec
+
+    def refuse_unloadable(self, name: str) -> None:
+        """Do nothing, unless a name likely means a plugin that is installed but cannot be loaded.
+
+        Raises:
+            UnloadablePluginError: It does; the text has the reason and what to do.
+        """
+        for each in self.unloadable:
+            if not each.is_loaded and each.may_be(name):
+                raise UnloadablePluginError(name, each)
+
+    def unloadable_hint(self) -> str:
+        """Return a sentence on what is installed but cannot be loaded, for errors about unknown names."""
+        broken = [each for each in self.unloadable if not each.is_loaded]
+        if not broken:
+            return ""
+        named = "; ".join(f"{each.entry_point} of {each.package} ({each.reason})" for each in broken)
+        return f" Installed but not loadable: {named}"
 
     def check_version(self, spec: PluginSpec, wanted: str | None) -> None:
         """Check that a plugin is of a version that is asked for (KIP-891).
@@ -80,6 +105,7 @@ class Plugins:
 
         Raises:
             UnknownConnectorClassError: There is none.
+            UnloadablePluginError: It is installed but cannot be loaded.
             AmbiguousConnectorError: The alias stands for several.
         """
         spec = self.get(name, CONNECTORS)
@@ -88,33 +114,10 @@ class Plugins:
         connectors = [spec for spec in self._specs if spec.kind.is_connector]
         found = [spec for spec in connectors if _simple(spec) in (name, f"{name}Connector")]
         if not found:
-            raise UnknownConnectorClassError(name, [spec.class_name for spec in connectors])
+            self.refuse_unloadable(name)
+            available = [spec.class_name for spec in connectors]
+            raise UnknownConnectorClassError(name, available, self.unloadable_hint())
         raise AmbiguousConnectorError(name, [spec.class_name for spec in found])
-
-
-def load_plugins(unloadable: Callable[[str, Exception], None] | None = None) -> Plugins:
-    """Load every plugin that an installed package announces in the entry-point group `copycat.plugins`.
-
-    An entry point names a module that has `PLUGIN` (one spec) or `PLUGINS` (several).
-
-    Args:
-        unloadable: Is told of a module that cannot be loaded, and why; it is then left out. By default the
-            error is raised.
-    """
-    specs: list[PluginSpec] = []
-    for entry_point in entry_points(group=ENTRY_POINTS):
-        try:
-            specs.extend(_specs_of(entry_point))
-        except Exception as error:  # author code may fail in any way when it is loaded
-            if unloadable is None:
-                raise
-            unloadable(entry_point.value, error)
-    return Plugins(specs)
-
-
-def _specs_of(entry_point: EntryPoint) -> Iterable[PluginSpec]:
-    module = entry_point.load()
-    return getattr(module, "PLUGINS", None) or (module.PLUGIN,)
 
 
 def _simple(spec: PluginSpec) -> str:

@@ -25,9 +25,17 @@ class _Interval:
     takes_high: bool
 
     def contains(self, version: str) -> bool:
-        rank = _rank(version)
-        above = not self.low or rank > _rank(self.low) or (self.takes_low and rank == _rank(self.low))
-        below = not self.high or rank < _rank(self.high) or (self.takes_high and rank == _rank(self.high))
+        rank = version_order(version)
+        above = (
+            not self.low
+            or rank > version_order(self.low)
+            or (self.takes_low and rank == version_order(self.low))
+        )
+        below = (
+            not self.high
+            or rank < version_order(self.high)
+            or (self.takes_high and rank == version_order(self.high))
+        )
         return above and below
 
     def __str__(self) -> str:
@@ -41,7 +49,7 @@ class _Exactly:
     version: str
 
     def contains(self, version: str) -> bool:
-        return bool(self.version) and _rank(version) == _rank(self.version)
+        return bool(self.version) and version_order(version) == version_order(self.version)
 
     def __str__(self) -> str:
         return f"[{self.version},{self.version}]"
@@ -80,7 +88,7 @@ def version_range(wanted: str | None) -> VersionRange | None:
             raise InvalidVersionRangeError(wanted, f"Unbounded range: {written}")
         part = _part(rest[: end + 1], wanted)
         low, high = (part.version, part.version) if isinstance(part, _Exactly) else (part.low, part.high)
-        if highest is not None and (not low or _rank(low) < _rank(highest)):
+        if highest is not None and (not low or version_order(low) < version_order(highest)):
             raise InvalidVersionRangeError(wanted, f"Ranges overlap: {written}")
         parts.append(part)
         highest = high or None
@@ -98,13 +106,13 @@ def _part(written: str, wanted: str) -> _Interval | _Exactly:
         if not (takes_low and takes_high):
             raise InvalidVersionRangeError(wanted, f"Single version must be surrounded by []: {written}")
         return _Exactly(low)
-    if low and high and (_rank(high), takes_low and takes_high) < (_rank(low), True):
+    if low and high and (version_order(high), takes_low and takes_high) < (version_order(low), True):
         raise InvalidVersionRangeError(wanted, f"Range defies version ordering: {written}")
     return _Interval(low, high, takes_low, takes_high)
 
 
-def _rank(version: str) -> list[tuple[int, int, str]]:
-    """Return what versions are ordered by: numbers as numbers, and before a release its named stages."""
+def version_order(version: str) -> list[tuple[int, int, str]]:
+    """Return what versions are ordered by: numbers as numbers, and the named stages before their release."""
     parts: list[tuple[int, int, str]] = []
     for part in _PARTS.findall(version):
         if part.isdigit():

@@ -93,7 +93,7 @@ def _keys_of(alias: str, family: _Family, raw: RawConfig, plugins: Plugins) -> I
         Type.STRING,
         Importance.HIGH,
         default=None if spec is None else spec.version,
-        validator=_refusing(version_error),
+        validator=_refusing(version_error, spec),
         doc=f"Version of the {family.noun} '{alias}'.",
         group=group,
         order=1,
@@ -121,10 +121,11 @@ def _version_error(spec: PluginSpec, wanted: str | None, plugins: Plugins) -> Co
     return None
 
 
-def _refusing(error: ConfigError | None) -> Validator:
+def _refusing(error: ConfigError | None, spec: PluginSpec | None) -> Validator:
     def check(name: str, value: ConfigSetting) -> None:
-        del name, value
-        if error is not None:
+        del name
+        is_default = spec is not None and value == spec.version
+        if error is not None and not is_default:
             raise error
 
     return check
@@ -150,9 +151,21 @@ def _type_validator(
 
 
 def class_lookup(plugins: Plugins) -> ClassLookup:
-    """Return what finds plugin classes, and the outer classes of those that come for key and value."""
+    """Return what finds plugin classes, and the outer classes of those that come for key and value.
+
+    It raises a ConfigError with the reason for a class that is installed but cannot be loaded.
+    """
     outer = {spec.class_name.rpartition("$")[0] for spec in plugins.all()}
-    return lambda name: plugins.class_name(name) or (name if name in outer else None)
+
+    def find(name: str) -> str | None:
+        found = plugins.class_name(name) or (name if name in outer else None)
+        if found is None:
+            plugins.refuse_unloadable(name)
+            if plugins.unloadable_hint():
+                raise ConfigError(f"Class {name} could not be found.{plugins.unloadable_hint()}")
+        return found
+
+    return find
 
 
 def check_class(class_name: str, kind: PluginKind, plugins: Plugins) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from copycat_connect.config.definition import ConfigDef, RawConfig
@@ -19,7 +18,6 @@ from copycat_connect.config.framework_names import (
 )
 from copycat_connect.config.key import ConfigKey, Validator
 from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.plugin.errors import InvalidVersionRangeError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
 from copycat_connect.validation.aliases import alias_keys, check_class
@@ -62,7 +60,7 @@ def connector_definition(raw: RawConfig, context: DefinitionContext) -> ConfigDe
 
 def _bind(key: ConfigKey, raw: RawConfig, context: DefinitionContext) -> ConfigKey:
     if key.name in CONVERTER_KINDS:
-        return _bind_converter(key, raw, context)
+        return _bind_converter(key, context)
     if key.name == CONNECTOR_CLASS:
         spec = context.plugins.get((raw.get(CONNECTOR_CLASS) or "").strip(), CONNECTORS)
         check = _is_version_of(spec, context.plugins)
@@ -71,25 +69,13 @@ def _bind(key: ConfigKey, raw: RawConfig, context: DefinitionContext) -> ConfigK
     return key if role == key.name else _bind_version(key, role, raw, context)
 
 
-def _bind_converter(key: ConfigKey, raw: RawConfig, context: DefinitionContext) -> ConfigKey:
+def _bind_converter(key: ConfigKey, context: DefinitionContext) -> ConfigKey:
     kind, plugins = CONVERTER_KINDS[key.name], context.plugins
     default = context.converters.get(key.name)
-
-    def check(name: str, value: ConfigSetting) -> None:
-        del name
-        if value is None:
-            return
-        check_class(value, kind, plugins)
-        spec = plugins.get(value, (kind,))
-        # A malformed range is the version key's error alone.
-        with suppress(InvalidVersionRangeError):
-            if spec is not None and raw.get(key.name) is not None:
-                plugins.check_version(spec, raw.get(f"{key.name}{PLUGIN_VERSION_SUFFIX}"))
-
     return replace(
         key,
         default=None if default is None else plugins.class_name(default),
-        validator=check,
+        validator=_is_a(kind, plugins),
         recommender=ClassRecommender(plugins, kind),
     )
 
@@ -107,10 +93,19 @@ def _bind_version(key: ConfigKey, role: str, raw: RawConfig, context: Definition
     )
 
 
+def _is_a(kind: PluginKind, plugins: Plugins) -> Validator:
+    def check(name: str, value: ConfigSetting) -> None:
+        del name
+        if value is not None:
+            check_class(value, kind, plugins)
+
+    return check
+
+
 def _is_version_of(spec: PluginSpec | None, plugins: Plugins) -> Validator:
     def check(name: str, value: ConfigSetting) -> None:
         del name
-        if spec is not None and value is not None:
+        if spec is not None and value is not None and value != spec.version:
             plugins.check_version(spec, str(value))
 
     return check

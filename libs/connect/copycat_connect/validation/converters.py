@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from copycat_connect.config.definition import RawConfig
+from copycat_connect.config.framework_names import PLUGIN_VERSION_SUFFIX
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.plugin.converters import CONVERTER_TYPE
+from copycat_connect.plugin.errors import InvalidVersionRangeError, NoSuchVersionError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind
 from copycat_connect.validation.infos import ConfigInfos, prefixed_infos
@@ -37,8 +39,15 @@ def validate_converter(
     role = key.partition(".")[0]
     noun = f"{role} converter"
     kind = PluginKind.HEADER_CONVERTER if role == "header" else PluginKind.CONVERTER
-    report_stage(f"instantiating the connector's {noun} for validation")
     spec = plugins.find(class_name.strip(), (kind,))
+    try:
+        plugins.check_version(spec, raw.get(f"{key}{PLUGIN_VERSION_SUFFIX}"))
+    except NoSuchVersionError as error:
+        found[key].errors.append(error.message)
+        return None
+    except InvalidVersionRangeError:
+        return None  # the version's own key says so
+    report_stage(f"instantiating the connector's {noun} for validation")
     try:
         spec.factory()
     except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer

@@ -8,6 +8,7 @@ from copycat_connect.config.definition import RawConfig
 from copycat_connect.config.framework_names import TRANSFORMS
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.plugin.contexts import TransformationContext
+from copycat_connect.plugin.loading import reason_of
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind
 from copycat_connect.plugin.transformations import Transformation
@@ -25,7 +26,13 @@ def check_transformations(
         if spec is None or any(value.errors for value in own):
             continue
         settings = {key.removeprefix(prefix): text for key, text in raw.items() if key.startswith(prefix)}
-        transformation: Transformation = spec.factory()
+        try:
+            transformation: Transformation = spec.factory()
+        except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
+            found[f"{prefix}type"].errors.append(
+                f"Failed to load class {spec.class_name}: {reason_of(error)}"
+            )
+            continue
         transformation.initialize(context)
         for value in transformation.validate(settings):
             found[prefix + value.name].errors.extend(value.errors)

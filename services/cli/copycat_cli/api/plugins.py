@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from copycat_cli.errors import NotFoundError
+
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
 
@@ -29,6 +31,15 @@ class Plugin(Struct, frozen=True, omit_defaults=True):
     def answers_to(self, name: str) -> bool:
         """Tell whether a configuration means it by this name."""
         return name in {self.class_name, self.class_name.rpartition(".")[2], self.alias}
+
+
+class UnloadablePlugin(Struct, frozen=True):
+    """A plugin that is installed where a worker runs and cannot be loaded there."""
+
+    package: str
+    package_version: str
+    entry_point: str
+    reason: str
 
 
 class ConfigKey(Struct, frozen=True):
@@ -76,6 +87,14 @@ def list_plugins(rest: Rest, *, connectors_only: bool = True) -> list[Plugin]:
     """Return the connector plugins, or all plugins."""
     query = {"connectorsOnly": "true" if connectors_only else "false"}
     return rest.get(list[Plugin], PLUGINS, query=query)
+
+
+def unloadable_plugins(rest: Rest) -> list[UnloadablePlugin]:
+    """Return what is installed but cannot be loaded; nothing where the cluster is not Copycat's."""
+    try:
+        return rest.get(list[UnloadablePlugin], PLUGINS, "unloadable")
+    except NotFoundError:
+        return []
 
 
 def plugin_keys(rest: Rest, plugin: str) -> list[ConfigKey]:

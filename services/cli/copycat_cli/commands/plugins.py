@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from copycat_cli.api.plugins import ConfigKey, list_plugins, plugin_keys
+from copycat_cli.api.plugins import (
+    ConfigKey,
+    UnloadablePlugin,
+    list_plugins,
+    plugin_keys,
+    unloadable_plugins,
+)
 from copycat_cli.arguments import complete_plugins
 from copycat_cli.command import cluster_command
 from copycat_cli.errors import NotFoundError
@@ -12,23 +20,32 @@ from copycat_cli.output.blocks import Table
 from copycat_cli.session import Session
 from copycat_cli.similar import similar
 
+UNLOADABLE = "Installed but not loadable"
+
 
 @cluster_command("plugins")
 @click.argument("plugin", required=False, shell_complete=complete_plugins)
 @click.option("--all", "everything", is_flag=True,
               help="Converters, transformations and predicates too, not only connectors.")  # fmt: skip
-def plugins(session: Session, plugin: str | None, everything: bool) -> None:
+@click.option("--unloadable", is_flag=True,
+              help="Only those that are installed but cannot be loaded, with the reason.")  # fmt: skip
+def plugins(session: Session, plugin: str | None, everything: bool, unloadable: bool) -> None:
     """List the connector classes there are, or every key of one.
 
     NAME is what connector.class may say; the whole class name does as well. A key marked * is required.
+    Plugins that are installed but cannot be loaded are listed below the others, with the reason.
 
     \b
     Examples:
       copycat plugins
       copycat plugins FileStreamSource
       copycat plugins --all -o json
+      copycat plugins --unloadable -o json
     """
-    if plugin is None:
+    if unloadable:
+        broken = unloadable_plugins(session.rest)
+        session.printer.show(broken, _broken_table(broken, ""))
+    elif plugin is None:
         _list(session, everything)
     else:
         _show(session, plugin)
@@ -37,12 +54,20 @@ def plugins(session: Session, plugin: str | None, everything: bool) -> None:
 def _list(session: Session, everything: bool) -> None:
     found = list_plugins(session.rest, connectors_only=not everything)
     rows = [(each.alias, each.type, each.version, each.class_name) for each in found]
-    session.printer.show(found, Table(("NAME", "TYPE", "VERSION", "CLASS"), rows))
+    broken = unloadable_plugins(session.rest)
+    below = [_broken_table(broken, UNLOADABLE)] if broken else []
+    session.printer.show(found, Table(("NAME", "TYPE", "VERSION", "CLASS"), rows), *below)
     if found:
         session.next(
             (session.command("plugins", found[0].alias), "its keys"),
             ("copycat create --help", "how to make a connector"),
         )
+
+
+def _broken_table(broken: Sequence[UnloadablePlugin], title: str) -> Table:
+    rows = [(each.package, each.package_version, each.entry_point, each.reason) for each in broken]
+    columns = ("PACKAGE", "VERSION", "ENTRY POINT", "WHY")
+    return Table(columns, rows, title, "Every installed plugin can be loaded.")
 
 
 def _show(session: Session, plugin: str) -> None:

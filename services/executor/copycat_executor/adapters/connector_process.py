@@ -15,6 +15,7 @@ from typing import Any
 
 from copycat_connect.retry import RetryPolicy
 
+from copycat_executor.adapters import plugin_loading
 from copycat_executor.adapters.plugin_errors import PluginError
 from copycat_executor.connectorhost.lines import from_line, to_line
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
@@ -69,6 +70,16 @@ class ConnectorProcess:
         self._calls: dict[int, _Call] = {}
         self._ready = asyncio.Event()
         self._process: Process | None = None
+        self._loading = plugin_loading.PluginLoading()
+
+    @property
+    def failed_plugins(self) -> Mapping[str, str]:
+        """The plugins not to load, by entry point, and why; complete once `loaded` has returned."""
+        return self._loading.failed
+
+    async def loaded(self) -> None:
+        """Wait until a process has loaded the plugins and takes calls."""
+        await self._ready.wait()
 
     async def run(self) -> None:
         """Keep a process running until cancelled."""
@@ -144,9 +155,11 @@ class ConnectorProcess:
         )
         self._process = process
         try:
-            self._write({"worker": self._worker})
+            self._write({"worker": self._worker, "failed": self._loading.failed})
             await self._read(process)
-            return f"exit code {await process.wait()}"
+            ending = f"exit code {await process.wait()}"
+            self._loading.process_ended(ending)
+            return ending
         finally:
             self._ready.clear()
             self._process = None
@@ -164,15 +177,31 @@ class ConnectorProcess:
 
     async def _read(self, process: Process) -> None:
         assert process.stdout is not None  # noqa: S101 - a pipe
-        async for line in process.stdout:
+        while line := await self._line(process.stdout):
             self._take(from_line(line))
+
+    async def _line(self, answers: asyncio.StreamReader) -> bytes:
+        """Return the next line, nothing at the end; ends a process that hangs while it loads a plugin."""
+        if not self._loading.under_way:
+            return await answers.readline()
+        try:
+            async with asyncio.timeout(plugin_loading.LOAD_TIMEOUT_SECONDS):
+                return await answers.readline()
+        except TimeoutError:
+            self._loading.hangs()
+            self.kill()
+            return b""
 
     def _take(self, message: Mapping[str, Any]) -> None:
         if "event" in message:
-            if message["event"] == "ready":
-                self._ready.set()
-            else:
-                self._event(message)
+            match message["event"]:
+                case "ready":
+                    self._loading.finished(message.get("failed", {}))
+                    self._ready.set()
+                case "loading":
+                    self._loading.begins(message["entry_point"])
+                case _:
+                    self._event(message)
             return
         call = self._calls.get(message["id"])
         if call is None or call.answer.done():

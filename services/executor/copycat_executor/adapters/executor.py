@@ -92,7 +92,13 @@ class Executor:
         self._topics = ActiveTopics(services, self._feed.is_configured, tracking=limits.topic_tracking)
         commits, offsets = Commits(services, jobs, self._feed.generation_for), Offsets(services)
         suspects = Suspects()
-        self.hosts = Hosts(launcher, limits.residency, address=worker_id, log_level=limits.log_level)
+        self.hosts = Hosts(
+            launcher,
+            limits.residency,
+            address=worker_id,
+            log_level=limits.log_level,
+            failed_plugins=lambda: process.failed_plugins,
+        )
         lives = TaskLives(self.board, self._feed, self.hosts, self._statuses)
         self.events = TaskEvents(
             board=self.board,

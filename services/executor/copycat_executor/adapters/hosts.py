@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from copycat.host.v1 import host_service_pb2 as pb
@@ -62,8 +62,17 @@ class Hosts:
     residents: Residents
     """Set before the first host is launched."""
 
-    def __init__(self, launcher: Launcher, rules: ResidencyRules, *, address: str, log_level: str) -> None:
-        """`address` is where hosts find this executor."""
+    def __init__(
+        self,
+        launcher: Launcher,
+        rules: ResidencyRules,
+        *,
+        address: str,
+        log_level: str,
+        failed_plugins: Callable[[], Mapping[str, str]],
+    ) -> None:
+        """`address` is where hosts find this executor, `failed_plugins` returns what they must not load."""
+        self._failed_plugins = failed_plugins
         self._launcher = launcher
         self._rules = rules
         self._address = address
@@ -202,7 +211,14 @@ class Hosts:
     def _launch(self) -> Host:
         host = Host(f"{self._address}/{next(self._numbers)}", self._loop.time())
         self._hosts[host.host_id] = host
-        spec = HostSpec(host.host_id, self._address, self._token, self._log_level, self._address)
+        spec = HostSpec(
+            host.host_id,
+            self._address,
+            self._token,
+            self._log_level,
+            self._address,
+            self._failed_plugins(),
+        )
         self._launcher.launch(spec, self._ended_elsewhere)
         return host
 

@@ -8,8 +8,8 @@ from typing import Any
 from copycat.executor.v1 import executor_service_pb2 as pb
 
 
-def plugins(found: Sequence[Mapping[str, Any]]) -> pb.ListPluginsResponse:
-    """Write the plugins."""
+def plugins(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> pb.ListPluginsResponse:
+    """Write the plugins, and those that cannot be loaded."""
     return pb.ListPluginsResponse(
         plugins=[
             pb.Plugin(
@@ -18,8 +18,9 @@ def plugins(found: Sequence[Mapping[str, Any]]) -> pb.ListPluginsResponse:
                 version=each["version"],
                 aliases=each["aliases"],
             )
-            for each in found
-        ]
+            for each in found["plugins"]
+        ],
+        unloadable=[pb.UnloadablePlugin(**each) for each in found["unloadable"]],
     )
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 
 from copycat_connect.plugin import load_plugins
+from copycat_connect.plugin.unloadable import failed_entry_points
 from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.connectorhost.dispatch import Dispatcher
@@ -13,13 +14,20 @@ from copycat_executor.connectorhost.lines import LineWriter, from_line, take_pip
 
 
 def main() -> None:
-    """Take the worker's properties from the first line, then calls; end with the parent, whatever hangs."""
+    """Take the worker's properties from the first line, then calls; end with the parent, whatever hangs.
+
+    The first line also names the plugins that ended or held up a process like this one, which are not loaded.
+    """
     lines, answers = take_pipes()
     hello = from_line(lines.readline())
     configure_logging("connectors", hello["worker"].get("log.level", "WARNING"))
     out = LineWriter(answers)
-    dispatcher = Dispatcher(load_plugins(), hello["worker"], dict(os.environ), out)
-    out.write({"event": "ready"})
+    plugins = load_plugins(
+        failed_before=hello["failed"],
+        loading=lambda entry_point: out.write({"event": "loading", "entry_point": entry_point}),
+    )
+    dispatcher = Dispatcher(plugins, hello["worker"], dict(os.environ), out)
+    out.write({"event": "ready", "failed": dict(failed_entry_points(plugins.unloadable))})
     for line in lines:
         dispatcher.dispatch(from_line(line))
     os._exit(0)  # author threads that hang must not keep the process

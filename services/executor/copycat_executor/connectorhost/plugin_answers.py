@@ -15,18 +15,21 @@ from copycat_executor.connectorhost.secrets import Resolved
 UNDEFINED = "undefined"
 
 
-def listing(plugins: Plugins) -> list[dict[str, Any]]:
-    """List the plugins in Connect's order."""
-    return [
-        {
-            "class": spec.class_name,
-            "type": spec.kind.value,
-            "version": version(spec),
-            "aliases": list(plugins.aliases(spec)),
-        }
-        for spec in plugins.all()
-        if spec.kind in LISTED
-    ]
+def listing(plugins: Plugins) -> dict[str, list[dict[str, Any]]]:
+    """List the plugins in Connect's order, and those that are installed but cannot be used."""
+    return {
+        "plugins": [
+            {
+                "class": spec.class_name,
+                "type": spec.kind.value,
+                "version": version(spec),
+                "aliases": list(plugins.aliases(spec)),
+            }
+            for spec in plugins.all()
+            if spec.kind in LISTED
+        ],
+        "unloadable": [each.as_map() for each in plugins.unloadable],
+    }
 
 
 def identity(spec: PluginSpec) -> dict[str, str | None]:

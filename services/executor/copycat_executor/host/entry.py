@@ -32,7 +32,7 @@ def run_host(spec: HostSpec) -> str:
     garbage = Garbage(time.monotonic)
     stream = ControlStream(spec, time.monotonic)
     surroundings = Surroundings(
-        plugins=load_plugins(),
+        plugins=load_plugins(failed_before=spec.failed_plugins),
         environment=dict(os.environ),
         clock=time.monotonic,
         random=random.SystemRandom().random,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 
@@ -20,6 +21,8 @@ class HostSpec:
     """Level of the root logger."""
     worker_id: str = ""
     """The executor's worker id, for logs."""
+    failed_plugins: Mapping[str, str] = field(default_factory=dict)
+    """Entry points of plugins not to load, and why: they fail, or end or hold up who loads them."""
 
     def to_json(self) -> str:
         """Write the spec as compact JSON."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from copycat_connect.errors import ConfigError, CopycatError
-from copycat_connect.plugin import PluginKind, Plugins, RestExtension, load_plugins
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import PluginKind, Plugins, RestExtension
 
 KEY: Final = "rest.extension.classes"
 KINDS: Final = (PluginKind.REST_EXTENSION,)
@@ -19,20 +18,18 @@ class Installed:
 
     plugins: Plugins
     """The plugins that load here; those of connectors may need what a gateway has not."""
-    unloadable: Mapping[str, str]
-    """The modules that do not, and why."""
 
     def made(self, name: str) -> RestExtension:
         """Make the extension of a class name or alias.
 
         Raises:
-            ConfigError: There is none.
+            ConfigError: There is none, or it cannot be loaded.
         """
         spec = self.plugins.get(name, KINDS)
         if spec is None:
             raise ConfigError(
                 f"{KEY} names {name}, which is no installed REST extension. Known: {self._known()}. Correct"
-                f" the name, or install the package that has it{self._missing()}",
+                f" the name, or install the package that has it.{self.plugins.unloadable_hint()}",
                 key=KEY,
             )
         made = spec.factory()
@@ -42,23 +39,3 @@ class Installed:
 
     def _known(self) -> str:
         return ", ".join(each.class_name for each in self.plugins.all() if each.kind in KINDS) or "none"
-
-    def _missing(self) -> str:
-        if not self.unloadable:
-            return ""
-        return ". Not loaded: " + "; ".join(f"{module} ({why})" for module, why in self.unloadable.items())
-
-
-def installed() -> Installed:
-    """Load what is installed."""
-    unloadable: dict[str, str] = {}
-
-    def note(module: str, error: Exception) -> None:
-        unloadable[module] = reason(error)
-
-    return Installed(load_plugins(note), unloadable)
-
-
-def reason(error: Exception) -> str:
-    """Return why author code failed."""
-    return error.message if isinstance(error, CopycatError) else f"{type(error).__name__}: {error}"

@@ -11,10 +11,11 @@ from functools import partial
 from typing import Final
 
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin import RestExtension
+from copycat_connect.plugin import RestExtension, load_plugins
+from copycat_connect.plugin.loading import reason_of
 from copycat_connect.plugin.rest_extensions import ClusterState, RequestFilter, Resource
 
-from copycat_gateway.extensions.installed import KEY, Installed, installed, reason
+from copycat_gateway.extensions.installed import KEY, Installed
 from copycat_gateway.extensions.resources import Resources
 from copycat_gateway.extensions.threads import AuthorThreads
 
@@ -102,13 +103,21 @@ async def open_extensions(
 
 
 async def _installed(threads: AuthorThreads, patience: float) -> Installed:
-    try:
-        async with asyncio.timeout(patience):
-            return await threads.run(installed)
-    except TimeoutError as error:
-        raise ConfigError(
-            f"{KEY} is set, but the plugins did not load within {patience:g} s", key=KEY
-        ) from error
+    """Load the plugins; one that hangs while it is imported is left to its thread and done without."""
+    hanging: dict[str, str] = {}
+    while True:
+        begun: list[str] = []
+        load = partial(load_plugins, failed_before=dict(hanging), loading=begun.append)
+        try:
+            async with asyncio.timeout(patience):
+                return Installed(await threads.run(load))
+        except TimeoutError as error:
+            if not begun:
+                raise ConfigError(
+                    f"{KEY} is set, but the plugins did not load within {patience:g} s", key=KEY
+                ) from error
+            log.warning("the plugin %s did not load within %g s and is left out", begun[-1], patience)
+            hanging[begun[-1]] = f"it was not loaded within {patience:g} s"
 
 
 async def _carefully(threads: AuthorThreads, name: str, start: Callable[[], None], patience: float) -> None:
@@ -123,7 +132,7 @@ async def _carefully(threads: AuthorThreads, name: str, start: Callable[[], None
         if isinstance(error, ConfigError) and error.fields.get("key") == KEY:
             raise
         raise ConfigError(
-            f"The REST extension {name} of {KEY} failed to start: {reason(error)}", key=KEY
+            f"The REST extension {name} of {KEY} failed to start: {reason_of(error)}", key=KEY
         ) from error
 
 

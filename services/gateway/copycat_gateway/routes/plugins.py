@@ -31,9 +31,11 @@ from copycat_gateway.views.plugins import (
     ConfigInfos,
     ConfigKeyInfo,
     PluginInfo,
+    UnloadablePluginInfo,
     config_infos,
     config_key_info,
     plugin_info,
+    unloadable_plugin_info,
 )
 
 TAGS: Final = ["plugins"]
@@ -64,6 +66,19 @@ async def list_plugins(
     if flag(connectors_only, default=True):
         plugins = [plugin for plugin in plugins if plugin.type in {SINK, SOURCE}]
     return answer([plugin_info(plugin) for plugin in plugins])
+
+
+@get(
+    "/connector-plugins/unloadable",
+    summary="List what is installed but cannot be loaded, with the reason",
+    tags=TAGS,
+    operation_class=documented(),
+)
+async def list_unloadable_plugins(
+    services: NamedDependency[Services],
+) -> Response[list[UnloadablePluginInfo]]:
+    """List the plugins that a worker has found and cannot use; an addition to Kafka Connect's resources."""
+    return answer([unloadable_plugin_info(plugin) for plugin in await services.catalogue.unloadable()])
 
 
 @get(
@@ -123,4 +138,4 @@ def _short(name: str) -> str:
     return name.removesuffix(SUFFIX) or name
 
 
-HANDLERS = (list_plugins, get_plugin_config, validate_config)
+HANDLERS = (list_plugins, list_unloadable_plugins, get_plugin_config, validate_config)

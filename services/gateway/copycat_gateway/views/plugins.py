@@ -9,6 +9,15 @@ from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 PluginInfo = TypedDict("PluginInfo", {"class": str, "type": str, "version": NotRequired[str]})
 
 
+class UnloadablePluginInfo(TypedDict):
+    """A plugin that is installed and cannot be loaded; Kafka Connect has no such resource."""
+
+    package: str
+    package_version: str
+    entry_point: str
+    reason: str
+
+
 class ConfigKeyInfo(TypedDict):
     """The definition of a config key."""
 
@@ -57,6 +66,16 @@ def plugin_info(plugin: executor_pb2.Plugin) -> PluginInfo:
     if plugin.HasField("version"):
         shown["version"] = plugin.version
     return shown
+
+
+def unloadable_plugin_info(plugin: executor_pb2.UnloadablePlugin) -> UnloadablePluginInfo:
+    """Return a plugin that cannot be loaded."""
+    return {
+        "package": plugin.package,
+        "package_version": plugin.package_version,
+        "entry_point": plugin.entry_point,
+        "reason": plugin.reason,
+    }
 
 
 def config_key_info(key: executor_pb2.ConfigKeyInfo) -> ConfigKeyInfo:

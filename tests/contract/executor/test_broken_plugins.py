@@ -1,0 +1,80 @@
+"""Installed plugins that cannot be loaded: listed with their reason, refused by name, harmless to others."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from copycat.executor.v1 import executor_service_pb2 as pb
+from copycat_executor.adapters import plugin_loading
+from copycat_rpc.configs import config_to_proto
+from copycat_rpc.errors import RemoteError
+
+from tests.contract.executor.world import SOURCE, World, world
+
+CODE = {
+    "broken_import": "import no_such_library",
+    "broken_exit": "import os; os._exit(7)",
+    "broken_hang": "import threading; threading.Event().wait()",
+}
+REASONS = {
+    "broken_import": "ModuleNotFoundError: No module named 'no_such_library'",
+    "broken_exit": "it ended the process that loaded it (exit code 7)",
+    "broken_hang": "it was not loaded within 8 s",
+}
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    for name, code in CODE.items():
+        about = tmp_path / f"{name}-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(f"[copycat.plugins]\n{name} = {name}\n")
+        (tmp_path / f"{name}.py").write_text(code)
+    return tmp_path
+
+
+async def validate(it: World, config: dict[str, str]) -> pb.ValidateConnectorResponse:
+    request = pb.ValidateConnectorRequest(config=config_to_proto({"name": "orders", **config}))
+    return await it.gateway.ValidateConnector(request, timeout=30)
+
+
+async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_other(
+    packages: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(plugin_loading, "LOAD_TIMEOUT_SECONDS", 8.0)
+    with caplog.at_level(logging.WARNING, plugin_loading.__name__):
+        async with world(packages=packages) as it:
+            found = await it.gateway.ListPlugins(pb.ListPluginsRequest())
+            valid = await validate(it, SOURCE)
+            refused = {}
+            for name in CODE:
+                with pytest.raises(RemoteError) as error:
+                    await validate(it, {"connector.class": f"{name}.OrdersSource"})
+                refused[name] = error.value
+            step = {"transforms": "up", "transforms.up.type": "broken_import.Upper"}
+            errors = (await validate(it, {**SOURCE, **step})).configs
+            await it.run_task()
+            host = it.launcher.hosts[0].spec
+
+    assert {each.package: each.reason for each in found.unloadable} == REASONS
+    first = found.unloadable[0]
+    assert (first.entry_point, first.package_version) == ("broken_exit = broken_exit", "1.0")
+    assert {"probe.ProbeSourceConnector"} < {each.class_name for each in found.plugins}
+    assert valid.error_count == 0
+    for name, error in refused.items():
+        assert error.remote_code.http == 400
+        assert error.message.startswith(
+            f"Plugin {name}.OrdersSource is installed but cannot be loaded: {REASONS[name]}. It comes with"
+        )
+    assert [each.value.errors[0].partition(": ")[2][:65] for each in errors if each.value.errors] == [
+        "Plugin broken_import.Upper is installed but cannot be loaded: Mod"
+    ]
+    assert host.failed_plugins == {f"{name} = {name}": reason for name, reason in REASONS.items()}
+    warnings = [each.getMessage() for each in caplog.records if each.name == plugin_loading.__name__]
+    assert sorted(warnings) == sorted(
+        f"the plugin {name} = {name} is installed but cannot be loaded: {reason}"
+        for name, reason in REASONS.items()
+    )

@@ -8,7 +8,7 @@ import pytest
 from copycat_testkit.system import CopycatUp
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Copycat with a broker of its own; gives the root of its REST interface."""
     with CopycatUp(tmp_path_factory.mktemp("clients")) as up:

@@ -103,21 +103,26 @@ async def open_extensions(
 
 
 async def _installed(threads: AuthorThreads, patience: float) -> Installed:
-    """Load the plugins; one that hangs while it is imported is left to its thread and done without."""
+    """Load the plugins; one that hangs while it is imported is left to its thread and done without.
+
+    Raises:
+        ConfigError: No thread was free to load them in time.
+    """
     hanging: dict[str, str] = {}
     while True:
         begun: list[str] = []
         load = partial(load_plugins, failed_before=dict(hanging), loading=begun.append)
-        try:
-            async with asyncio.timeout(patience):
-                return Installed(await threads.run(load))
-        except TimeoutError as error:
-            if not begun:
-                raise ConfigError(
-                    f"{KEY} is set, but the plugins did not load within {patience:g} s", key=KEY
-                ) from error
-            log.warning("the plugin %s did not load within %g s and is left out", begun[-1], patience)
-            hanging[begun[-1]] = f"it was not loaded within {patience:g} s"
+        loaded, seen = asyncio.ensure_future(threads.run(load)), -1
+        while not loaded.done() and len(begun) > seen:
+            seen = len(begun)
+            await asyncio.wait((loaded,), timeout=patience)
+        if loaded.done():
+            return Installed(await loaded)
+        loaded.cancel()
+        if not begun:
+            raise ConfigError(f"{KEY} is set, but the plugins did not load within {patience:g} s", key=KEY)
+        log.warning("the plugin %s did not load within %g s and is left out", begun[-1], patience)
+        hanging[begun[-1]] = f"it was not loaded within {patience:g} s"
 
 
 async def _carefully(threads: AuthorThreads, name: str, start: Callable[[], None], patience: float) -> None:

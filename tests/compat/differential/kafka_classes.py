@@ -10,6 +10,9 @@ from __future__ import annotations
 import json
 import os
 from decimal import Decimal
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from copycat_embedded.jars import ensure_jars
@@ -30,7 +33,9 @@ class KafkaClasses:
         # PySpark, once it ran in this process, reads every error of py4j as one of its own JVM.
         self._reader = java_gateway.get_return_value
         java_gateway.get_return_value = get_return_value
-        jars = ensure_jars(("broker", "connect"))
+        # Confluent's converters are in no public registry of jars; Avro's own library comes with PySpark.
+        avro = Path(str(_pyspark().origin)).parent.glob("jars/avro-1.*.jar")
+        jars = [*ensure_jars(("broker", "connect")), *avro]
         port, secret = launch_gateway(
             classpath=os.pathsep.join(map(str, jars)),
             java_path=str(find_java().executable),
@@ -192,6 +197,12 @@ class KafkaClasses:
         except Py4JJavaError as error:
             return f"!!{_message(error)}"
         return None if data is None else json.loads(data)
+
+
+def _pyspark() -> ModuleSpec:
+    found = find_spec("pyspark")
+    assert found is not None
+    return found
 
 
 def _message(error: Py4JJavaError) -> str:

@@ -26,7 +26,6 @@ from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
 from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
 
-
 _CLASSES = {
     SchemaType.INT8: "java.lang.Byte",
     SchemaType.INT16: "java.lang.Short",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -173,21 +174,26 @@ async def test_altering_a_sink_sets_and_forgets_positions(bare: World, executor:
 
 
 async def test_every_call_about_a_sinks_group_carries_its_client_overrides_as_written(
-    bare: World, executor: FakeExecutor
+    cluster: World,
 ) -> None:
     overrides = {
         "consumer.override.bootstrap.servers": "${file:brokers:other}",
         "consumer.override.group.id": "g",
         "admin.override.request.timeout.ms": "500",
     }
-    bare.config.has("c", {**SINK, **overrides, "producer.override.acks": "1"}, state=STOPPED)
+    cluster.config.has("c", {**SINK, **overrides, "producer.override.acks": "1"}, state=STOPPED)
+
+    async with asyncio.timeout(60):  # a busy worker may not have said in time which plugins it has
+        while (await cluster.rest.get("/connectors/c/offsets")).status_code != 200:
+            pass
+    cluster.offset.overrides.clear()
 
     for method in ("GET", "PATCH", "DELETE"):
         body = {"json": ONE_SINK} if method == "PATCH" else {}
-        reply = await bare.rest.request(method, "/connectors/c/offsets", **body)
+        reply = await cluster.rest.request(method, "/connectors/c/offsets", **body)
         assert reply.status_code == 200, reply.text
 
-    assert bare.offset.overrides == [overrides] * 4
+    assert cluster.offset.overrides == [overrides] * 4
 
 
 @pytest.mark.row("K875-21", "K875-22", "K875-23")

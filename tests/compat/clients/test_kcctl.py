@@ -8,6 +8,7 @@ version at `/` with the release of Kafka that brought what the command uses.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +56,9 @@ class Kcctl:
         self._require((2, 3))
         status = self._send("GET", "/connectors?expand=status")[name]["status"]
         return [status["connector"]["state"], *(task["state"] for task in status["tasks"])]
+
+    def is_stopped(self, name: str) -> bool:
+        return self.states(name) == ["STOPPED"]
 
     def stop(self, name: str) -> None:
         """`kcctl stop connector`."""
@@ -121,7 +125,7 @@ def test_kcctl_stops_connectors_and_reads_changes_and_deletes_their_offsets(
     wait_until(lambda: kcctl.offsets(sink) == all_written, PATIENCE, "the sink's offset is committed")
     for name in (source, sink):
         kcctl.stop(name)
-        wait_until(lambda name=name: kcctl.states(name) == ["STOPPED"], PATIENCE, f"{name} is stopped")
+        wait_until(partial(kcctl.is_stopped, name), PATIENCE, f"{name} is stopped")
 
     altered = "The offsets for this connector have been altered successfully"
     assert kcctl.patch_offsets(source, read, {"position": 4}) == altered

@@ -38,7 +38,8 @@ def packages(tmp_path: Path) -> Path:
 
 async def validate(it: World, config: dict[str, str]) -> pb.ValidateConnectorResponse:
     request = pb.ValidateConnectorRequest(config=config_to_proto({"name": "orders", **config}))
-    return await it.gateway.ValidateConnector(request, timeout=30)
+    found: pb.ValidateConnectorResponse = await it.gateway.ValidateConnector(request, timeout=30)
+    return found
 
 
 async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_other(
@@ -51,9 +52,9 @@ async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_
             valid = await validate(it, SOURCE)
             refused = {}
             for name in CODE:
-                with pytest.raises(RemoteError) as error:
+                with pytest.raises(RemoteError) as raised:
                     await validate(it, {"connector.class": f"{name}.OrdersSource"})
-                refused[name] = error.value
+                refused[name] = raised.value
             step = {"transforms": "up", "transforms.up.type": "broken_import.Upper"}
             errors = (await validate(it, {**SOURCE, **step})).configs
             await it.run_task()

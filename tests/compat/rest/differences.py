@@ -64,7 +64,7 @@ DIFFERENCES: Final = (
         " the keys that all connectors share, without what the worker has for them; Copycat describes all.",
         r"validate connector version '(1\.0)?'",
         r"body\.(groups|configs\.(order of keys|[\w.]+))",
-        r"<absent>$|None$|\[\]$|\['Common', 'Error Handling', 'Predicates', 'Transforms'\]$"
+        r"<absent>$|None$|False$|\[\]$|\['Common', 'Error Handling', 'Predicates', 'Transforms'\]$"
         r"|name connector\.class ",
     ),
     Difference(

@@ -18,8 +18,13 @@ from copycat_rpc.errors import MAX_METADATA, RemoteError, from_rpc_error
 from copycat_rpc.server import MAX_MESSAGE
 
 DEADLINE = 10.0
+#: Unary calls of one channel under way at a time; further ones wait for their turn, and only then does their
+#: deadline begin. gRPC's servers cancel new calls at random once a thousand wait to be taken up.
+MAX_CONCURRENT_CALLS = 500
 #: What begins the name of a call without any effect: whether it was carried out makes no difference.
 READS = ("Get", "List", "Read")
+#: What a call ends with whose instance went away or stops; after CANCELLED nobody here gave the call up.
+LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 #: Between the tries of a call that may be repeated, once every instance was asked: a standby takes over.
 AGAIN = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0, give_up_after=DEADLINE, jitter=0.5)
 OPTIONS = (
@@ -43,6 +48,7 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
     def __init__(self, target: str, others: int) -> None:
         self._target = target
         self._others = others
+        self._turns = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
     async def intercept_unary_unary(
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
@@ -57,7 +63,8 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
         waits = chain(repeat(0.0, self._others), spread)
         while True:
             try:
-                return await (await continuation(details, request))
+                async with self._turns:
+                    return await (await continuation(details, request))
             except grpc.aio.AioRpcError as failure:
                 error = from_rpc_error(failure, self._target)
                 repeatable = _refused(error) or (_reads(details.method) and _lost(failure, error))
@@ -73,8 +80,8 @@ def _refused(error: CopycatError) -> bool:
 
 
 def _lost(failure: grpc.aio.AioRpcError, error: CopycatError) -> bool:
-    """Whether an instance went away before it answered."""
-    return isinstance(error, UnavailableError) and failure.code() is grpc.StatusCode.UNAVAILABLE
+    """Whether an instance went away, or ended the call, before it answered."""
+    return isinstance(error, UnavailableError) and failure.code() in LOST
 
 
 def _reads(method: str | bytes) -> bool:

@@ -17,6 +17,8 @@ FIELDS_KEY = "copycat-error-bin"
 #: gRPC refuses metadata beyond the peer's limit, so a long text is cut well below `MAX_METADATA`.
 MAX_TEXT = 16_000
 MAX_METADATA = 64 * 1024
+#: What a call ends with that no service has answered. A service that stops cancels the calls it still has.
+NO_ANSWER = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
 Status: TypeAlias = tuple[grpc.StatusCode, str, tuple[tuple[str, str | bytes], ...]]
 """Code, text and trailing metadata of a call that failed."""
 
@@ -51,7 +53,7 @@ def from_rpc_error(error: grpc.aio.AioRpcError, target: str) -> CopycatError:
         detail = json.loads(trailing.get(FIELDS_KEY, b"{}"))
         code = ErrorCode(str(trailing[CODE_KEY]), error.code().name, int(detail.get("http", 500)))
         return RemoteError(code, error.details() or "", **detail.get("fields", {}))
-    if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+    if error.code() in NO_ANSWER:
         return UnavailableError(
             f"No answer from {target} ({error.code().name.lower()}): is the service running there?"
         )

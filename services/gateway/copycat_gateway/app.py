@@ -13,6 +13,7 @@ from litestar.types import ASGIApp
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
+from copycat_gateway.edge.crowd import Crowd
 from copycat_gateway.edge.headers import ResponseHeaders
 from copycat_gateway.edge.intake import check_media_types
 from copycat_gateway.edge.openapi.document import complete_document, openapi_config
@@ -113,7 +114,9 @@ class Applications:
         if self._extensions is not None:
             served = Guard(served, self._extensions, cors=app.cors_config, resources=resources)
         wrapped: Any = RawPaths(served)
-        return ResponseHeaders(wrapped, settings.header_rules) if settings.header_rules else wrapped
+        if settings.header_rules:
+            wrapped = ResponseHeaders(wrapped, settings.header_rules)
+        return Crowd(wrapped)
 
 
 def _always(given: object) -> Provide:

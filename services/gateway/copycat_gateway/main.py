@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 
 import uvicorn
 from copycat_connect.errors import CopycatError
@@ -20,6 +21,7 @@ from litestar.types import ASGIApp
 from copycat_gateway.app import TAKEN, Applications
 from copycat_gateway.clients import Services, open_services
 from copycat_gateway.edge.listeners import address, bind_all
+from copycat_gateway.edge.protocol import timed_protocol
 from copycat_gateway.extensions.cluster_state import LiveClusterState
 from copycat_gateway.extensions.loading import Extensions, open_extensions
 from copycat_gateway.settings import Settings, read_settings
@@ -33,10 +35,12 @@ TICK = 1
 class _Server(uvicorn.Server):
     """A server that leaves signals to whoever runs the gateway."""
 
-    def __init__(self, app: ASGIApp, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, app: ASGIApp, tls: ssl.SSLContext | None, request_timeout: float) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
+                http=timed_protocol(request_timeout),
+                ws="none",
                 lifespan="off",
                 log_config=None,
                 access_log=False,
@@ -97,9 +101,10 @@ async def serve(
             _extensions(settings, properties, services) as extensions,
         ):
             applications = Applications(settings, services, extensions)
-            servers = list(_servers(applications.rest(), listeners, rest, tls))
+            made = partial(_servers, request_timeout=settings.request_timeout)
+            servers = list(made(applications.rest(), listeners, rest, tls))
             if admin:
-                servers += _servers(applications.admin(), admin_listeners, admin, admin_tls)
+                servers += made(applications.admin(), admin_listeners, admin, admin_tls)
             told = rest[listeners.index(nearest(listeners))]
             await _run(servers, stop, lambda: ready(address(told)))
 
@@ -109,13 +114,15 @@ def _servers(
     listeners: Sequence[Listener],
     sockets: Sequence[socket.socket],
     tls: ssl.SSLContext | None,
+    *,
+    request_timeout: float,
 ) -> Iterator[tuple[_Server, list[socket.socket]]]:
     """Make one server for all listeners of a scheme."""
     opened = list(zip(listeners, sockets, strict=True))
     for scheme in SCHEMES:
         mine = [each for listener, each in opened if listener.scheme == scheme]
         if mine:
-            yield _Server(app, tls if scheme == HTTPS else None), mine
+            yield _Server(app, tls if scheme == HTTPS else None, request_timeout), mine
 
 
 def _extensions(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
+from copycat_gateway.edge.crowd import Crowd
 
 from tests.contract.gateway.world import World
 
@@ -28,6 +31,13 @@ class Wire:
         for part in parts:
             self._writer.write(part if isinstance(part, bytes) else part.encode())
             await self._writer.drain()
+
+    async def drip(self, part: str) -> None:
+        """Send it again and again until the connection ends or this is cancelled."""
+        with suppress(ConnectionError):
+            while True:
+                await self.send(part)
+                await asyncio.sleep(0.05)
 
     async def status(self) -> int:
         """Return the status of the next answer and read past its body; 0 when the connection ends."""
@@ -163,3 +173,71 @@ async def test_line_ends_in_a_path_stay_in_the_message(bare: World) -> None:
         assert await one.status() == 404
 
     assert json.loads(one.body)["message"] == "Connector a\r\nX-Evil: yes not found"
+
+
+async def test_two_thousand_requests_at_once_are_all_answered(bare: World) -> None:
+    async def get() -> int:
+        async with wire(bare) as one:
+            await one.send("GET /connectors HTTP/1.1\r\nHost: x\r\n\r\n")
+            return await one.status()
+
+    statuses = await asyncio.gather(*(get() for _ in range(2000)))
+
+    assert Counter(statuses) == {200: 2000}
+
+
+async def test_more_requests_than_are_carried_out_at_once_are_told_to_come_later() -> None:
+    sent: list[Any] = []
+    arrived, done = asyncio.Event(), asyncio.Event()
+
+    async def slow(*_: object) -> None:
+        arrived.set()
+        await done.wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    crowd = Crowd(slow, most=1)
+    scope: Any = {"type": "http"}
+    receive: Any = None
+    first = asyncio.create_task(crowd(scope, receive, send))
+    await arrived.wait()
+
+    await crowd(scope, receive, send)
+    done.set()
+    await first
+
+    head, body = sent
+    assert head["status"] == 503
+    assert (b"retry-after", b"1") in head["headers"]
+    assert json.loads(body["body"])["error_code"] == 503
+
+
+async def test_headers_that_come_slowly_are_answered_at_the_deadline(bare: World) -> None:
+    await bare.open_gateway(rest_request_timeout_ms="600")
+    async with wire(bare) as one:
+        await one.send("GET /connectors HTTP/1.1\r\n")
+        drip = asyncio.create_task(one.drip("X-Slow: a\r\n"))
+
+        assert await serves(bare)
+        assert await one.status() == 408
+        assert await one.rest() == b""
+        drip.cancel()
+
+    assert json.loads(one.body)["error_code"] == 408
+
+
+async def test_a_connection_on_which_nothing_comes_is_closed(bare: World) -> None:
+    await bare.open_gateway(rest_request_timeout_ms="400")
+    async with wire(bare) as one:
+        assert await one.rest() == b""
+
+
+async def test_slow_headers_of_a_second_request_are_answered_at_the_deadline(bare: World) -> None:
+    await bare.open_gateway(rest_request_timeout_ms="600")
+    async with wire(bare) as one:
+        await one.send("GET /connectors HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert await one.status() == 200
+
+        await one.send("GET /connectors HTTP/1.1\r\n")
+        assert await one.status() == 408

@@ -214,3 +214,34 @@ async def test_health_can_be_watched() -> None:
     await server.stop(0)
 
     assert seen == [health_pb2.HealthCheckResponse.NOT_SERVING, health_pb2.HealthCheckResponse.SERVING]
+
+
+async def test_of_thousands_of_calls_at_once_none_is_lost() -> None:
+    server, address = await serve(Service())
+    wanted = [f"c{number}" for number in range(1500)]
+    try:
+        async with open_channel([address]) as channel:
+            stub = rpc.ConfigServiceStub(channel)
+            reads = (stub.GetConnector(pb.GetConnectorRequest(name=name)) for name in wanted)
+            writes = (stub.DeleteConnector(pb.DeleteConnectorRequest()) for _ in range(500))
+            replies = await asyncio.gather(*reads, *writes, return_exceptions=True)
+    finally:
+        await server.stop(0)
+
+    assert [reply for reply in replies if isinstance(reply, Exception)] == []
+    assert [reply.connector.name for reply in replies[: len(wanted)]] == wanted
+
+
+async def test_a_call_whose_service_stops_says_that_nobody_answered() -> None:
+    hanging = Service()
+    hanging.hangs = True
+    server, address = await serve(hanging)
+    async with open_channel([address]) as channel:
+        call = asyncio.ensure_future(
+            rpc.ConfigServiceStub(channel).GetConnector(pb.GetConnectorRequest(), timeout=1)
+        )
+        await eventually(lambda: hanging.calls == 1)
+        await server.stop(0)
+
+        with pytest.raises(UnavailableError):
+            await call

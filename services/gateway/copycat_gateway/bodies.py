@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from copycat_gateway.errors import FailedRequestError
+from copycat_gateway.errors import FailedRequestError, TooLargeError
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 StringMap = dict[str, str | None]
@@ -20,6 +21,11 @@ StringMap = dict[str, str | None]
 CREATE_FIELDS: Final = ("name", "config", "initial_state")
 BLANK: Final = "".join(map(chr, range(0x21)))  # what Java's trim() removes
 INITIAL_STATES: Final = ("RUNNING", "PAUSED", "STOPPED")
+MAX_KEYS: Final = 10_000
+"""Keys of a configuration. A large one has some hundred; each costs every process on its way a moment."""
+MAX_VALUES: Final = 50_000
+"""Values in a whole body, for example those of 10,000 offsets: reading more would hold other requests up."""
+STRING_OR_COMMA: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|,', re.DOTALL)
 
 
 class NumberText(str):
@@ -110,6 +116,7 @@ def _parse(
 ) -> Json:
     if not payload.strip():
         raise FailedRequestError("The request has no body: send a JSON document")
+    _check_values(payload)
     try:
         parsed: Json = json.loads(
             payload.decode(),
@@ -124,6 +131,26 @@ def _parse(
     except ValueError as error:
         raise FailedRequestError(f"The request body is not valid JSON: {error}") from error
     return parsed
+
+
+def _check_values(payload: bytes) -> None:
+    """Refuse a body with too many values before it is parsed, which nothing could interrupt.
+
+    All commas are counted first, which takes no time; only where they are many, those within strings are told
+    apart.
+
+    Raises:
+        TooLargeError: It has more than `MAX_VALUES`.
+    """
+    if payload.count(b",") < MAX_VALUES:
+        return
+    values = 1
+    for found in STRING_OR_COMMA.finditer(payload):
+        values += found[0] == b","
+        if values > MAX_VALUES:
+            raise TooLargeError(
+                f"The request body has too many values: at most {MAX_VALUES} are accepted; send them in parts"
+            )
 
 
 def _finite(text: str) -> float:
@@ -151,6 +178,8 @@ def _object(value: Json, what: str, known: Sequence[str]) -> dict[str, Json]:
 def _strings(value: Json, what: str) -> StringMap:
     if not isinstance(value, dict):
         raise _mismatch(what, "an object of strings", value)
+    if len(value) > MAX_KEYS:
+        raise TooLargeError(f"Too many keys in {what}: it has {len(value)}, at most {MAX_KEYS} are accepted")
     return {clean(key): _string(item, f"'{clean(key)}'") for key, item in value.items()}
 
 

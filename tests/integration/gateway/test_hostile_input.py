@@ -133,6 +133,19 @@ def test_large_bodies_are_answered_and_not_kept(system: CopycatUp, rest: httpx.C
     assert max(grown.values()) < GROWTH, grown
 
 
+def test_more_keys_or_entries_than_a_connector_can_have_are_refused_by_name(rest: httpx.Client) -> None:
+    keys = {f"k{number}": "" for number in range(330_000)}
+    names = [f"t{number}" for number in range(20_000)]
+    listed = {**SOURCE, "name": "listed", "transforms": ",".join(names)}
+
+    assert post(rest, json.dumps({**SOURCE, **keys}).encode(), VALIDATE).status_code == 413
+    refused = rest.post("/connectors", json={"name": "listed", "config": listed})
+
+    assert refused.status_code == 400
+    assert "transforms: it has 20000 entries, and at most 1000 are accepted" in refused.json()["message"]
+    assert len(refused.content) < 2000
+
+
 def memory(system: CopycatUp) -> dict[str, int]:
     """Return the bytes each service of the request path holds."""
     roles = ("gateway", "config", "executor")

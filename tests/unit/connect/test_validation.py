@@ -364,3 +364,29 @@ def test_a_source_that_names_a_dead_letter_queue_has_its_keys_checked() -> None:
         "errors.deadletterqueue.topic.replication.factor"
     }
     assert "errors.deadletterqueue.topic.name" not in {info.name for info in validated(SOURCE).infos}
+
+
+@pytest.mark.parametrize(
+    ("config", "key", "most"),
+    [
+        (SOURCE, "transforms", 1000),
+        (SOURCE, "predicates", 1000),
+        (SOURCE, "topic.creation.groups", 1000),
+        (SINK, "topics", 10_000),
+    ],
+)
+def test_a_list_with_thousands_of_entries_is_refused_by_its_key_alone(
+    config: Mapping[str, str], key: str, most: int
+) -> None:
+    names = [f"n{number}" for number in range(most + 1)]
+    types = {f"{key}.{name}.type": "org.apache.kafka.connect.transforms.Flatten$Value" for name in names}
+
+    found = validated({**config, **types, key: ",".join(names)})
+
+    assert errors_of(found) == {
+        key: [
+            f"Invalid value for configuration {key}: it has {most + 1} entries,"
+            f" and at most {most} are accepted"
+        ]
+    }
+    assert len(found.infos) < 200

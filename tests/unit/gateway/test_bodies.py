@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from copycat_gateway.bodies import create_request, offset_entries, string_map
-from copycat_gateway.errors import FailedRequestError
+from copycat_gateway.bodies import MAX_KEYS, MAX_VALUES, create_request, offset_entries, string_map
+from copycat_gateway.errors import FailedRequestError, TooLargeError
 
 
 def test_scalars_become_text_as_they_were_written() -> None:
@@ -59,3 +61,32 @@ def test_offset_entries_keep_numbers_and_nulls() -> None:
 def test_another_shape_fails(body: bytes) -> None:
     with pytest.raises(FailedRequestError, match="Cannot deserialize value"):
         offset_entries(body)
+
+
+def test_a_body_with_hundreds_of_thousands_of_keys_is_refused_before_it_is_parsed() -> None:
+    body = b"{" + b",".join(b'"k%d":1' % number for number in range(330_000))  # its end is missing
+
+    for read in (string_map, create_request, offset_entries):
+        with pytest.raises(TooLargeError, match=f"at most {MAX_VALUES} are accepted"):
+            read(body)
+
+
+def test_a_configuration_with_too_many_keys_is_refused() -> None:
+    fits = json.dumps({f"k{number}": "" for number in range(MAX_KEYS)}).encode()
+    more = fits.replace(b"{", b'{"one more":"",')
+
+    assert len(string_map(fits)) == MAX_KEYS
+    for body in (more, b'{"name":"c","config":%s}' % more):
+        with pytest.raises(TooLargeError, match=f"it has {MAX_KEYS + 1}, at most {MAX_KEYS} are accepted"):
+            (string_map if body is more else create_request)(body)
+
+
+def test_commas_within_text_are_no_values() -> None:
+    text = 'a,"\\,' * MAX_VALUES
+
+    assert string_map(json.dumps({"k": text}).encode()) == {"k": text}
+
+
+def test_a_text_without_end_is_no_valid_json() -> None:
+    with pytest.raises(FailedRequestError, match="is not valid JSON"):
+        string_map(b'{"k":"' + b"a," * MAX_VALUES)

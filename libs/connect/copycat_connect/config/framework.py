@@ -26,19 +26,23 @@ from copycat_connect.config.java_regex import matches_java_regex
 from copycat_connect.config.key import ConfigKey, Importance, Width
 from copycat_connect.config.setting import Type
 from copycat_connect.config.validators import (
+    all_of,
     at_least,
+    at_most_entries,
     distinct_names,
     non_empty,
     one_of_ignoring_case,
 )
 
+MAX_TOPICS = 10_000
+"""Topics that a sink may list; `topics.regex` names any number."""
 _SINK = (
     ConfigKey(
         TOPICS,
         Type.LIST,
         Importance.HIGH,
         default="",
-        validator=distinct_names(),
+        validator=all_of((at_most_entries(MAX_TOPICS), distinct_names())),
         doc="Topics to read, separated by commas.",
         group=COMMON_GROUP,
         order=4,

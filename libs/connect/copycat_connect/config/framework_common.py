@@ -34,6 +34,7 @@ from copycat_connect.config.setting import Type
 from copycat_connect.config.validators import (
     all_of,
     at_least,
+    at_most_entries,
     non_empty_without_control_characters,
     non_null,
     one_of,
@@ -41,7 +42,9 @@ from copycat_connect.config.validators import (
 )
 
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
-ALIASES = all_of((non_null, unique_aliases))
+MAX_ALIASES = 1_000
+"""Transformations, predicates or topic creation groups of a connector: each brings keys of its own."""
+ALIASES = all_of((non_null, at_most_entries(MAX_ALIASES), unique_aliases))
 """Accepts lists of aliases."""
 
 

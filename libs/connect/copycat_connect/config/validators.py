@@ -95,6 +95,20 @@ def unique_aliases(name: str, value: ConfigSetting) -> None:
         raise invalid_value(name, value, "Duplicate alias provided.")
 
 
+def at_most_entries(most: int) -> Validator:
+    """Accept lists of up to `most` entries; the error does not repeat the list, which is long."""
+
+    def check(name: str, value: ConfigSetting) -> None:
+        if value is not None and len(value) > most:
+            message = (
+                f"Invalid value for configuration {name}: it has {len(value)} entries, "
+                f"and at most {most} are accepted"
+            )
+            raise ConfigError(message, key=name)
+
+    return check
+
+
 def distinct_names(*, allow_empty: bool = True) -> Validator:
     """Accept lists of names that are neither empty nor repeated; an empty list only where it is allowed."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from copycat_connect.config.definition import ConfigDef, RawConfig
+from copycat_connect.config.framework_common import MAX_ALIASES
 from copycat_connect.config.framework_names import (
     PLUGIN_VERSION_SUFFIX,
     PREDICATES,
@@ -62,10 +63,13 @@ _FAMILIES = (
 
 
 def alias_keys(raw: RawConfig, plugins: Plugins) -> Iterator[ConfigKey]:
-    """Yield the keys of every transformation and predicate that a configuration names."""
+    """Yield the keys of every transformation and predicate that a configuration names.
+
+    None of a list that is too long: the list itself is refused.
+    """
     for family in _FAMILIES:
         aliases: Sequence[str] = parse_type(family.aliases, raw.get(family.aliases), Type.LIST) or ()
-        for alias in dict.fromkeys(aliases):
+        for alias in dict.fromkeys(aliases if len(aliases) <= MAX_ALIASES else ()):
             yield from _keys_of(alias, family, raw, plugins)
 
 

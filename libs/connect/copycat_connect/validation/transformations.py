@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from bisect import bisect_left
+from collections.abc import Iterator, MutableMapping, Sequence
 
 from copycat_connect.config.definition import RawConfig
 from copycat_connect.config.framework_names import TRANSFORMS
@@ -19,13 +20,13 @@ def check_transformations(
 ) -> None:
     """Add the errors that transformations find to what was found about their keys."""
     aliases = found[TRANSFORMS].value
+    checked, given = sorted(found), sorted(raw)
     for alias in dict.fromkeys(aliases if isinstance(aliases, list) else ()):
         prefix = f"{TRANSFORMS}.{alias}."
-        own = [value for name, value in found.items() if name.startswith(prefix)]
         spec = plugins.get((raw.get(f"{prefix}type") or "").strip(), (PluginKind.TRANSFORMATION,))
-        if spec is None or any(value.errors for value in own):
+        if spec is None or any(found[name].errors for name in _under(prefix, checked)):
             continue
-        settings = {key.removeprefix(prefix): text for key, text in raw.items() if key.startswith(prefix)}
+        settings = {key.removeprefix(prefix): raw[key] for key in _under(prefix, given)}
         try:
             transformation: Transformation = spec.factory()
         except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
@@ -36,3 +37,11 @@ def check_transformations(
         transformation.initialize(context)
         for value in transformation.validate(settings):
             found[prefix + value.name].errors.extend(value.errors)
+
+
+def _under(prefix: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the names that begin with a prefix; they are sorted, so that no alias looks at all names."""
+    for place in range(bisect_left(names, prefix), len(names)):
+        if not names[place].startswith(prefix):
+            return
+        yield names[place]

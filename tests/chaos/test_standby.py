@@ -84,8 +84,8 @@ async def probing(cluster: Cluster, role: str) -> AsyncIterator[tuple[Probe, Cha
     """Give a probe of a service, and a channel to all its instances."""
     name = unique(role)
     async with (
-        open_channel(cluster.addresses(role)) as channel,
-        open_channel(cluster.addresses("config")) as config,
+        open_channel(cluster.addresses(role), secret=cluster.secret) as channel,
+        open_channel(cluster.addresses("config"), secret=cluster.secret) as config,
     ):
         probes = {
             "config": Connectors(name),
@@ -98,7 +98,7 @@ async def probing(cluster: Cluster, role: str) -> AsyncIterator[tuple[Probe, Cha
 
 async def shows(probe: Probe, member: Member, wanted: set[int]) -> set[int]:
     """Wait until one instance shows numbers; returns all it shows then."""
-    async with open_channel([member.address]) as only, asyncio.timeout(WITHIN):
+    async with open_channel([member.address], secret=member.secret) as only, asyncio.timeout(WITHIN):
         while not (found := await probe.read(only)) >= wanted:  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)
         return found
@@ -119,7 +119,10 @@ async def back(member: Member) -> None:
 
 async def test_a_standby_tells_its_watchers_what_the_leader_writes(cluster: Cluster) -> None:
     _, standby = await roles_of(cluster, "config")
-    async with probing(cluster, "config") as (probe, channel), open_channel([standby.address]) as only:
+    async with (
+        probing(cluster, "config") as (probe, channel),
+        open_channel([standby.address], secret=cluster.secret) as only,
+    ):
         watch = ConfigServiceStub(only).WatchConnectors(config_pb.WatchConnectorsRequest())
         await probe.write(channel, LAST)
         told = (message.connector.name async for message in watch)
@@ -166,12 +169,17 @@ async def test_a_leader_that_is_told_to_end_hands_over(cluster: Cluster, role: s
 async def test_a_frozen_leader_that_wakes_up_makes_no_second_history(cluster: Cluster, role: str) -> None:
     zombie, standby = await roles_of(cluster, role)
     async with probing(cluster, role) as (probe, channel):
-        async with open_channel([standby.address]) as successor:
+        async with open_channel([standby.address], secret=cluster.secret) as successor:
             zombie.freeze()
             async with writing(probe, successor) as load:
                 await load.more(20)
         accepted = set(load.accepted)
-        async with grpc.aio.insecure_channel(zombie.address) as past:
+        known = grpc.composite_channel_credentials(
+            grpc.local_channel_credentials(), grpc.access_token_call_credentials(cluster.secret)
+        )
+        async with grpc.aio.secure_channel(
+            zombie.address, known
+        ) as past:  # repeats no call
             late = asyncio.create_task(probe.write(past, LATE))
             zombie.thaw()
             refused = isinstance((await asyncio.gather(late, return_exceptions=True))[0], grpc.RpcError)
@@ -186,7 +194,10 @@ async def test_a_frozen_leader_that_wakes_up_makes_no_second_history(cluster: Cl
 async def test_a_frozen_scheduler_costs_no_worker_its_work(cluster: Cluster) -> None:
     zombie, standby = await roles_of(cluster, "scheduler")
     everybody = set(cluster.addresses("executor"))
-    async with probing(cluster, "scheduler") as (probe, _), open_channel([standby.address]) as successor:
+    async with (
+        probing(cluster, "scheduler") as (probe, _),
+        open_channel([standby.address], secret=cluster.secret) as successor,
+    ):
         async with writing(probe, successor) as load:
             await load.more(5)
         before = await generations(successor)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from copycat_connect.errors import CopycatError
 from copycat_rpc.channel import open_channel
+from copycat_rpc.role import own_properties
+from copycat_rpc.secret import cluster_secret
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_client.configs import Configs
@@ -38,13 +40,18 @@ class CopycatClient:
         offset_addresses: Sequence[str] = (f"127.0.0.1:{DEFAULTS['offset']}",),
         status_addresses: Sequence[str] = (f"127.0.0.1:{DEFAULTS['status']}",),
         scheduler_addresses: Sequence[str] = (f"127.0.0.1:{DEFAULTS['scheduler']}",),
+        secret: str = "",
     ) -> None:
-        """Take the `host:port` of every instance of each service; call it inside the event loop."""
+        """Take the `host:port` of every instance of each service, and the cluster's secret where it has one.
+
+        Call it inside the event loop. Without the secret every call but `health` raises `RemoteError`,
+        rpc.unauthenticated.
+        """
         self._channels: Mapping[str, grpc.aio.Channel] = {
-            "config": open_channel(config_addresses),
-            "offset": open_channel(offset_addresses),
-            "status": open_channel(status_addresses),
-            "scheduler": open_channel(scheduler_addresses),
+            "config": open_channel(config_addresses, secret=secret),
+            "offset": open_channel(offset_addresses, secret=secret),
+            "status": open_channel(status_addresses, secret=secret),
+            "scheduler": open_channel(scheduler_addresses, secret=secret),
         }
         self.configs = Configs(self._channels["config"])
         """Configurations, target states, task configurations, restarts, log levels."""
@@ -54,12 +61,18 @@ class CopycatClient:
         """What connectors and tasks do."""
         self.scheduler = Scheduler(self._channels["scheduler"])
         """Live workers and assignments."""
-        self.executors = Executors(self.scheduler)
+        self.executors = Executors(self.scheduler, secret=secret)
         """Plugins, validation, single restarts."""
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> CopycatClient:
-        """Return the client of a cluster whose worker has these properties (`config.addresses`, ...)."""
+        """Return the client of a cluster whose worker has these properties (`config.addresses`, ...).
+
+        A placeholder in `cluster.secret` is resolved with the config providers the properties name.
+
+        Raises:
+            ConfigError: A config provider is wrong, or failed, or the secret cannot be one.
+        """
         found = {
             role: properties.get(f"{role}.addresses", f"127.0.0.1:{port}") for role, port in DEFAULTS.items()
         }
@@ -67,7 +80,8 @@ class CopycatClient:
             **{
                 f"{role}_addresses": [address.strip() for address in addresses.split(",")]
                 for role, addresses in found.items()
-            }
+            },
+            secret=cluster_secret(own_properties(properties)),
         )
 
     async def health(self, *, timeout: float = 2.0) -> Mapping[str, bool]:

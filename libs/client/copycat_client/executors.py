@@ -107,14 +107,15 @@ class Executor:
 class Executors:
     """Finds workers through the scheduler; keeps a connection to each it was asked for."""
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, *, secret: str = "") -> None:
         self._scheduler = scheduler
+        self._secret = secret
         self._channels: dict[str, grpc.aio.Channel] = {}
 
     def at(self, worker_id: str) -> Executor:
         """Return a worker by its name, which is its address."""
         if worker_id not in self._channels:
-            self._channels[worker_id] = open_channel([worker_id])
+            self._channels[worker_id] = open_channel([worker_id], secret=self._secret)
         return Executor(self._channels[worker_id])
 
     async def any(self) -> Executor:

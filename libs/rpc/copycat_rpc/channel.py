@@ -15,6 +15,7 @@ from copycat_connect.retry import RetryPolicy
 from copycat_telemetry.tracing import outgoing
 
 from copycat_rpc.errors import MAX_METADATA, RemoteError, from_rpc_error
+from copycat_rpc.secret import RareWarnings, credentials
 from copycat_rpc.server import MAX_MESSAGE
 
 DEADLINE = 10.0
@@ -42,12 +43,27 @@ OPTIONS = (
 )
 
 
+class _Errors:
+    """Decodes errors of one channel's calls; warns in this process's log of a service that refuses it."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._warnings = RareWarnings()
+
+    def error_of(self, failure: grpc.aio.AioRpcError) -> CopycatError:
+        """Return the exception that a failed call stands for."""
+        if failure.code() is grpc.StatusCode.UNAUTHENTICATED:
+            self._warnings.warn("refused", "refused by %s: %s", self._target, failure.details())
+        return from_rpc_error(failure, self._target)
+
+
 class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
     """Gives a call its deadline, sends it on to an instance that can answer it, decodes its error."""
 
-    def __init__(self, target: str, others: int) -> None:
-        self._target = target
+    def __init__(self, target: str, others: int, secret: str) -> None:
+        self._errors = _Errors(target)
         self._others = others
+        self._credentials = credentials(secret)
         self._turns = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
     async def intercept_unary_unary(
@@ -55,7 +71,7 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
     ) -> Any:
         details = client_call_details._replace(
             timeout=client_call_details.timeout or DEADLINE,
-            metadata=grpc.aio.Metadata(*outgoing(client_call_details.metadata)),
+            metadata=grpc.aio.Metadata(*outgoing(client_call_details.metadata), *self._credentials),
             wait_for_ready=True,
         )
         # Calls go to the instances in turn: the others are asked at once, later tries are spread.
@@ -66,7 +82,7 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
                 async with self._turns:
                     return await (await continuation(details, request))
             except grpc.aio.AioRpcError as failure:
-                error = from_rpc_error(failure, self._target)
+                error = self._errors.error_of(failure)
                 repeatable = _refused(error) or (_reads(details.method) and _lost(failure, error))
             wait = next(waits, None) if repeatable else None
             if wait is None:
@@ -92,42 +108,46 @@ def _reads(method: str | bytes) -> bool:
 class _Streams(grpc.aio.UnaryStreamClientInterceptor):
     """Decodes the error that ends a server's stream."""
 
-    def __init__(self, target: str) -> None:
-        self._target = target
+    def __init__(self, target: str, secret: str) -> None:
+        self._errors = _Errors(target)
+        self._credentials = credentials(secret)
 
     async def intercept_unary_stream(
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
     ) -> Any:
-        metadata = grpc.aio.Metadata(*outgoing(client_call_details.metadata))
+        metadata = grpc.aio.Metadata(*outgoing(client_call_details.metadata), *self._credentials)
         return _decoded(
-            await continuation(client_call_details._replace(metadata=metadata), request), self._target
+            await continuation(client_call_details._replace(metadata=metadata), request), self._errors
         )
 
 
 class _Duplex(grpc.aio.StreamStreamClientInterceptor):
     """Decodes the error that ends a stream of both sides."""
 
-    def __init__(self, target: str) -> None:
-        self._target = target
+    def __init__(self, target: str, secret: str) -> None:
+        self._errors = _Errors(target)
+        self._credentials = credentials(secret)
 
     async def intercept_stream_stream(
         self, continuation: Callable[..., Any], client_call_details: Any, request_iterator: Any
     ) -> Any:
-        return _decoded(await continuation(client_call_details, request_iterator), self._target)
+        metadata = grpc.aio.Metadata(*(client_call_details.metadata or ()), *self._credentials)
+        details = client_call_details._replace(metadata=metadata)
+        return _decoded(await continuation(details, request_iterator), self._errors)
 
 
-async def _decoded(call: Any, target: str) -> AsyncIterator[Any]:
+async def _decoded(call: Any, errors: _Errors) -> AsyncIterator[Any]:
     try:
         async for response in call:
             yield response
     except grpc.aio.AioRpcError as failure:
-        raise from_rpc_error(failure, target) from None
+        raise errors.error_of(failure) from None
     finally:
         call.cancel()
 
 
-def open_channel(addresses: Sequence[str]) -> grpc.aio.Channel:
-    """Open a channel to the instances of one service (`host:port` each).
+def open_channel(addresses: Sequence[str], *, secret: str = "") -> grpc.aio.Channel:
+    """Open a channel to the instances of one service (`host:port` each); every call carries the `secret`.
 
     A unary call waits for a connection within its deadline (10 s unless given), is repeated while instances
     answer that they are not the writer, and raises `RemoteError` (the service's own code) or
@@ -136,7 +156,11 @@ def open_channel(addresses: Sequence[str]) -> grpc.aio.Channel:
     """
     named = ",".join(addresses)
     target = f"ipv4:{named}" if all(_is_ipv4(address) for address in addresses) else f"dns:///{addresses[0]}"
-    interceptors: list[Any] = [_Unary(named, len(addresses) - 1), _Streams(named), _Duplex(named)]
+    interceptors: list[Any] = [
+        _Unary(named, len(addresses) - 1, secret),
+        _Streams(named, secret),
+        _Duplex(named, secret),
+    ]
     return grpc.aio.insecure_channel(target, options=OPTIONS, interceptors=interceptors)
 
 

@@ -15,6 +15,7 @@ from grpc_reflection.v1alpha import reflection
 
 from copycat_rpc.errors import MAX_METADATA, Status, to_status
 from copycat_rpc.gate import Gate
+from copycat_rpc.secret import SecretCheck, check_listener
 
 log = logging.getLogger(__name__)
 
@@ -108,18 +109,30 @@ def _status(method: str, error: Exception) -> Status:
 class RpcServer:
     """One listening port; add servicers, start, say when it is fit to serve, stop."""
 
-    def __init__(self, listen: str, *, setting: str = "listen") -> None:
-        """Prepare a server for `host:port`; port 0 picks a free one. `setting` is the key an error names."""
+    def __init__(self, listen: str, *, setting: str = "listen", secret: str = "") -> None:
+        """Prepare a server for `host:port`; port 0 picks a free one. `setting` is the key an error names.
+
+        With a `secret` whoever calls must send it, except for health checks.
+        """
         self._listen = listen
         self._setting = setting
+        self._secret = secret
         self._gate = Gate()
-        self._server = grpc.aio.server(interceptors=[_Errors(self._gate)], options=OPTIONS)
+        self._check = SecretCheck(secret)
+        self._server = grpc.aio.server(interceptors=[self._check, _Errors(self._gate)], options=OPTIONS)
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self._names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
 
-    def add(self, adder: Callable[[Any, Any], None], servicer: object, full_name: str) -> None:
-        """Serve a servicer; `full_name` is its proto name, for reflection."""
+    def add(
+        self, adder: Callable[[Any, Any], None], servicer: object, full_name: str, *, secret: str = ""
+    ) -> None:
+        """Serve a servicer; `full_name` is its proto name, for reflection.
+
+        With a `secret` of its own it is called with that one, and not with the server's.
+        """
+        if secret:
+            self._check.give_own(full_name, secret)
         adder(servicer, self._server)
         self._names.append(full_name)
 
@@ -127,8 +140,10 @@ class RpcServer:
         """Listen; returns `host:port` as bound. Health says NOT_SERVING until `set_serving(True)`.
 
         Raises:
-            ConfigError: The address is taken or cannot be bound.
+            ConfigError: The address is taken or cannot be bound, or other machines reach it and there is no
+                secret.
         """
+        check_listener(self._listen, self._secret, setting=self._setting)
         reflection.enable_server_reflection(self._names, self._server)
         await self.set_serving(False)
         host = self._listen.rpartition(":")[0]

@@ -6,6 +6,7 @@ Nobody starts again what ends; a test, or a measurement, does that itself or goe
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -50,6 +51,8 @@ class Cluster:
             properties: Worker properties of all roles, beyond what is needed to meet.
         """
         self.group = unique("cluster")
+        self.secret = secrets.token_hex(32)
+        """What its services ask of a gRPC client."""
         self._bootstrap = bootstrap
         folder.mkdir(parents=True, exist_ok=True)
         self._commands = Commands(folder)
@@ -124,6 +127,7 @@ class Cluster:
         return {
             "bootstrap.servers": self._bootstrap,
             "group.id": self.group,
+            "cluster.secret": self.secret,
             "key.converter": STRING,
             "value.converter": STRING,
             **{f"{role}.storage.topic": f"{self.group}-{suffix}" for role, suffix in stored.items()},

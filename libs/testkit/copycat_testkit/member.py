@@ -26,6 +26,7 @@ class Member:
         """Take where it listens and what it is told besides; nothing starts yet."""
         self.role = role
         self.address = address
+        self.secret = properties.get("cluster.secret", "")
         self._commands = commands
         self._command: Command | None = None
         self._file = self._write({**properties, **self._listen()})

@@ -10,6 +10,7 @@ from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.metrics import telling
+from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
@@ -30,10 +31,11 @@ async def serve(
     Raises:
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
-    settings = read_settings(role.own_properties(properties))
+    own = role.own_properties(properties)
+    settings, secret = read_settings(own), cluster_secret(own)
     decider = Decider(ConfigState(), decide, evolve)
     events = EventSourced(decider, ConfigCodec(), open_log(settings.log))
-    server = RpcServer(settings.listen, setting="config.listen")
+    server = RpcServer(settings.listen, setting="config.listen", secret=secret)
     register(server, events)
     async with telling(server, "config", properties, lambda: [log_reading(events)]):
         await serve_events(events, server, stop, ready)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Any
 
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
+from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import CopycatError
 from copycat_rpc import role
 from copycat_rpc.metrics import telling
@@ -60,7 +62,7 @@ async def serve(
     """
     settings = _settings(properties)
     jobs = Jobs()
-    wiring = _Wiring(properties, settings, jobs)
+    wiring = _Wiring(_without_secret(properties), settings, jobs)
     jobs.spawn(wiring.process.run(), "process of the connectors")
     try:
         if spark is None:
@@ -83,6 +85,11 @@ def _settings(properties: Mapping[str, str]) -> Settings:
     return read_settings(role.own_properties(properties))
 
 
+def _without_secret(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return what plugins may see: a plugin has no business with the services."""
+    return {key: value for key, value in properties.items() if key != CLUSTER_SECRET.name}
+
+
 class _Wiring:
     """What exists before the port is bound, and with it the worker's name."""
 
@@ -90,6 +97,7 @@ class _Wiring:
 
     def __init__(self, properties: Mapping[str, str], settings: Settings, jobs: Jobs) -> None:
         self.properties = properties
+        self.host_token = secrets.token_urlsafe(32)
         self.settings = settings
         self.jobs = jobs
         self.process = ConnectorProcess(
@@ -101,9 +109,15 @@ class _Wiring:
 
     def server(self) -> RpcServer:
         """Return the server, which answers hosts and the gateway."""
-        server = RpcServer(self.settings.listen, setting="executor.listen")
+        server = RpcServer(self.settings.listen, setting="executor.listen", secret=self.settings.secret)
         hosts = host_server.HostServer(lambda: self.executor.hosts, lambda: self.executor.events)
-        server.add(host_service_pb2_grpc.add_HostServiceServicer_to_server, hosts, host_server.NAME)
+        # Hosts run code of plugins: what they are given opens this one service of this one executor.
+        server.add(
+            host_service_pb2_grpc.add_HostServiceServicer_to_server,
+            hosts,
+            host_server.NAME,
+            secret=self.host_token,
+        )
         gateway = executor_server.ExecutorServer(
             self.process, lambda: self.executor.restarting, self.settings.plugin_call
         )
@@ -171,7 +185,7 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
     try:
         async with (
             telling(server, "executor", wiring.properties, wiring.readings),
-            connected(addresses) as services,
+            connected(addresses, secret=settings.secret) as services,
         ):
             address = await server.start()
             wiring.executor = Executor(
@@ -180,6 +194,7 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
                 wiring.limits(),
                 services=services,
                 launcher=launcher,
+                host_token=wiring.host_token,
                 process=wiring.process,
                 queries=wiring.queries,
                 jobs=jobs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from copycat_connect.config import (
     INT,
@@ -18,6 +18,7 @@ from copycat_connect.config import (
 )
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import (
+    CLUSTER_SECRET,
     EXACTLY_ONCE,
     KIP_STRICT,
     METRIC_WINDOW,
@@ -26,6 +27,7 @@ from copycat_connect.config.worker_keys import (
     TOPIC_TRACKING,
 )
 from copycat_connect.errors import ConfigError
+from copycat_rpc.secret import cluster_secret
 from copycat_telemetry.metrics.sampled import Windows
 
 ADVERTISED = "executor.advertised.address"
@@ -91,6 +93,7 @@ KEYS = ConfigDef(
         validator=at_least(0),
         doc="Hosts kept ready while slots are free, so that a task starts at once.",
     ),
+    CLUSTER_SECRET,
     EXACTLY_ONCE,
     KIP_STRICT,
     TOPIC_CREATION,
@@ -109,6 +112,8 @@ class Settings:
 
     listen: str
     """host:port to bind."""
+    secret: str = field(repr=False)
+    """Secret of the cluster; empty for none."""
     advertised: str
     """host:port others use; empty for what was bound, or this machine's name."""
     config: tuple[str, ...]
@@ -148,6 +153,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
     found = KEYS.parse(properties)
     return Settings(
         listen=found["executor.listen"],
+        secret=cluster_secret(properties),
         advertised=found["executor.advertised.address"],
         config=tuple(found["config.addresses"]),
         offset=tuple(found["offset.addresses"]),

@@ -47,13 +47,13 @@ class Addresses:
 class Services:
     """A client for each service, on channels shared by all requests."""
 
-    def __init__(self, addresses: Addresses, *, patience: float = 10.0) -> None:
-        """`patience`: seconds a request waits for a worker to appear."""
+    def __init__(self, addresses: Addresses, *, secret: str = "", patience: float = 10.0) -> None:
+        """`secret`: the cluster's; `patience`: seconds a request waits for a worker to appear."""
         opened = {
-            "config": open_channel(addresses.config),
-            "offset": open_channel(addresses.offset),
-            "status": open_channel(addresses.status),
-            "scheduler": open_channel(addresses.scheduler),
+            "config": open_channel(addresses.config, secret=secret),
+            "offset": open_channel(addresses.offset, secret=secret),
+            "status": open_channel(addresses.status, secret=secret),
+            "scheduler": open_channel(addresses.scheduler, secret=secret),
         }
         self.channels: dict[str, grpc.aio.Channel] = opened
         self.config: ConfigServiceAsyncStub = ConfigServiceStub(opened["config"])
@@ -61,10 +61,10 @@ class Services:
         self.status: StatusServiceAsyncStub = StatusServiceStub(opened["status"])
         self.scheduler: SchedulerServiceAsyncStub = SchedulerServiceStub(opened["scheduler"])
         self.written = Written(len(addresses.config))
-        self.workers = Workers(self.scheduler, patience=patience)
+        self.workers = Workers(self.scheduler, secret=secret, patience=patience)
         self.kafka = KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)
-        self.scrape = Scrape(asdict(addresses), self.workers)
+        self.scrape = Scrape(asdict(addresses), self.workers, secret=secret)
 
     async def connector(self, name: str, unknown: CopycatError | None = None) -> config_pb2.Connector:
         """Return a connector.
@@ -104,9 +104,11 @@ def connector_not_found(name: str) -> NotFoundError:
 
 
 @asynccontextmanager
-async def open_services(addresses: Addresses, *, patience: float = 10.0) -> AsyncIterator[Services]:
+async def open_services(
+    addresses: Addresses, *, secret: str = "", patience: float = 10.0
+) -> AsyncIterator[Services]:
     """Open the clients and close them at the end."""
-    services = Services(addresses, patience=patience)
+    services = Services(addresses, secret=secret, patience=patience)
     try:
         yield services
     finally:

@@ -97,7 +97,9 @@ async def serve(
         rest = _closing(bound, bind_all(listeners))
         admin = _closing(bound, bind_all(admin_listeners))
         async with (
-            open_services(settings.addresses, patience=settings.worker_wait) as services,
+            open_services(
+                settings.addresses, secret=settings.secret, patience=settings.worker_wait
+            ) as services,
             _extensions(settings, properties, services) as extensions,
         ):
             applications = Applications(settings, services, extensions)

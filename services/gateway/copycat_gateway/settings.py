@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import cast
@@ -19,10 +19,16 @@ from copycat_connect.config import (
     at_least,
 )
 from copycat_connect.config.validators import non_empty_list
-from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_TRACKING, TOPIC_TRACKING_RESET
+from copycat_connect.config.worker_keys import (
+    CLUSTER_SECRET,
+    KIP_STRICT,
+    TOPIC_TRACKING,
+    TOPIC_TRACKING_RESET,
+)
 from copycat_rest.advertised import ADVERTISED
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
 from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
+from copycat_rpc.secret import cluster_secret
 
 from copycat_gateway.clients import Addresses
 from copycat_gateway.edge.headers import HeaderRule, header_rules
@@ -52,6 +58,7 @@ SETTINGS = ConfigDef(
         )
         for role, port in ROLES.items()
     ),
+    CLUSTER_SECRET,
     TOPIC_TRACKING,
     TOPIC_TRACKING_RESET,
     KIP_STRICT,
@@ -132,6 +139,8 @@ class Settings:
     """The same for those of /admin."""
     addresses: Addresses
     """Where the services are."""
+    secret: str = field(repr=False)
+    """Secret of the cluster; empty for none."""
     topic_tracking: bool
     """Active topics are recorded."""
     topic_tracking_reset: bool
@@ -176,6 +185,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         tls=_tls(properties, REST_PREFIX, listeners),
         admin_tls=_tls(properties, ADMIN_PREFIX, admin_listeners or ()),
         addresses=Addresses(**{role: tuple(_strings(parsed[f"{role}.addresses"])) for role in ROLES}),
+        secret=cluster_secret(properties),
         topic_tracking=bool(parsed[TOPIC_TRACKING.name]),
         topic_tracking_reset=bool(parsed[TOPIC_TRACKING_RESET.name]),
         kip_strict=bool(parsed[KIP_STRICT.name]),

@@ -45,9 +45,12 @@ class _Connection:
 class Workers:
     """Finds live workers through the scheduler; holds nothing but connections."""
 
-    def __init__(self, scheduler: SchedulerServiceAsyncStub, *, patience: float = 10.0) -> None:
-        """`patience`: seconds to wait for a worker to appear, or for an instance to be assigned."""
+    def __init__(
+        self, scheduler: SchedulerServiceAsyncStub, *, secret: str = "", patience: float = 10.0
+    ) -> None:
+        """`secret`: the cluster's; `patience`: seconds to wait for a worker, or for an assignment."""
         self._scheduler = scheduler
+        self._secret = secret
         self._patience = patience
         self._connections: dict[str, _Connection] = {}
         self._known: Sequence[str] = ()
@@ -160,7 +163,9 @@ class Workers:
     async def _call(self, worker_id: str, call: ExecutorCall[R]) -> R:
         connection = self._connections.get(worker_id)
         if connection is None:
-            connection = self._connections[worker_id] = _Connection(open_channel([worker_id]))
+            connection = self._connections[worker_id] = _Connection(
+                open_channel([worker_id], secret=self._secret)
+            )
         connection.calls += 1
         try:
             await _ready(connection.channel, worker_id)

@@ -60,9 +60,11 @@ class Copycat(Operations):
         Args:
             app_id: Names the cluster, its consumer groups and its topics.
             bootstrap_servers: The brokers, `host:port,...`; none: a Kafka of its own, kept in `data_dir`.
-            host: At which name or address copies on other machines reach this one.
+            host: At which name or address copies on other machines reach this one; `settings` then has to
+                name a `cluster.secret`, the same for all copies.
             settings: Worker properties, as in Kafka Connect, that win over Copycat's own.
-            data_dir: Folder of the own Kafka; by default one named by the app id in the user's data folder.
+            data_dir: Folder of the own Kafka and of the secret that copies on this machine share; by default
+                one named by the app id in the user's data folder.
 
         Raises:
             ConfigError: The app id is empty.
@@ -72,8 +74,8 @@ class Copycat(Operations):
             raise ConfigError(message)
         self.app_id = app_id
         self._bootstrap = bootstrap_servers
-        self._member = Member(app_id, host, dict(settings or {}))
         self._data_dir = data_dir or platformdirs.user_data_path("copycat", appauthor=False) / app_id
+        self._member = Member(app_id, host, dict(settings or {}), self._data_dir.resolve())
         self._loop: Future[asyncio.AbstractEventLoop] = Future()
         self._place: Future[Place] = Future()
         self._stop = asyncio.Event()

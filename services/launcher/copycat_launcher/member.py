@@ -6,11 +6,16 @@ import asyncio
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from copycat_connect.config.worker_keys import CLUSTER_SECRET
+from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
 from copycat_rest.advertised import local_url
 from copycat_rest.contexts import own_context
+from copycat_rpc.role import own_properties
+from copycat_rpc.secret import cluster_secret, is_loopback
 
 from copycat_launcher.core import CORE, SERVICES, Core
 from copycat_launcher.forwarding import Forwarder
@@ -19,6 +24,7 @@ from copycat_launcher.kept_role import KeptRole
 from copycat_launcher.readiness import serves_rest
 from copycat_launcher.roles import EXECUTOR, GATEWAY
 from copycat_launcher.run import unless
+from copycat_launcher.shared_secret import shared_secret
 from copycat_launcher.worker_properties import DISTRIBUTED, embedded_properties
 
 
@@ -34,6 +40,8 @@ class Place:
     """Where this process reaches each service over gRPC, by role: config, offset, status, scheduler."""
     worker_id: str
     """The name of its worker."""
+    secret: str = field(repr=False)
+    """What those services ask of a gRPC client, as `authorization: Bearer <secret>`."""
     tls: ssl.SSLContext | None = None
     """What this process calls its REST interface with; nothing where that is http."""
 
@@ -48,6 +56,8 @@ class Member:
     """At which name or address other copies reach it."""
     settings: Mapping[str, str]
     """Worker properties that win over ours."""
+    folder: Path
+    """What copies of this app id on this machine share: their secret."""
 
     async def serve(self, bootstrap: str, stop: asyncio.Event, ready: Callable[[Place], None]) -> None:
         """Work until `stop`, then drain; calls `ready` once everything answers.
@@ -70,6 +80,7 @@ class Member:
                 rest_port=rest_port,
                 executor=f"{self.host}:{executor_port}",
                 services=addresses,
+                secret=self._secret(),
             )
             DISTRIBUTED.parse(properties)
             place = Place(
@@ -77,6 +88,7 @@ class Member:
                 local_url(properties),
                 addresses,
                 EXECUTOR.address(properties),
+                cluster_secret(own_properties(properties)),
                 own_context(properties),
             )
 
@@ -92,6 +104,23 @@ class Member:
             if await unless(_started(roles, place), stop):
                 ready(place)
                 await stop.wait()
+
+    def _secret(self) -> str:
+        """Return the secret of our own where the application names none.
+
+        Raises:
+            ConfigError: Copies on other machines are expected, which cannot know it.
+        """
+        if CLUSTER_SECRET.name in self.settings:
+            return ""
+        if not is_loopback(self.host):
+            message = (
+                f"Copies on other machines reach this one at {self.host}, and {CLUSTER_SECRET.name} is not"
+                " set: give every copy the same long random text as"
+                f" settings={{'{CLUSTER_SECRET.name}': ...}}"
+            )
+            raise ConfigError(message, key=CLUSTER_SECRET.name)
+        return shared_secret(self.folder)
 
 
 async def _started(roles: list[KeptRole], place: Place) -> None:

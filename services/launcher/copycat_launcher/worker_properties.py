@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_rest.listeners import LISTENERS
+from copycat_rpc.secret import new_secret
 
 from copycat_launcher.roles import EXECUTOR, GRPC_ROLES
 
@@ -38,7 +40,8 @@ def up_properties(
 ) -> dict[str, str]:
     """Return what every role of `copycat up` is told.
 
-    Names and converters are those of Kafka's shipped `connect-distributed.properties`.
+    Names and converters are those of Kafka's shipped `connect-distributed.properties`. The cluster's secret
+    is a new one each time.
 
     Args:
         bootstrap: The brokers.
@@ -50,6 +53,7 @@ def up_properties(
     properties = {
         "bootstrap.servers": bootstrap,
         "group.id": group,
+        CLUSTER_SECRET.name: new_secret(),
         "config.storage.topic": "connect-configs",
         "offset.storage.topic": "connect-offsets",
         "status.storage.topic": "connect-status",
@@ -74,7 +78,7 @@ def standalone_properties(given: Mapping[str, str], ports: Sequence[int]) -> dic
     """
     names = {f"{name}.storage.topic": f"standalone-{name}" for name in STORED}  # named, never created
     meet = {"storage.backend": "memory", **_meeting_points(ports)}
-    return {"group.id": "standalone", **names, **given, **meet}
+    return {"group.id": "standalone", CLUSTER_SECRET.name: new_secret(), **names, **given, **meet}
 
 
 def embedded_properties(
@@ -85,6 +89,7 @@ def embedded_properties(
     rest_port: int,
     executor: str,
     services: Mapping[str, str],
+    secret: str,
 ) -> dict[str, str]:
     """Return what every role of an embedded copy is told: as `copycat up`, but all is named by the app id.
 
@@ -95,9 +100,10 @@ def embedded_properties(
         rest_port: Where the gateway serves REST unless `settings` names listeners.
         executor: Where the executor answers, `host:port`.
         services: Where this process finds each service, by role.
+        secret: What all copies of this app id prove themselves with, unless `settings` names another.
     """
     topics = {f"{name}.storage.topic": f"{app_id}-{topic}" for name, topic in TOPICS.items()}
-    given = {**topics, **settings, "group.id": app_id}
+    given = {CLUSTER_SECRET.name: secret, **topics, **settings, "group.id": app_id}
     meet = {f"{role}.addresses": address for role, address in services.items()}
     return {
         **up_properties(bootstrap, rest_port, (), given),

@@ -15,6 +15,7 @@ from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import telling
+from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.beside import beside
 from copycat_serving.metrics import log_reading
@@ -39,17 +40,18 @@ async def serve(
     Raises:
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
-    settings = read_settings(role.own_properties(properties))
+    resolved = role.own_properties(properties)
+    settings, secret = read_settings(resolved), cluster_secret(resolved)
     log = open_log(settings.log)
     events = EventSourced(Decider(OffsetState(), decide, evolve), OffsetCodec(), log)
-    server = RpcServer(settings.listen, setting="offset.listen")
+    server = RpcServer(settings.listen, setting="offset.listen", secret=secret)
     generations = Generations()
     placeholders = Placeholders.from_worker(properties, os.environ)
     own = KafkaGroups(settings.bootstrap_servers, settings.client_config)
     async with (
         aclosing(KafkaGroupClients(properties, own, placeholders)) as groups,
         telling(server, "offset", properties, lambda: [log_reading(events)]),
-        open_channel(settings.scheduler_addresses) as scheduler,
+        open_channel(settings.scheduler_addresses, secret=secret) as scheduler,
     ):
         servicer = OffsetServicer(events, log, groups, generations)
         server.add(add_OffsetServiceServicer_to_server, servicer, "copycat.offset.v1.OffsetService")

@@ -15,6 +15,7 @@ from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import telling
+from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.beside import beside
 from copycat_serving.metrics import log_reading
@@ -45,9 +46,10 @@ async def serve(
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
     placeholders = Placeholders.from_worker(properties, os.environ)
-    settings = read_settings(placeholders.resolve_own(properties))
+    own = placeholders.resolve_own(properties)
+    settings, secret = read_settings(own), cluster_secret(own)
     events = EventSourced(Decider(SchedulerState(), plan, evolve), SchedulerCodec(), open_log(settings.log))
-    server = RpcServer(settings.listen, setting="scheduler.listen")
+    server = RpcServer(settings.listen, setting="scheduler.listen", secret=secret)
     bells = Bells()
     loop = asyncio.get_running_loop()
     rebalances, told = Rebalances(settings.windows, loop.time), [""]
@@ -62,8 +64,8 @@ async def serve(
     with closing(KafkaTopics(settings.bootstrap_servers, settings.client_config)) as topics:
         async with (
             telling(server, "scheduler", properties, readings),
-            open_channel(settings.config_addresses) as config,
-            open_channel(settings.status_addresses) as status,
+            open_channel(settings.config_addresses, secret=secret) as config,
+            open_channel(settings.status_addresses, secret=secret) as status,
         ):
             catalog = ClusterCatalogs(
                 topics.read,

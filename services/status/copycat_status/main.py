@@ -10,6 +10,7 @@ from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.metrics import telling
+from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
@@ -32,11 +33,12 @@ async def serve(
     Raises:
         CopycatError: The settings are wrong, or the log cannot be read or went away.
     """
-    settings = read_settings(role.own_properties(properties))
+    own = role.own_properties(properties)
+    settings, secret = read_settings(own), cluster_secret(own)
     events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), open_log(settings.log))
     retrying = Retrying(events, settings.backoff)
     writer, counters = StatusWriter(retrying), retrying.counters
-    server = RpcServer(settings.listen, setting="status.listen")
+    server = RpcServer(settings.listen, setting="status.listen", secret=secret)
     register(server, events, writer, settings.tracking)
     async with telling(server, "status", properties, lambda: [log_reading(events), counters.reading()]):
         await serve_events(events, server, stop, ready, beside=writer.running())

@@ -12,6 +12,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1.host_service_pb2_grpc import HostServiceStub
 from copycat.types.v1 import types_pb2
 from copycat_executor.host.spec import HostSpec
+from copycat_rpc.secret import credentials
 
 RUNNING, PAUSED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED
 Ended = Callable[[str, str | None], None]
@@ -20,7 +21,7 @@ Ended = Callable[[str, str | None], None]
 class FakeHost:
     """One host. It runs what it is told at once and drains on demand, unless a test says otherwise."""
 
-    def __init__(self, spec: HostSpec, ended: Ended, *, token: str | None = None) -> None:
+    def __init__(self, spec: HostSpec, ended: Ended) -> None:
         self.spec = spec
         self.started: list[pb.StartTask] = []
         self.stopped: list[pb.StopTask] = []
@@ -28,7 +29,6 @@ class FakeHost:
         self.drains = True
         self.takes = True
         self.runs = True
-        self._token = token or spec.token
         self._ended = ended
         self._events: asyncio.Queue[pb.AttachRequest | None] = asyncio.Queue()
         self.life = asyncio.create_task(self._live())
@@ -61,7 +61,9 @@ class FakeHost:
         reason: str | None = None
         async with grpc.aio.insecure_channel(self.spec.executor_address) as channel:
             try:
-                async for command in HostServiceStub(channel).Attach(self._requests()):
+                async for command in HostServiceStub(channel).Attach(
+                    self._requests(), metadata=credentials(self.spec.token)
+                ):
                     self.commands.append(command)
                     self._obey(command)
             except grpc.aio.AioRpcError as error:
@@ -88,7 +90,7 @@ class FakeHost:
                 self._events.put_nowait(None)
 
     async def _requests(self) -> AsyncIterator[pb.AttachRequest]:
-        yield pb.AttachRequest(hello=pb.Hello(host_id=self.spec.host_id, token=self._token, pid=1))
+        yield pb.AttachRequest(hello=pb.Hello(host_id=self.spec.host_id, pid=1))
         while (event := await self._events.get()) is not None:
             yield event
 

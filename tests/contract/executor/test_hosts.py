@@ -6,12 +6,17 @@ import time
 from functools import partial
 
 import pytest
+from copycat.executor.v1.executor_service_pb2 import ListPluginsRequest
+from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceStub
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.types.v1 import types_pb2
 from copycat_executor.domain.repeats import QUICK_REPEATS
+from copycat_rpc.channel import open_channel
+from copycat_rpc.errors import RemoteError
+from copycat_rpc.secret import credentials
 
 from tests.contract.executor import world as worlds
-from tests.contract.executor.world import SOURCE, raw_host_stub
+from tests.contract.executor.world import CLUSTER_SECRET, HOST_TOKEN, SOURCE, raw_host_stub
 
 world = partial(worlds.world, connectors=False)
 
@@ -96,18 +101,32 @@ async def test_a_spare_host_takes_the_next_task_and_is_replaced() -> None:
         assert len(it.launcher.hosts) == 2
 
 
-@pytest.mark.parametrize("host_id", ["stranger", "known"])
-async def test_a_process_without_the_token_is_no_host(host_id: str) -> None:
+@pytest.mark.parametrize(
+    ("host_id", "secret", "refusal"),
+    [
+        ("known", "", "without a secret"),
+        ("known", "guess", "another secret"),
+        ("known", CLUSTER_SECRET, "another secret"),
+        ("stranger", HOST_TOKEN, "no host this executor waits for"),
+    ],
+)
+async def test_a_process_without_the_token_is_no_host(host_id: str, secret: str, refusal: str) -> None:
     async with world(spares=1) as it:
         await it.until(lambda: len(it.launcher.hosts) == 1)
         known = it.launcher.hosts[0].spec.host_id
         channel, stub = raw_host_stub(it.worker)
         async with channel:
-            hello = host_pb.Hello(host_id=known if host_id == "known" else host_id, token="guess")
-            call = stub.Attach(iter([host_pb.AttachRequest(hello=hello)]))
-            with pytest.raises(Exception, match="no host this executor waits for"):
+            hello = host_pb.Hello(host_id=known if host_id == "known" else host_id)
+            call = stub.Attach(iter([host_pb.AttachRequest(hello=hello)]), metadata=credentials(secret))
+            with pytest.raises(Exception, match=refusal):
                 async for _ in call:
                     pass
+
+
+async def test_the_token_of_hosts_opens_nothing_else() -> None:
+    async with world(spares=1) as it, open_channel([it.worker], secret=HOST_TOKEN) as channel:
+        with pytest.raises(RemoteError, match="another secret"):
+            await ExecutorServiceStub(channel).ListPlugins(ListPluginsRequest())
 
 
 async def test_hosts_that_never_attach_are_not_launched_in_a_tight_loop() -> None:

@@ -84,6 +84,10 @@ class World:
         return generation
 
 
+CLUSTER_SECRET = "the secret of this cluster"
+HOST_TOKEN = "what hosts are told"
+
+
 @asynccontextmanager
 async def world(
     *,
@@ -105,7 +109,7 @@ async def world(
     path = os.environ.get("PYTHONPATH")
     # For the process of the connectors, which finds its plugins there.
     os.environ["PYTHONPATH"] = os.pathsep.join((str(AUTHOR), str(packages)))
-    peers = RpcServer("127.0.0.1:0")
+    peers = RpcServer("127.0.0.1:0", secret=CLUSTER_SECRET)
     peers.add(add_ConfigServiceServicer_to_server, it.config, "copycat.config.v1.ConfigService")
     peers.add(add_SchedulerServiceServicer_to_server, it.scheduler, "copycat.scheduler.v1.SchedulerService")
     peers.add(add_StatusServiceServicer_to_server, it.status, "copycat.status.v1.StatusService")
@@ -119,9 +123,11 @@ async def world(
     it.queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
     if connectors:
         it.jobs.spawn(it.process.run(), "process of the connectors")
-    server = RpcServer("127.0.0.1:0")
+    server = RpcServer("127.0.0.1:0", secret=CLUSTER_SECRET)
     hosts = host_server.HostServer(lambda: it.executor.hosts, lambda: it.executor.events)
-    server.add(host_service_pb2_grpc.add_HostServiceServicer_to_server, hosts, host_server.NAME)
+    server.add(
+        host_service_pb2_grpc.add_HostServiceServicer_to_server, hosts, host_server.NAME, secret=HOST_TOKEN
+    )
     service = executor_server.ExecutorServer(it.process, lambda: it.executor.restarting, plugin_call)
     server.add(executor_service_pb2_grpc.add_ExecutorServiceServicer_to_server, service, executor_server.NAME)
     it.worker = await server.start()
@@ -133,9 +139,9 @@ async def world(
         log_level="WARNING",
         windows=Windows(),
     )
-    channel = open_channel([it.worker])
+    channel = open_channel([it.worker], secret=CLUSTER_SECRET)
     try:
-        async with connected(Addresses(*([address],) * 4)) as services, channel:
+        async with connected(Addresses(*([address],) * 4), secret=CLUSTER_SECRET) as services, channel:
             it.gateway = executor_service_pb2_grpc.ExecutorServiceStub(channel)
             it.executor = Executor(
                 it.worker,
@@ -143,6 +149,7 @@ async def world(
                 limits,
                 services=services,
                 launcher=it.launcher,
+                host_token=HOST_TOKEN,
                 process=it.process,
                 queries=it.queries,
                 jobs=it.jobs,

@@ -24,6 +24,13 @@ SERVICES = {
     "scheduler": "copycat.scheduler.v1.SchedulerService",
     "executor": "copycat.executor.v1.ExecutorService",
 }
+READS = {
+    "config": "ListConnectors",
+    "offset": "GetSourceOffsets",
+    "status": "ListStatuses",
+    "scheduler": "ListWorkers",
+    "executor": "ListPlugins",
+}
 LATE = 0.5
 
 
@@ -34,9 +41,29 @@ def role(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def channel(role: str, worker: Path) -> Iterator[grpc.Channel]:
-    """A plain channel: nothing of ours."""
+    """A plain channel: nothing of ours but the secret, sent as any client sends an access token."""
+    properties = read_properties(worker)
+    token = grpc.access_token_call_credentials(properties["cluster.secret"])
+    known = grpc.composite_channel_credentials(grpc.local_channel_credentials(), token)
+    with grpc.secure_channel(properties[f"{role}.addresses"], known) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stranger(role: str, worker: Path) -> Iterator[grpc.Channel]:
+    """A plain channel of somebody who cannot read the worker's properties."""
     with grpc.insecure_channel(read_properties(worker)[f"{role}.addresses"]) as opened:
         yield opened
+
+
+def test_nobody_is_answered_without_the_secret(stranger: grpc.Channel, role: str) -> None:
+    database = ProtoReflectionDescriptorDatabase(stranger)
+    with pytest.raises(grpc.RpcError) as reflected:
+        database.get_services()
+    call = stranger.unary_unary(f"/{SERVICES[role]}/{READS[role]}")
+    with pytest.raises(grpc.RpcError) as read:
+        call(b"", timeout=10)
+    assert {error.value.code() for error in (reflected, read)} == {grpc.StatusCode.UNAUTHENTICATED}
 
 
 def test_reflection_lists_the_service_with_its_calls(role: str, channel: grpc.Channel) -> None:
@@ -46,8 +73,8 @@ def test_reflection_lists_the_service_with_its_calls(role: str, channel: grpc.Ch
     assert SERVICES[role].rpartition(".")[2] in [service.name for service in described.service]
 
 
-def test_health_says_that_it_serves(channel: grpc.Channel) -> None:
-    reply = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=10)
+def test_health_says_to_anybody_that_it_serves(stranger: grpc.Channel) -> None:
+    reply = health_pb2_grpc.HealthStub(stranger).Check(health_pb2.HealthCheckRequest(), timeout=10)
     assert reply.status == health_pb2.HealthCheckResponse.SERVING
 
 

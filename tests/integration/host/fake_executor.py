@@ -26,6 +26,7 @@ class Attached:
     def __init__(self) -> None:
         self.commands: queue.SimpleQueue[pb.AttachResponse | None] = queue.SimpleQueue()
         self.hello: pb.Hello | None = None
+        self.secret = ""
         self.beats = 0
         self.ended = threading.Event()
 
@@ -61,6 +62,7 @@ class FakeExecutor(rpc.HostServiceServicer):
     ) -> Iterator[pb.AttachResponse]:
         """Serve one host."""
         host = Attached()
+        host.secret = dict(context.invocation_metadata()).get("authorization", "")
 
         def listen() -> None:
             try:

@@ -46,7 +46,7 @@ def test_a_host_introduces_itself_and_beats(executor: FakeExecutor, launch: Laun
 
     hello = executor.hosts["h"].hello
     assert hello is not None
-    assert (hello.token, hello.pid) == (TOKEN, process.pid)
+    assert (executor.hosts["h"].secret, hello.pid) == (f"Bearer {TOKEN}", process.pid)
 
 
 def test_a_shutdown_drains_all_tasks_and_ends_the_host(

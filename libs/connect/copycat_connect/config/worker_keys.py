@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting, Type
 from copycat_connect.config.validators import at_least, one_of_ignoring_case
+from copycat_connect.errors import ConfigError
 
 _EXACTLY_ONCE_CHOICES = one_of_ignoring_case("disabled", "enabled", "preparing")
 
@@ -29,7 +32,32 @@ EXACTLY_ONCE = ConfigKey(
         "version of Copycat delivers at least once."
     ),
 )
+MIN_SECRET_CHARACTERS = 16
 
+
+def _carried(name: str, value: ConfigSetting) -> None:
+    """Accept a secret that gRPC's metadata can carry and nobody guesses."""
+    text = "" if value is None else value.value.strip()
+    if value is not None and (len(text) < MIN_SECRET_CHARACTERS or not re.fullmatch("[!-~]+", text)):
+        raise ConfigError(
+            f"Invalid value [hidden] for configuration {name}: it must have {MIN_SECRET_CHARACTERS} or more"
+            " printable ASCII characters and no blanks, for example what `openssl rand -hex 32` prints",
+            key=name,
+        )
+
+
+CLUSTER_SECRET = ConfigKey(
+    "cluster.secret",
+    Type.PASSWORD,
+    Importance.HIGH,
+    default=None,
+    validator=_carried,
+    doc=(
+        "Secret that the processes of a cluster send with every gRPC call and ask of every caller, the same "
+        "in all of them. Required where a service listens on more than loopback. Placeholders of config "
+        "providers are resolved. `copycat up`, standalone workers and embedded copies make one by themselves."
+    ),
+)
 KIP_STRICT = ConfigKey(
     "kip.strict",
     Type.BOOLEAN,

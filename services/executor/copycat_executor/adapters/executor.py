@@ -72,6 +72,7 @@ class Executor:
         *,
         services: Services,
         launcher: Launcher,
+        host_token: str,
         process: ConnectorProcess,
         queries: Queries,
         jobs: Jobs,
@@ -96,6 +97,7 @@ class Executor:
             launcher,
             limits.residency,
             address=worker_id,
+            token=host_token,
             log_level=limits.log_level,
             failed_plugins=lambda: process.failed_plugins,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -68,16 +67,26 @@ class Hosts:
         rules: ResidencyRules,
         *,
         address: str,
+        token: str,
         log_level: str,
         failed_plugins: Callable[[], Mapping[str, str]],
     ) -> None:
-        """`address` is where hosts find this executor, `failed_plugins` returns what they must not load."""
+        """Take what hosts are launched with.
+
+        Args:
+            launcher: Runs their processes.
+            rules: How long they stay.
+            address: Where they find this executor.
+            token: What they prove themselves with.
+            log_level: Of their root logger.
+            failed_plugins: Returns what they must not load.
+        """
         self._failed_plugins = failed_plugins
         self._launcher = launcher
         self._rules = rules
         self._address = address
         self._log_level = log_level
-        self._token = secrets.token_urlsafe(32)
+        self._token = token
         self._numbers = itertools.count(1)
         self._hosts: dict[str, Host] = {}
         self._changed = Bell()
@@ -87,14 +96,13 @@ class Hosts:
         self._launches_from = 0.0
 
     def attach(self, hello: pb.Hello) -> Host:
-        """Take the control stream of a host that proves itself.
+        """Take the control stream of a host; it has proved with its call that it is one of ours.
 
         Raises:
-            HostRefusedError: It is none of ours, or is to end.
+            HostRefusedError: It is not one this executor waits for, or is to end.
         """
         host = self._hosts.get(hello.host_id)
-        mine = secrets.compare_digest(hello.token, self._token)
-        if not mine or host is None or host.session is not None or host.ending:
+        if host is None or host.session is not None or host.ending:
             raise HostRefusedError(hello.host_id)
         host.attach(HostSession(self._loop.time()), hello.pid)
         self._waits = AGAIN.waits()

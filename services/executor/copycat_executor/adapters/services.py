@@ -35,10 +35,10 @@ class Services:
 
 
 @asynccontextmanager
-async def connected(addresses: Addresses) -> AsyncIterator[Services]:
-    """Open a channel to every service; nobody need be there yet."""
-    config, offset = open_channel(addresses.config), open_channel(addresses.offset)
-    status, scheduler = open_channel(addresses.status), open_channel(addresses.scheduler)
+async def connected(addresses: Addresses, *, secret: str = "") -> AsyncIterator[Services]:
+    """Open a channel to every service, with the cluster's secret; nobody need be there yet."""
+    each = (addresses.config, addresses.offset, addresses.status, addresses.scheduler)
+    config, offset, status, scheduler = (open_channel(found, secret=secret) for found in each)
     async with config, offset, status, scheduler:
         yield Services(
             config=config_service_pb2_grpc.ConfigServiceStub(config),

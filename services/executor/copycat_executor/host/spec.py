@@ -16,7 +16,7 @@ class HostSpec:
     executor_address: str
     """`host:port` of the executor's HostService."""
     token: str = field(repr=False)
-    """The executor's secret; never logged."""
+    """What the host's call to the executor carries; never logged."""
     log_level: str = "WARNING"
     """Level of the root logger."""
     worker_id: str = ""

@@ -11,6 +11,7 @@ from typing import Final
 import grpc
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc as rpc
+from copycat_rpc.secret import credentials
 
 from copycat_executor.host.spec import HostSpec
 
@@ -49,7 +50,9 @@ class ControlStream:
             grpc.RpcError: The executor is gone, or refuses the host.
         """
         grpc.channel_ready_future(self._channel).result(timeout=_CONNECT)
-        yield from rpc.HostServiceStub(self._channel).Attach(self._events())
+        yield from rpc.HostServiceStub(self._channel).Attach(
+            self._events(), metadata=credentials(self._spec.token)
+        )
 
     def finish(self) -> None:
         """End the stream from this side once all queued events are sent."""
@@ -61,7 +64,7 @@ class ControlStream:
         self._channel.close()
 
     def _events(self) -> Iterator[pb.AttachRequest]:
-        hello = pb.Hello(host_id=self._spec.host_id, token=self._spec.token, pid=os.getpid())
+        hello = pb.Hello(host_id=self._spec.host_id, pid=os.getpid())
         yield pb.AttachRequest(hello=hello)
         beat_at = self._clock() + _BEAT
         while True:

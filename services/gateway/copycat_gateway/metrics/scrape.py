@@ -38,9 +38,15 @@ class Scrape:
     """Reads the metrics of all services; holds connections, and which executors it saw last."""
 
     def __init__(
-        self, addresses: Mapping[str, Sequence[str]], workers: Workers, *, patience: float = PATIENCE
+        self,
+        addresses: Mapping[str, Sequence[str]],
+        workers: Workers,
+        *,
+        secret: str = "",
+        patience: float = PATIENCE,
     ) -> None:
         """`addresses`: of every instance, by role; executors are found through the scheduler."""
+        self._secret = secret
         self._patience = patience
         self._fixed = [(role, address) for role, found in addresses.items() for address in found]
         self._workers = workers
@@ -75,7 +81,7 @@ class Scrape:
     async def _ask(self, service: str, address: str) -> Told:
         channel = self._channels.get(address)
         if channel is None:
-            channel = self._channels[address] = open_channel([address])
+            channel = self._channels[address] = open_channel([address], secret=self._secret)
         try:
             async with asyncio.timeout(self._patience):
                 reply = await MetricsServiceStub(channel).ReadMetrics(pb.ReadMetricsRequest())

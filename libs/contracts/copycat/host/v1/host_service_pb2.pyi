@@ -140,24 +140,20 @@ class Hello(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     HOST_ID_FIELD_NUMBER: _builtins.int
-    TOKEN_FIELD_NUMBER: _builtins.int
     PID_FIELD_NUMBER: _builtins.int
     host_id: _builtins.str
     """The host's id, from its launch spec."""
-    token: _builtins.str
-    """The executor's secret, from the launch spec."""
     pid: _builtins.int
     """Process id, for failure tests and people."""
     def __init__(
         self,
         *,
         host_id: _builtins.str = ...,
-        token: _builtins.str = ...,
         pid: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["host_id", b"host_id", "pid", b"pid", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["host_id", b"host_id", "pid", b"pid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class HostServiceStub:
-    """Served by the executor on loopback or the cluster's network; a host proves itself with the executor's token.
+    """Served by the executor on loopback or the cluster's network. A call carries the token of the host's launch spec as
+    `authorization: Bearer <token>`; the secret of the cluster does not open this service.
     """
 
     def __init__(self, channel):
@@ -43,7 +44,8 @@ class HostServiceStub:
 
 
 class HostServiceServicer:
-    """Served by the executor on loopback or the cluster's network; a host proves itself with the executor's token.
+    """Served by the executor on loopback or the cluster's network. A call carries the token of the host's launch spec as
+    `authorization: Bearer <token>`; the secret of the cluster does not open this service.
     """
 
     def Attach(self, request_iterator, context):
@@ -70,7 +72,8 @@ def add_HostServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class HostService:
-    """Served by the executor on loopback or the cluster's network; a host proves itself with the executor's token.
+    """Served by the executor on loopback or the cluster's network. A call carries the token of the host's launch spec as
+    `authorization: Bearer <token>`; the secret of the cluster does not open this service.
     """
 
     @staticmethod

@@ -27,7 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class HostServiceStub:
-    """Served by the executor on loopback or the cluster's network; a host proves itself with the executor's token."""
+    """Served by the executor on loopback or the cluster's network. A call carries the token of the host's launch spec as
+    `authorization: Bearer <token>`; the secret of the cluster does not open this service.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -38,14 +40,18 @@ class HostServiceStub:
 
 @_typing.type_check_only
 class HostServiceAsyncStub(HostServiceStub):
-    """Served by the executor on loopback or the cluster's network; a host proves itself with the executor's token."""
+    """Served by the executor on loopback or the cluster's network. A call carries the token of the host's launch spec as
+    `authorization: Bearer <token>`; the secret of the cluster does not open this service.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Attach: _aio.StreamStreamMultiCallable[_host_service_pb2.AttachRequest, _host_service_pb2.AttachResponse]  # type: ignore[assignment]
     """The life of one host: commands down, events and acknowledgements up. Either side ends the stream to end the host."""
 
 class HostServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Served by the executor on loopback or the cluster's network; a host proves itself with the executor's token."""
+    """Served by the executor on loopback or the cluster's network. A call carries the token of the host's launch spec as
+    `authorization: Bearer <token>`; the secret of the cluster does not open this service.
+    """
 
     @_abc_1.abstractmethod
     def Attach(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-import shutil
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+
+from copycat_connect.private_files import make_private, open_private
 
 from copycat_embedded.ports import LOOPBACK
 
@@ -15,15 +16,17 @@ NODE_ID = 1
 
 
 def format_log_folder(folder: Path) -> None:
-    """Do what Kafka's `StorageTool format` does, without a second of JVM; a formatted folder stays as it is.
+    """Do what Kafka's `StorageTool format` does, without a second of JVM; a formatted folder stays so.
+
+    The folder and all in it are for their owner only.
 
     The checkpoint is the one the tool wrote for this Kafka version: without it only metadata.version would be
     finalized.
     """
+    make_private(folder)
     if (folder / "meta.properties").is_file():
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(TEMPLATE / "bootstrap.checkpoint", folder / "bootstrap.checkpoint")
+    _write(folder / "bootstrap.checkpoint", (TEMPLATE / "bootstrap.checkpoint").read_bytes())
     lines = (
         "version=1",
         f"node.id={NODE_ID}",
@@ -32,7 +35,7 @@ def format_log_folder(folder: Path) -> None:
         "",
     )
     half = folder / "meta.properties.half"
-    half.write_text("\n".join(lines), encoding="utf-8")
+    _write(half, "\n".join(lines).encode())
     half.replace(folder / "meta.properties")  # last and at once: its presence says that the folder is whole
 
 
@@ -64,7 +67,12 @@ def write_broker_properties(
         "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,
         **(more or {}),
     }
-    file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()), encoding="utf-8")
+    _write(file, "".join(f"{key}={value}\n" for key, value in settings.items()).encode())
+
+
+def _write(file: Path, content: bytes) -> None:
+    with open(file, "wb", opener=open_private) as private:
+        private.write(content)
 
 
 def _kafka_id() -> str:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from copycat_connect.private_files import FOR_OTHERS
+
 from copycat_embedded.class_archive import class_archive
 from copycat_embedded.guard import Guard
 from copycat_embedded.java import find_java
@@ -47,6 +49,7 @@ class JavaProgram:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                umask=FOR_OTHERS,  # what it writes, Kafka's segments among it, is for its owner only
                 start_new_session=True,  # Ctrl-C is for us; we stop it in its turn
             )
         self._guard.watch(self._process.pid)

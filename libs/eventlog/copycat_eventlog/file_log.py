@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from copycat_connect.errors import ConfigError, NotWriterError, OutcomeUnknownError
+from copycat_connect.private_files import close_to_others
 
 from copycat_eventlog.java_map import JavaMapError, dump_map, load_map
 from copycat_eventlog.log import Fold, Record, Revision
@@ -57,6 +58,7 @@ class FileLog(MemoryLog):
 
     def _read(self) -> dict[bytes, bytes | None]:
         try:
+            close_to_others(self._path)
             return load_map(self._path.read_bytes())
         except FileNotFoundError:
             if self._path.parent.is_dir():

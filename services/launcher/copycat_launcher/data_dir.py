@@ -10,14 +10,18 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from copycat_connect.config.worker_keys import CLUSTER_SECRET
+from copycat_connect.private_files import close_to_others, make_private, open_private
+
 from copycat_launcher.errors import StartError
 
 LEAVING_SECONDS = 15.0
+OWN_ENTRIES = {"kafka", "logs", "lock", CLUSTER_SECRET.name}
 
 
 @dataclass(frozen=True, slots=True)
 class DataDir:
-    """Where things are in the data directory."""
+    """Where things are in the data directory. All of it is for its owner only."""
 
     root: Path
 
@@ -36,7 +40,9 @@ class DataDir:
 
     @contextlib.asynccontextmanager
     async def locked(self) -> AsyncIterator[int]:
-        """Make the directory and hold its lock; gives the lock's file descriptor.
+        """Make the directory, or close it to other users, and hold its lock; gives its file descriptor.
+
+        A directory that holds things of others, too, stays open; what is ours in it is closed.
 
         A run killed hard leaves programs that need some seconds to end; they are waited for.
 
@@ -44,9 +50,13 @@ class DataDir:
             StartError: Another run uses it, or it cannot be written.
         """
         try:
-            for folder in (self.root, self.kafka, self.root / "logs"):
-                folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.root / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+            if not self.root.is_dir() or all(map(_is_ours, self.root.iterdir())):
+                make_private(self.root)
+            for folder in (self.kafka, self.root / "logs"):
+                make_private(folder)
+            for file in self.root.glob("*.properties"):
+                close_to_others(file)
+            descriptor = open_private(self.root / "lock", os.O_RDWR | os.O_CREAT)
         except OSError as error:
             message = (
                 f"--data-dir {self.root} cannot be used ({error.strerror}). Name a folder you may write."
@@ -71,6 +81,11 @@ class DataDir:
                 )
                 raise StartError(message)
             await asyncio.sleep(0.1)
+
+
+def _is_ours(entry: Path) -> bool:
+    """Return whether we made an entry of the directory; one with a lock in it is that of an embedded copy."""
+    return entry.name in OWN_ENTRIES or entry.suffix == ".properties" or (entry / "lock").exists()
 
 
 def _lock(descriptor: int) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,58 @@ async def test_a_folder_that_cannot_be_made_is_refused_with_the_fix(tmp_path: Pa
     with pytest.raises(StartError, match="Name a folder you may write"):
         async with DataDir(tmp_path / "file" / "data").locked():
             pass
+
+
+@pytest.fixture
+def careless_umask() -> Iterator[None]:
+    """Of a user who shares everything by default."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def modes(root: Path) -> dict[str, str]:
+    """Return the rights of a folder and all in it."""
+    return {
+        str(path.relative_to(root.parent)): stat.filemode(path.lstat().st_mode)
+        for path in (root, *root.rglob("*"))
+    }
+
+
+@pytest.mark.usefixtures("careless_umask")
+async def test_a_new_directory_is_for_its_owner_only(tmp_path: Path) -> None:
+    async with DataDir(tmp_path / "new" / "data").locked():
+        assert modes(tmp_path / "new" / "data") == {
+            "data": "drwx------",
+            "data/kafka": "drwx------",
+            "data/logs": "drwx------",
+            "data/lock": "-rw-------",
+        }
+
+
+@pytest.mark.usefixtures("careless_umask")
+async def test_a_directory_of_an_earlier_run_is_closed_to_others(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    for folder in ("kafka/log", "logs", "orders"):
+        (root / folder).mkdir(parents=True)
+    for file in ("lock", "worker.properties", "logs/config.log", "kafka/log/meta.properties", "orders/lock"):
+        (root / file).write_text("")
+
+    async with DataDir(root).locked():
+        assert {text[4:] for text in modes(root).values()} == {"------"}
+
+
+@pytest.mark.usefixtures("careless_umask")
+async def test_a_directory_shared_with_others_stays_open_but_for_what_is_ours(tmp_path: Path) -> None:
+    root = tmp_path / "shared"
+    (root / "kafka").mkdir(parents=True)
+    for file in ("somebody's", "worker.properties", "kafka/segment"):
+        (root / file).write_text("")
+
+    async with DataDir(root).locked():
+        found = modes(root)
+
+    assert {name for name, rights in found.items() if rights[4:] != "------"} == {
+        "shared",
+        "shared/somebody's",
+    }

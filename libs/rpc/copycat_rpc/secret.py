@@ -7,7 +7,7 @@ import ipaddress
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import grpc
@@ -57,7 +57,7 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def credentials(secret: str) -> Sequence[tuple[str, str]]:
+def credentials(secret: str) -> tuple[tuple[str, str | bytes], ...]:
     """Return the metadata that carries a secret."""
     return ((HEADER, SCHEME + secret),) if secret else ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
@@ -35,9 +36,8 @@ def shared_secret(folder: Path) -> str:
 
 def _offer(file: Path) -> None:
     """Write a new secret unless another process is quicker; a link makes the whole file appear, or fails."""
-    mine = file.with_name(f"{file.name}.{os.getpid()}")
-    mine.unlink(missing_ok=True)  # left by a process of this number that was killed
-    descriptor = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # for its owner only
+    mine = Path(name)
     with os.fdopen(descriptor, "w", encoding="ascii") as half:
         half.write(f"{new_secret()}\n")
     try:

@@ -8,7 +8,12 @@ from collections.abc import Mapping
 MASTER = "spark.master"
 #: Keys of ours that Spark need not see.
 OWN = ("spark.java.home", "spark.class.archive.dir")
-LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    # Other users of this machine reach the driver's ports, too; Spark makes the secret by itself.
+    "spark.authenticate": "true",
+}
 KEPT = "20"
 DEFAULTS = {
     "spark.app.name": "copycat",
@@ -58,5 +63,5 @@ def session_conf(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the session's configuration: our defaults, then whatever `spark.*` the worker sets."""
     given = {key: value for key, value in properties.items() if key.startswith("spark.") and key not in OWN}
     master = given.get(MASTER, f"local[{default_slots()}]")
-    where = LOOPBACK if master.startswith("local") else {}
+    where = LOCAL if master.startswith("local") else {}
     return {MASTER: master, **where, **DEFAULTS, **given}

@@ -36,6 +36,12 @@ def test_a_local_session_listens_on_loopback_only() -> None:
     assert "spark.driver.bindAddress" not in session_conf({"spark.master": "spark://a:1"})
 
 
+def test_on_this_machine_spark_asks_who_calls_and_on_a_cluster_its_administrator_decides() -> None:
+    assert session_conf({})["spark.authenticate"] == "true"
+    assert session_conf({"spark.authenticate": "false"})["spark.authenticate"] == "false"
+    assert "spark.authenticate" not in session_conf({"spark.master": "spark://a:1"})
+
+
 def test_a_given_java_home_without_java_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No Java at"):
         Java.find({"spark.java.home": str(tmp_path)})

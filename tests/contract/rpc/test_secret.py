@@ -23,6 +23,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2_grpc as scheduler_rpc
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat.status.v1 import status_service_pb2_grpc as status_rpc
 from copycat_connect.errors import ConfigError
+from copycat_rpc import secret as secret_module
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.secret import cluster_secret, credentials, new_secret
@@ -85,6 +86,15 @@ async def watch(address: str, secret: str) -> list[str]:
         return [change.removed async for change in watched]
 
 
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what both sides logged about secrets."""
+    return [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == secret_module.__name__ and record.levelno >= logging.WARNING
+    ]
+
+
 async def test_who_has_the_secret_is_answered() -> None:
     server, address = await serve(Service(), SECRET)
     try:
@@ -120,7 +130,7 @@ async def test_a_secret_that_differs_is_an_error_on_both_sides(
         await server.stop(0)
 
     assert service.calls == 0
-    texts = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    texts = warnings_of(caplog)
     ours, theirs = [
         [text for text in texts if text.startswith(side)] for side in ("refused a call", "refused by")
     ]
@@ -188,7 +198,7 @@ async def test_without_a_secret_a_service_on_loopback_starts_with_a_warning(
     await server.start()
     await server.stop(0)
 
-    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
+    assert warnings_of(caplog) == [
         f"config.listen={listen} answers every user of this machine: set cluster.secret in the worker"
         " properties to keep others out"
     ]

@@ -76,7 +76,7 @@ class SinkBatch(Sequence[SinkRecord]):
     `values` is always there. A record object is made when it is asked for, and then kept.
     """
 
-    __slots__ = ("_keys", "_made", "_record_at", "_topics", "values")
+    __slots__ = ("_keys", "_made", "_record_at", "_topics", "_value_schemas", "values")
 
     def __init__(
         self,
@@ -85,6 +85,7 @@ class SinkBatch(Sequence[SinkRecord]):
         *,
         keys: list[ConnectValue] | None = None,
         topics: Sequence[str] | None = None,
+        value_schemas: Sequence[Schema | None] | None = None,
     ) -> None:
         """Wrap columns.
 
@@ -93,11 +94,13 @@ class SinkBatch(Sequence[SinkRecord]):
             record_at: Makes the record at an index; called at most once for each.
             keys: The converted keys, when they are at hand.
             topics: The topic of each record, when at hand.
+            value_schemas: The schema of each value, when at hand.
         """
         self.values = values
         self._record_at = record_at
         self._keys = keys
         self._topics = topics
+        self._value_schemas = value_schemas
         self._made: list[SinkRecord | None] | None = None
 
     @classmethod
@@ -118,6 +121,13 @@ class SinkBatch(Sequence[SinkRecord]):
         if self._topics is None:
             self._topics = [record.topic for record in self]
         return self._topics
+
+    @property
+    def value_schemas(self) -> Sequence[Schema | None]:
+        """The schema of each value."""
+        if self._value_schemas is None:
+            self._value_schemas = [record.value_schema for record in self]
+        return self._value_schemas
 
     def __len__(self) -> int:
         return len(self.values)

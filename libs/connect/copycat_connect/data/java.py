@@ -8,8 +8,12 @@ import struct
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from copycat_connect.data.value import ConnectValue
+
+if TYPE_CHECKING:
+    from copycat_connect.data.schema import Schema
 
 # Java replaces an encoded surrogate as one malformed sequence, Python byte by byte.
 _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
@@ -184,6 +188,29 @@ _TEXTS: dict[type, Callable[[ConnectValue], str]] = {
 def to_text(value: ConnectValue) -> str:
     """Return Java's toString of a value: `true`, `1.0E10`, `null`, `{a=1, b=x}`, `[1, 2]`, `Struct{a=1}`."""
     return _TEXTS.get(type(value), str)(value)
+
+
+def to_text_under(schema: Schema | None, value: ConnectValue) -> str:
+    """Return Java's toString of a value under its schema.
+
+    The schema alone says which floats have 32 bits: `1.1` and not `1.100000023841858`, also inside of lists,
+    maps and structs.
+    """
+    if schema is None or not schema.holds_float32:
+        return to_text(value)
+    match value:
+        case float():
+            return float_text(value)
+        case list() | tuple():
+            return "[" + ", ".join(to_text_under(schema.value, item) for item in value) + "]"
+        case dict():
+            pairs = (
+                f"{to_text_under(schema.key, key)}={to_text_under(schema.value, item)}"
+                for key, item in value.items()
+            )
+            return "{" + ", ".join(pairs) + "}"
+        case _:
+            return to_text(value)
 
 
 def decode_utf8(encoded: bytes) -> str:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
-from copycat_connect.data.java import map_template, to_text
+from copycat_connect.data.java import map_template, to_text, to_text_under
+from copycat_connect.data.schema import Schema
 from copycat_connect.data.struct import Struct
 from copycat_connect.data.value import ConnectValue
 
 #: Types that `%s` writes as Java does.
 _PLAIN = frozenset({str, int})
+#: Types whose text may depend on their schema: what 32-bit floats look like.
+_UNDER_SCHEMA = frozenset({float, list, tuple, dict})
 
 
-def to_lines(values: Sequence[ConnectValue], end: str) -> str:
-    """Return Java's toString of every value, each with a line end."""
+def to_lines(
+    values: Sequence[ConnectValue], end: str, schemas: Callable[[], Sequence[Schema | None]] | None = None
+) -> str:
+    """Return Java's toString of every value, each with a line end.
+
+    Args:
+        values: The values.
+        end: The line end.
+        schemas: Returns the schema of each value; asked only when a text depends on them; None means
+            that all are schemaless.
+    """
     if not values:
         return ""
     kinds = set(map(type, values))
@@ -23,7 +35,11 @@ def to_lines(values: Sequence[ConnectValue], end: str) -> str:
         text = _lines_of_maps(values, end)
     elif kinds == {Struct}:
         text = _lines_of_structs(values, end)
-    return end.join([*map(to_text, values), ""]) if text is None else text
+    if text is not None:
+        return text
+    if schemas is None or kinds.isdisjoint(_UNDER_SCHEMA):
+        return end.join([*map(to_text, values), ""])
+    return end.join([*map(to_text_under, schemas(), values), ""])
 
 
 def _lines_of_maps(values: Sequence[dict[ConnectValue, ConnectValue]], end: str) -> str | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final
 
 from copycat_connect.data.java import float_text
+from copycat_connect.data.schema import SchemaType
+from copycat_connect.data.value import ConnectValue
 
 
 class Int8(int):
@@ -32,3 +35,18 @@ class Float32(float):
 
     def __str__(self) -> str:
         return float_text(self)
+
+
+_NARROW: Final[Mapping[SchemaType, Callable[[ConnectValue], ConnectValue]]] = {
+    SchemaType.INT8: Int8,
+    SchemaType.INT16: Int16,
+    SchemaType.INT32: Int32,
+    SchemaType.FLOAT32: Float32,
+}
+
+
+def narrowed(value: ConnectValue, type_: SchemaType) -> ConnectValue:
+    """Return a number as one that says by itself that it is of a narrow type; other values as they are."""
+    if type(value) not in (int, float) or type_ not in _NARROW:
+        return value
+    return _NARROW[type_](value)

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from copycat_connect.data.headers import Header, Headers
-from copycat_connect.data.java import to_text
+from copycat_connect.data.java import to_text, to_text_under
 from copycat_connect.data.schema import Schema
 from copycat_connect.data.value import ConnectValue
 
@@ -118,12 +118,14 @@ class ConnectRecord:
 
     def __str__(self) -> str:
         headers = ", ".join(
-            f"ConnectHeader(key={header.key}, value={to_text(header.value)}, schema={to_text(header.schema)})"
+            f"ConnectHeader(key={header.key}, value={to_text_under(header.schema, header.value)}, "
+            f"schema={to_text(header.schema)})"
             for header in self._headers
         )
         return (
             f"ConnectRecord{{topic='{self.topic}', kafkaPartition={to_text(self.kafka_partition)}, "
-            f"key={to_text(self.key)}, keySchema={to_text(self.key_schema)}, value={to_text(self.value)}, "
+            f"key={to_text_under(self.key_schema, self.key)}, keySchema={to_text(self.key_schema)}, "
+            f"value={to_text_under(self.value_schema, self.value)}, "
             f"valueSchema={to_text(self.value_schema)}, timestamp={to_text(self.timestamp)}, "
             f"headers=ConnectHeaders(headers={headers})}}"
         )

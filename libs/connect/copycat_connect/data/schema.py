@@ -84,12 +84,19 @@ class Schema:
     _by_name: Mapping[str, Field] = field(init=False, repr=False, compare=False)
     struct_template: str = field(init=False, repr=False, compare=False)
     """Java's text of a struct without nulls, its values to be filled in."""
+    holds_float32: bool = field(init=False, repr=False, compare=False)
+    """True when a value, or a part of it at any depth, is a FLOAT32: as text it has the digits of 32 bits."""
 
     def __post_init__(self) -> None:
         """Index the members by name."""
         object.__setattr__(self, "_by_name", {member.name: member for member in self.field_list})
         members = (member.name.replace("%", "%%") + "=%s" for member in self.field_list)
         object.__setattr__(self, "struct_template", "Struct{" + ",".join(members) + "}")
+        parts = [member.schema for member in self.field_list] if self.field_list else (self.key, self.value)
+        holds = self.type is SchemaType.FLOAT32 or any(
+            part is not None and part.holds_float32 for part in parts
+        )
+        object.__setattr__(self, "holds_float32", holds)
 
     def __hash__(self) -> int:
         return hash((self.type, self.optional, self.name, self.version, len(self.field_list)))

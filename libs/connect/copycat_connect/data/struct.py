@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from copycat_connect.data.java import to_text
+from copycat_connect.data.java import to_text_under
 from copycat_connect.data.schema import Field, Schema, SchemaType
 from copycat_connect.data.validation import validate_value
 from copycat_connect.data.value import ConnectValue
@@ -119,7 +119,7 @@ class Struct:
         if _PLAIN.issuperset(map(type, values)):
             return self.schema.struct_template % tuple(values)
         set_fields = (
-            f"{field.name}={to_text(value)}"
+            f"{field.name}={to_text_under(field.schema, value)}"
             for field, value in zip(self.schema.field_list, values, strict=True)
             if value is not None
         )

@@ -81,7 +81,7 @@ def _split(pattern: str) -> tuple[_Part, ...]:
             raise ConfigError("Unterminated quote")
         tokens.append(token)
         place = token.end()
-    following = [*tokens[1:], None]
+    following = [*tokens[1:], None][: len(tokens)]
     return tuple(_part(token, after) for token, after in zip(tokens, following, strict=True))
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time
 
 from copycat_connect.data import logical
 from copycat_connect.data.java import round_to_float32
+from copycat_connect.data.narrow import narrowed
 from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.data.schema_and_value import SchemaAndValue
 from copycat_connect.data.value import ConnectValue
@@ -47,7 +48,10 @@ def fit(element: SchemaAndValue | None, common: Schema | None) -> ConnectValue:
         if common is not None:
             raise DataError("Unable to convert a null value to a schema that requires a value")
         return None
-    if common is None or element.schema == common:
+    if common is None:
+        # No schema of the list or map tells its elements' widths.
+        return element.value if element.schema is None else narrowed(element.value, element.schema.type)
+    if element.schema == common:
         return element.value
     return _convert(element.value, common)
 

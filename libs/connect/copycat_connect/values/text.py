@@ -13,6 +13,7 @@ from copycat_connect.data.logical import (
     timestamp_from_millis,
     timestamp_to_millis,
 )
+from copycat_connect.data.narrow import Float32
 from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.data.struct import Struct
 from copycat_connect.data.value import ConnectValue
@@ -65,7 +66,7 @@ def _text(schema: Schema | None, value: ConnectValue, *, embedded: bool) -> str:
             text = to_text(value)
         case float():
             single = schema is not None and schema.type is SchemaType.FLOAT32
-            text = float_text(value) if single else double_text(value)
+            text = float_text(value) if single or type(value) is Float32 else double_text(value)
         case bytes() | bytearray() | memoryview():
             encoded = b64encode(value).decode()
             text = f'"{encoded}"' if embedded else encoded

@@ -7,7 +7,7 @@ from typing import cast
 
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, Width
 from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
-from copycat_connect.data.java import decode_utf8, to_text
+from copycat_connect.data.java import decode_utf8, to_text_under
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
@@ -55,11 +55,13 @@ class StringConverter(Converter, HeaderConverter):
         self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
     ) -> bytes | None:
         """Return the encoded toString; null stays null."""
-        del topic, headers, schema
+        del topic, headers
         if value is None:
             return None
         try:
-            return (value if type(value) is str else to_text(value)).encode(self._encoding, "replace")
+            return (value if type(value) is str else to_text_under(schema, value)).encode(
+                self._encoding, "replace"
+            )
         except (RecursionError, UnicodeError) as error:
             raise DataError("Failed to serialize to a string: ") from error
 
@@ -86,7 +88,7 @@ class StringConverter(Converter, HeaderConverter):
         return [
             value.encode("utf-8", "replace")
             if type(value) is str
-            else (None if value is None else to_text(value).encode("utf-8", "replace"))
+            else (None if value is None else to_text_under(schema, value).encode("utf-8", "replace"))
             for value in values
         ]
 

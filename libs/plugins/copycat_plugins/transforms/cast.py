@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaBuilder, SchemaType, Struct
-from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
+from copycat_connect.data.narrow import narrowed
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.transformations import Values
 
@@ -22,17 +22,12 @@ from copycat_plugins.transforms.fields import (
     read_field,
     start_like,
 )
+from copycat_plugins.transforms.name_pairs import in_hash_order, split_pair
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
 SPEC = "spec"
 _PURPOSE = "cast types"
-_NARROW: Mapping[SchemaType, Callable[[ConnectValue], ConnectValue]] = {
-    SchemaType.INT8: Int8,
-    SchemaType.INT16: Int16,
-    SchemaType.INT32: Int32,
-    SchemaType.FLOAT32: Float32,
-}
 
 
 def parse_casts(mappings: Sequence[str]) -> tuple[dict[str, SchemaType], SchemaType | None]:
@@ -44,20 +39,21 @@ def parse_casts(mappings: Sequence[str]) -> tuple[dict[str, SchemaType], SchemaT
     casts: dict[str, SchemaType] = {}
     whole: SchemaType | None = None
     for mapping in mappings:
-        name, *types = mapping.split(":")
-        if len(types) > 1:
+        parts = split_pair(mapping)
+        if len(parts) not in (1, 2):
             raise invalid_value("renames", list(mappings), f"Invalid rename mapping: {mapping}")
-        if types:
-            casts[name.strip()] = _parse_type(types[0])
+        if len(parts) == 2:
+            casts[parts[0].strip()] = _parse_type(parts[1])
         else:
-            whole = _parse_type(name)
+            whole = _parse_type(parts[0])
     if whole is not None and (casts or len(mappings) > 1):
         message = (
             "Cast transformations that specify a type to cast the entire value to may only specify a single "
             "cast in their spec"
         )
         raise ConfigError(message)
-    return casts, whole
+    # Of several fields that fail Kafka Connect names the first of its hash map.
+    return {name: casts[name] for name in in_hash_order(casts)}, whole
 
 
 def _parse_type(text: str) -> SchemaType:
@@ -118,7 +114,9 @@ class Cast(SidedTransformation):
             return None, self._schemaless(value, owned=owned)
         updated = self._schemas.get(schema)
         if self._whole is not None:
-            return updated, cast(schema, value, self._whole)
+            changed = cast(schema, value, self._whole)
+            # A schema that keeps the name of a logical type does not say what the value is now.
+            return updated, changed if updated.name is None else narrowed(changed, self._whole)
         source, result = require_struct(value, _PURPOSE, schema), Struct(updated)
         for field, target in zip(schema.fields, updated.fields, strict=True):
             item = read_field(source, field, replace_null=self._replace_null)
@@ -139,7 +137,7 @@ class Cast(SidedTransformation):
             for fields in values:
                 item = fields.get(name)
                 quick = direct.get(type(item))
-                fields[name] = quick(item) if quick else _narrow(cast(None, item, wanted), wanted)
+                fields[name] = quick(item) if quick else narrowed(cast(None, item, wanted), wanted)
         return None, values
 
     def _change_structs(self, schema: Schema, values: list[ConnectValue]) -> Values | None:
@@ -157,10 +155,10 @@ class Cast(SidedTransformation):
 
     def _schemaless(self, value: ConnectValue, *, owned: bool) -> ConnectValue:
         if self._whole is not None:
-            return _narrow(cast(None, value, self._whole), self._whole)
+            return narrowed(cast(None, value, self._whole), self._whole)
         fields = require_map(value, _PURPOSE) if owned else dict(require_map(value, _PURPOSE))
         for name, wanted in self._casts.items():
-            fields[name] = _narrow(cast(None, fields.get(name), wanted), wanted)
+            fields[name] = narrowed(cast(None, fields.get(name), wanted), wanted)
         return fields
 
     def _cast_schema(self, schema: Schema) -> Schema:
@@ -186,10 +184,6 @@ class Cast(SidedTransformation):
         if schema.default is not None:
             builder.default_value(cast(schema, schema.default, wanted))
         return builder.build()
-
-
-def _narrow(value: ConnectValue, type_: SchemaType) -> ConnectValue:
-    return _NARROW[type_](value) if value is not None and type_ in _NARROW else value
 
 
 PLUGINS = sided_plugins(

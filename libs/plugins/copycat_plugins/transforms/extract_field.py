@@ -38,6 +38,7 @@ class ExtractField(SidedTransformation):
         parsed = CONFIG.parse(config)
         self._field: str = parsed[FIELD]
         self._steps = split_path(self._field, nested=parsed[SYNTAX].upper() == "V2")
+        self._is_empty = not self._field and parsed[SYNTAX].upper() == "V2"
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(
@@ -45,6 +46,9 @@ class ExtractField(SidedTransformation):
     ) -> tuple[Schema | None, ConnectValue]:
         """Return the field."""
         del record
+        if self._is_empty and value is not None:
+            (require_map if schema is None else require_struct)(value, _PURPOSE)
+            raise DataError("The path of ExtractField is empty: give the key field a name or a path")
         if schema is None:
             found = None if value is None else value_in_map(require_map(value, _PURPOSE), self._steps)
             # What was inside is not the caller's to change.

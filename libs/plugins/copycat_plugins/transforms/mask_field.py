@@ -9,12 +9,14 @@ from decimal import Decimal, InvalidOperation
 from copycat_connect.config import HIGH, LIST, LOW, STRING, ConfigDef, ConfigKey, non_empty
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct, validate_value
 from copycat_connect.data.java import class_text, round_to_float32
+from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import DataError
 from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field
 from copycat_plugins.transforms.name_lists import some_names
+from copycat_plugins.transforms.name_pairs import in_hash_order, set_slots
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
 
@@ -22,6 +24,7 @@ FIELDS = "fields"
 REPLACEMENT = "replacement"
 _PURPOSE = "mask fields"
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32}
+_NARROW_BITS = {Int8: 8, Int16: 16, Int32: 32}
 CONFIG = ConfigDef(
     ConfigKey(FIELDS, LIST, HIGH, validator=some_names, doc="The fields to mask."),
     ConfigKey(
@@ -42,7 +45,9 @@ class MaskField(SidedTransformation):
     def configure(self, config: Mapping[str, str | None]) -> None:
         """Take the fields and the replacement."""
         parsed = CONFIG.parse(config)
-        self._fields = frozenset(parsed[FIELDS])
+        # Of several that cannot be masked Kafka Connect names the first of its hash set.
+        names = parsed[FIELDS]
+        self._fields = dict.fromkeys(in_hash_order(names, set_slots(len(names))))
         self._replacement: str | None = parsed[REPLACEMENT]
         self._replace_null: bool = parsed[REPLACE_NULL]
 
@@ -134,9 +139,13 @@ def _replace(schema: Schema | None, value: ConnectValue, replacement: str) -> Co
     if isinstance(value, Decimal):
         return number
     if isinstance(value, float):
-        single = schema is not None and schema.type is SchemaType.FLOAT32
-        return round_to_float32(float(number)) if single else float(number)
-    return _cut(int(number), 64 if schema is None else _BITS.get(schema.type, 64))
+        single = type(value) is Float32 or (schema is not None and schema.type is SchemaType.FLOAT32)
+        masked: ConnectValue = round_to_float32(float(number)) if single else float(number)
+    else:
+        narrow = _NARROW_BITS.get(type(value), 64)
+        masked = _cut(int(number), narrow if schema is None else _BITS.get(schema.type, 64))
+    # What told its width by itself still does.
+    return masked if type(value) in (int, float) else type(value)(masked)
 
 
 def _cut(number: int, bits: int) -> int:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TypeVar
 
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, matches_java_regex
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.data import ConnectRecord
-from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
 
+from copycat_plugins.transforms.replacement import expand
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)
@@ -24,7 +24,6 @@ CONFIG = ConfigDef(
     ConfigKey(REPLACEMENT, STRING, HIGH, doc="New topic; $1 stands for the first group."),
 )
 _MOST_KNOWN = 1000
-_REFERENCE = re.compile(r"\\(?P<escaped>.)|\$(?P<number>\d+)|\$\{(?P<name>[a-zA-Z]\w*)\}", re.DOTALL)
 
 
 class RegexRouter(Transformation):
@@ -53,40 +52,9 @@ class RegexRouter(Transformation):
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             matches = self._regex.fullmatch(topic) is not None
-            known = self._regex.sub(self._expand, topic, count=1) if matches else topic
+            known = self._regex.sub(partial(expand, self._replacement), topic, count=1) if matches else topic
             self._known[topic] = known
         return known
-
-    def _expand(self, found: re.Match[str]) -> str:
-        def refer(reference: re.Match[str]) -> str:
-            if reference["escaped"]:
-                return reference["escaped"]
-            if reference["name"]:
-                return self._named(found, reference["name"])
-            # Java takes as many digits as there are groups for.
-            digits = reference["number"]
-            length = max(
-                1,
-                next(
-                    size
-                    for size in range(len(digits), -1, -1)
-                    if size < 2 or int(digits[:size]) <= found.re.groups
-                ),
-            )
-            group = int(digits[:length])
-            if group > found.re.groups:
-                message = f"No group {group}"
-                raise DataError(message)
-            return (found[group] or "") + digits[length:]
-
-        return _REFERENCE.sub(refer, self._replacement)
-
-    @staticmethod
-    def _named(found: re.Match[str], name: str) -> str:
-        if name not in found.re.groupindex:
-            message = f"No group with name {{{name}}}"
-            raise DataError(message)
-        return found[name] or ""
 
 
 PLUGIN = plain_plugin(

@@ -14,6 +14,7 @@ from copycat_connect.plugin.transformations import Values
 from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
+from copycat_plugins.transforms.name_pairs import in_hash_order, split_pair
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
@@ -26,10 +27,10 @@ _PURPOSE = "field replacement"
 def _parse_renames(mappings: Sequence[str]) -> dict[str, str]:
     renames = {}
     for mapping in mappings:
-        old, *new = mapping.split(":")
-        if len(new) != 1:
+        pair = split_pair(mapping)
+        if len(pair) != 2:
             raise invalid_value(RENAMES, list(mappings), f"Invalid rename mapping: {mapping}")
-        renames[old] = new[0]
+        renames[pair[0]] = pair[1]
     return renames
 
 
@@ -67,7 +68,8 @@ class ReplaceField(SidedTransformation):
         self._renames = _parse_renames(parsed[RENAMES])
         # One name after the other is enough when no new name is an old one too.
         self._is_local = not self._include and not self._renames.keys() & set(self._renames.values())
-        self._old_names = {new: old for old, new in self._renames.items()}
+        # Of two that are renamed alike Kafka Connect reads the one its hash map gives last.
+        self._old_names = {self._renames[old]: old for old in in_hash_order(self._renames)}
         self._replace_null: bool = parsed[REPLACE_NULL]
 
     def change(

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, SinkRecord, Struct
+from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SinkRecord, Struct
 from copycat_connect.data.java import class_name
-from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
+from copycat_connect.data.narrow import narrowed
 from copycat_connect.errors import DataError
-
-_NARROW: Mapping[SchemaType, Callable[[], ConnectValue]] = {
-    SchemaType.INT8: Int8,
-    SchemaType.INT16: Int16,
-    SchemaType.INT32: Int32,
-    SchemaType.FLOAT32: Float32,
-}
 
 
 def require_map(value: ConnectValue, purpose: str) -> dict[ConnectValue, ConnectValue]:
@@ -37,8 +28,7 @@ def require_struct(value: ConnectValue, purpose: str, schema: Schema | None = No
 
 
 def _class_by_schema(schema: Schema, value: ConnectValue) -> str:
-    narrow = _NARROW.get(schema.type) if isinstance(value, int | float) else None
-    return class_name(value if narrow is None else narrow())
+    return class_name(narrowed(value, schema.type))
 
 
 def require_schema(schema: Schema | None, purpose: str) -> Schema:

@@ -92,8 +92,9 @@ class TimestampConverter(SidedTransformation):
         return updated, self._converted(require_struct(value, _PURPOSE, schema), updated)
 
     def _convert(self, schema: Schema | None, value: ConnectValue) -> ConnectValue:
-        if value is None:
+        if schema is None and value is None:
             return None
+        # Also of null the schema must be one of a point in time.
         return self._formats.convert(value, form_of(schema, value), self._target)
 
     def _updated(self, schema: Schema) -> Schema:

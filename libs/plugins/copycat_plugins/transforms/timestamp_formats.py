@@ -24,7 +24,7 @@ from copycat_connect.data import (
     logical,
 )
 from copycat_connect.data.java import class_text
-from copycat_connect.errors import DataError
+from copycat_connect.errors import ConnectError, DataError
 from copycat_connect.values.date_pattern import DatePattern
 
 NAMES = ("string", "unix", "Date", "Time", "Timestamp")
@@ -51,13 +51,14 @@ def form_of(schema: Schema | None, value: ConnectValue) -> str:
     """Return the form a value has.
 
     Raises:
-        DataError: It has none of them.
+        ConnectError: Its schema is of none of them.
+        DataError: It is schemaless, and has none of them.
     """
     if schema is not None:
         form = _BY_NAME.get(schema.name or "") or _BY_TYPE.get(schema.type)
         if form is None:
             message = f"Schema {schema} does not correspond to a known timestamp type format"
-            raise DataError(message)
+            raise ConnectError(message)
         return form
     if isinstance(value, (datetime, date, time)):
         return "Timestamp"

@@ -84,8 +84,9 @@ class Decoder:
                 columns = columns.at(changed.places)
             columns = columns.with_values(changed.schema, changed.values)
         if done == len(self._chain):
+            schemas, values = columns.values
             return SinkBatch(
-                columns.values[1], columns.record_at, keys=columns.keys[1], topics=columns.topics
+                values, columns.record_at, keys=columns.keys[1], topics=columns.topics, value_schemas=schemas
             )
         return SinkBatch.of(self._transformed(columns.records(), columns.messages, done))
 

@@ -38,7 +38,7 @@ class FileStreamSinkTask(SinkTask):
         try:
             text = os.linesep.join(lines)
         except TypeError:
-            text = to_lines(records.values, os.linesep)
+            text = to_lines(records.values, os.linesep, lambda: records.value_schemas)
         self._file.append(text.encode("utf-8", "replace"))
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:

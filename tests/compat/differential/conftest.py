@@ -8,6 +8,7 @@ import pytest
 
 from tests.compat.differential.java_values import JavaValues
 from tests.compat.differential.kafka_classes import KafkaClasses
+from tests.compat.differential.oracle import Oracle
 
 
 @pytest.fixture(scope="package")
@@ -20,3 +21,8 @@ def kafka_classes() -> Iterator[KafkaClasses]:
 @pytest.fixture(scope="package")
 def java_values(kafka_classes: KafkaClasses) -> JavaValues:
     return JavaValues(kafka_classes)
+
+
+@pytest.fixture(scope="package")
+def oracle(kafka_classes: KafkaClasses) -> Oracle:
+    return Oracle(kafka_classes.jvm)

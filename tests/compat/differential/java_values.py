@@ -36,7 +36,7 @@ class JavaValues:
         """Prepare the calls."""
         self._classes = classes
         jvm = classes.jvm
-        self._jvm = jvm
+        self.jvm = jvm
         self._lookup = jvm.java.lang.invoke.MethodHandles.publicLookup()
         self._class = jvm.java.lang.Class.forName
         self._string, self._object = self._class("java.lang.String"), self._class("java.lang.Object")
@@ -105,13 +105,13 @@ class JavaValues:
         """Return a SchemaAndValue as JsonConverter writes it; a failure of that is its text."""
         if found is None:  # SimpleHeaderConverter's answer to "null"
             return None
-        once = self._jvm.java.util.Collections.singletonList(found)
+        once = self.jvm.java.util.Collections.singletonList(found)
         items = once.stream().map(self._value_of).collect(self._to_list)
         return self._description(found.schema(), items)
 
     def projected(self, source: Any, value: JavaValue, target: Any) -> dict[str, Any]:
         """Project a value; the answer is the value as JsonConverter writes it, or the failure's chain."""
-        arguments = self._jvm.java.util.ArrayList()
+        arguments = self.jvm.java.util.ArrayList()
         arguments.add(source)
         arguments.addAll(value.items)
         arguments.add(target)
@@ -129,7 +129,7 @@ class JavaValues:
         return None if data is None else json.loads(bytes(data))
 
     def _arguments(self, schema: Any, items: Any, names: tuple[str, ...]) -> Any:
-        arguments = self._jvm.java.util.ArrayList()
+        arguments = self.jvm.java.util.ArrayList()
         for name in names:
             arguments.add(name)
         arguments.add(schema)

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from copycat_connect.config.java_regex import compile_java_regex
-from copycat_connect.values.date_pattern import DatePattern
 from copycat_connect.values.parsing import parse_value
 from copycat_connect.values.text import value_to_text
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from py4j.protocol import Py4JJavaError
 
 from tests.compat.differential.kafka_classes import KafkaClasses
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: From 1583 on; until 1582 Java counts by the Julian calendar, Python by the Gregorian one.
-GREGORIAN = -12_212_553_600_000
-LAST = datetime.max.replace(tzinfo=UTC)
-#: Letters of SimpleDateFormat, some of them repeated.
-LETTERS = st.tuples(st.sampled_from("GyYMLwWDdFEuaHkKhmsSzZX"), st.integers(1, 4))
-PATTERNS = st.lists(
-    LETTERS.map(lambda found: found[0] * (min(found[1], 3) if found[0] == "X" else found[1]))
-    | st.sampled_from(("-", " ", ":", "'at'", "''")),
-    min_size=1,
-    max_size=6,
-).map("".join)
-#: Patterns as people write them, to be read with.
-READABLE = (
-    "yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "dd/MM/yyyy HH:mm", "EEE, d MMM yyyy", "yyyyMMddHHmmss",
-    "MMMM d yyyy hh:mm a", "yyyy-DDD", "H:m:s", "yyyy-MM-dd HH:mm:ss Z",
-)  # fmt: skip
 REGEXES = (
     r"orders-\d+", r"[a-c&&[^b]]x", r"\p{Alpha}+", r"(?i)ORDERS", r"a|ab", r"\Qa.b\E.*", r"(?<x>a)\k<x>",
     r"[[a-b][x]]", r"[^a[bc]]+", r"[^a-c&&[^b]]*", r"[\P{Alpha}&&[^0-9]]", r"[]a]+", r"[\]x-]*", r"[\h1]+",
@@ -49,42 +29,6 @@ steady: Callable[[Any], Any] = settings(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-
-
-def moments() -> st.SearchStrategy[int]:
-    return st.integers(GREGORIAN, 4_000_000_000_000)
-
-
-def test_points_in_time_are_written_as_java_writes_them(kafka_classes: KafkaClasses) -> None:
-    @steady
-    @given(PATTERNS, moments())
-    def compare(pattern: str, millis: int) -> None:
-        java = kafka_classes.date_format(pattern).format(kafka_classes.date(millis))
-        assert DatePattern(pattern).format(EPOCH + timedelta(milliseconds=millis)) == java
-
-    compare()
-
-
-@pytest.mark.parametrize("pattern", READABLE)
-def test_points_in_time_are_read_as_java_reads_them(pattern: str, kafka_classes: KafkaClasses) -> None:
-    java = kafka_classes.date_format(pattern)
-
-    @steady
-    @given(
-        moments().map(lambda millis: EPOCH + timedelta(milliseconds=millis)), st.text("0aZ-:. ", max_size=3)
-    )
-    def compare(moment: datetime, tail: str) -> None:
-        text = DatePattern(pattern).format(moment)[: 40 - len(tail)] + tail
-        found = DatePattern(pattern).parse(text)
-        try:
-            expected = java.parse(text).getTime()
-        except Py4JJavaError:
-            assert found is None
-        else:
-            beyond = expected >= (LAST - EPOCH) / timedelta(milliseconds=1)  # no date of Python's
-            assert found == (None if beyond else EPOCH + timedelta(milliseconds=expected))
-
-    compare()
 
 
 @pytest.mark.parametrize("regex", REGEXES)

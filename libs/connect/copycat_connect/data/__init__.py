@@ -1,6 +1,7 @@
 """The data model: schemas, structs, records, headers and batches."""
 
 from copycat_connect.data.batches import SinkBatch, SourceBatch
+from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.headers import Header, Headers
 from copycat_connect.data.logical import (
     DATE_SCHEMA,
@@ -71,6 +72,8 @@ __all__ = [
     "TIME_SCHEMA",
     "ConnectRecord",
     "ConnectValue",
+    "FarDate",
+    "FarTimestamp",
     "Field",
     "Header",
     "Headers",

@@ -6,10 +6,11 @@ import math
 import re
 import struct
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from copycat_connect.data.java_calendar import java_date_text
 from copycat_connect.data.value import ConnectValue
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 #: Types that `%s` writes as Java does.
 _PLAIN = frozenset({str, int})
 _MOST_TEMPLATES = 256
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLI = timedelta(milliseconds=1)
 _templates: dict[tuple[ConnectValue, ...], str] = {}
 
 _CLASSES: dict[type, str] = {
@@ -131,12 +134,7 @@ def _date_text(value: ConnectValue) -> str:
             moment = datetime(value.year, value.month, value.day, tzinfo=UTC)
         case _:
             moment = datetime.combine(date(1970, 1, 1), value, tzinfo=UTC)
-    moment = moment.astimezone(UTC)
-    weekday = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[moment.weekday()]
-    month = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")[
-        moment.month - 1
-    ]
-    return f"{weekday} {month} {moment:%d %H:%M:%S} UTC {moment.year}"
+    return java_date_text((moment - _EPOCH) // _MILLI)
 
 
 def _list_text(value: list[ConnectValue]) -> str:

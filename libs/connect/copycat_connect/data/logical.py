@@ -1,7 +1,8 @@
 """Logical types: a name on a physical type that gives its values another Python class.
 
 Decimal is `decimal.Decimal`, Date `datetime.date`, Time `datetime.time` and Timestamp an aware
-`datetime.datetime`. All have millisecond precision on the wire; finer parts are cut off.
+`datetime.datetime`; outside of the years 1 to 9999, which Python's classes cannot hold, FarDate and
+FarTimestamp stand for them. All have millisecond precision on the wire; finer parts are cut off.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
+from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.errors import DataError
 
@@ -95,18 +97,19 @@ def decimal_from_bytes(schema: Schema, encoded: bytes) -> Decimal:
     return Decimal((sign, digits, -decimal_scale(schema)))
 
 
-def date_to_days(value: date) -> int:
+def date_to_days(value: date | FarDate) -> int:
     """Encode days since the epoch."""
+    if isinstance(value, FarDate):
+        return value.days
     return value.toordinal() - _EPOCH.toordinal()
 
 
-def date_from_days(days: int) -> date:
+def date_from_days(days: int) -> date | FarDate:
     """Decode days since the epoch."""
     try:
         return date.fromordinal(days + _EPOCH.toordinal())
-    except (ValueError, OverflowError) as error:
-        message = f"Date {days} days from the epoch is outside of the years 1 to 9999"
-        raise DataError(message) from error
+    except (ValueError, OverflowError):
+        return FarDate(days)
 
 
 def time_to_millis(value: time) -> int:
@@ -121,16 +124,17 @@ def time_from_millis(millis: int) -> time:
     return (_EPOCH + millis * _MILLI).time()
 
 
-def timestamp_to_millis(value: datetime) -> int:
+def timestamp_to_millis(value: datetime | FarTimestamp) -> int:
     """Encode milliseconds since the epoch; a naive value counts as UTC."""
+    if isinstance(value, FarTimestamp):
+        return value.millis
     aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MILLI
 
 
-def timestamp_from_millis(millis: int) -> datetime:
+def timestamp_from_millis(millis: int) -> datetime | FarTimestamp:
     """Decode milliseconds since the epoch, as UTC."""
     try:
         return _EPOCH + timedelta(milliseconds=millis)
-    except OverflowError as error:
-        message = f"Timestamp {millis} ms from the epoch is outside of the years 1 to 9999"
-        raise DataError(message) from error
+    except OverflowError:
+        return FarTimestamp(millis)

@@ -8,6 +8,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.java import class_text
 from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP
 from copycat_connect.data.schema import Schema, SchemaType
@@ -59,9 +60,9 @@ _PHYSICAL: dict[SchemaType, Check] = {
 }
 _LOGICAL: dict[str, Check] = {
     DECIMAL: lambda value: isinstance(value, Decimal),
-    DATE: lambda value: isinstance(value, date) and not isinstance(value, datetime),
+    DATE: lambda value: isinstance(value, (date, FarDate)) and not isinstance(value, datetime),
     TIME: lambda value: isinstance(value, time),
-    TIMESTAMP: lambda value: isinstance(value, datetime),
+    TIMESTAMP: lambda value: isinstance(value, (datetime, FarTimestamp)),
 }
 
 

@@ -2,16 +2,20 @@
 
 Known are all its letters and quoted text. Parsing takes a prefix of the text; parts beyond their range carry
 over; two digits of a year mean 1946 to 2045. The weeks w W F and the week's year Y are written but not read.
+Points in time are milliseconds since the epoch, of any year, and days are those of Java's calendar: Julian
+until 1582-10-04. A zone that is named has the offset of its name at any time, PST always 8 hours behind UTC.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
+from copycat_connect.data.java_calendar import DAY_MILLIS, day_number, day_of_year_number
 from copycat_connect.errors import ConfigError
-from copycat_connect.values.date_fields import NUMBERS, year_of_week
+from copycat_connect.values.date_fields import NUMBERS, DateFields
+from copycat_connect.values.date_zones import parse_zone
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
@@ -22,7 +26,7 @@ _TOKENS = re.compile(
     r"(?P<quote>'')|'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([a-zA-Z])\4*)|(?P<text>[^a-zA-Z']+)"
 )
 _CENTURY_START = 1946
-_ZONE = re.compile(r"(?:UTC|GMT|Z)?(?:(?P<sign>[+-])(?P<hours>\d{1,2}):?(?P<minutes>\d{2})?)?")
+_NUMBER = re.compile(r"[ \t]*(-?[0-9]+)")
 Numbers = dict[str, int]
 
 #: Letters that only format: what Java makes of weeks in a text depends on whatever else the text says.
@@ -37,7 +41,7 @@ class _Part:
     count: int
     text: str
     abuts_number: bool
-    """True when a number follows at once, so that this one has exactly `count` digits."""
+    """True when a number follows at once, so that this one takes `count` characters, blanks among them."""
 
 
 class DatePattern:
@@ -50,14 +54,15 @@ class DatePattern:
             ConfigError: It is not one, or uses letters that are not known.
         """
         self._parts = _split(pattern)
+        self._writers = tuple(map(_writer, self._parts))
 
-    def format(self, moment: datetime) -> str:
-        """Return the text of a point in time."""
-        utc = moment.astimezone(UTC)
-        return "".join(_format(part, utc) for part in self._parts)
+    def format(self, millis: int) -> str:
+        """Return the text of a point in time, given in milliseconds since the epoch."""
+        fields = DateFields(millis)
+        return "".join([write(fields) for write in self._writers])
 
-    def parse(self, text: str) -> datetime | None:
-        """Return the point in time that a text begins with; None when it begins with none."""
+    def parse(self, text: str) -> int | None:
+        """Return the milliseconds since the epoch a text begins with; None when it begins with none."""
         if any(part.letter and part.letter in _FORMAT_ONLY for part in self._parts):
             return None
         numbers: Numbers = {}
@@ -67,10 +72,7 @@ class DatePattern:
             if end is None:
                 return None
             place = end
-        try:
-            return _moment(numbers)
-        except (ValueError, OverflowError):
-            return None
+        return _millis(numbers)
 
 
 def _split(pattern: str) -> tuple[_Part, ...]:
@@ -94,6 +96,9 @@ def _part(token: re.Match[str], after: re.Match[str] | None) -> _Part:
     if letters[0] not in "GyYMLwWDdFEuaHkKhmsSzZX":
         message = f"Illegal pattern character '{letters[0]}'"
         raise ConfigError(message)
+    if letters[0] == "X" and len(letters) > 3:
+        message = f"invalid ISO 8601 format: length={len(letters)}"
+        raise ConfigError(message)
     abuts = after is not None and bool(after["letters"]) and _is_number(after["letters"])
     return _Part(letters[0], len(letters), "", abuts_number=abuts)
 
@@ -102,32 +107,46 @@ def _is_number(letters: str) -> bool:
     return letters[0] in {"y", "Y", *NUMBERS} or (letters[0] in "ML" and len(letters) < 3)
 
 
-def _format(part: _Part, moment: datetime) -> str:
-    match part.letter:
-        case "":
-            text = part.text
-        case "G":
-            text = "AD"
-        case "y" | "Y":
-            year = moment.year if part.letter == "y" else year_of_week(moment)
-            text = f"{year % 100:02d}" if part.count == 2 else f"{year:0{part.count}d}"
-        case "M" | "L":
-            number = f"{moment.month:0{part.count}d}"
-            text = _name(_MONTHS[moment.month - 1], part) if part.count > 2 else number
-        case "E":
-            text = _name(_DAYS[moment.weekday()], part)
-        case "a":
-            text = "AM" if moment.hour < 12 else "PM"
-        case "Z" | "X" | "z":
-            zone = "UTC" if part.count < 4 else "Coordinated Universal Time"
-            text = {"Z": "+0000", "X": "Z", "z": zone}[part.letter]
-        case letter:
-            text = f"{NUMBERS[letter](moment):0{part.count}d}"
-    return text
+def _writer(part: _Part) -> Callable[[DateFields], str]:
+    """Return what writes a part."""
+    letter, count = part.letter, part.count
+    short = slice(None) if count > 3 else slice(3)
+    number = NUMBERS.get(letter)
+    write: Callable[[DateFields], str]
+    if number is not None:
+        write = lambda fields: f"{number(fields):0{count}d}"  # noqa: E731  # one of several, by letter
+    elif letter in ("y", "Y"):
+        write = _year_writer(letter, count)
+    elif letter in ("M", "L"):
+        write = _month_writer(count, short)
+    else:
+        zone = "UTC" if count < 4 else "Coordinated Universal Time"
+        writers: dict[str, Callable[[DateFields], str]] = {
+            "": lambda _: part.text,
+            "E": lambda fields: _DAYS[fields.weekday][short],
+            "a": lambda fields: "AM" if fields.hour < 12 else "PM",
+            "G": lambda fields: "AD" if fields.year > 0 else "BC",
+            "Z": lambda _: "+0000",
+            "X": lambda _: "Z",
+            "z": lambda _: zone,
+        }
+        write = writers[letter]
+    return write
 
 
-def _name(name: str, part: _Part) -> str:
-    return name if part.count > 3 else name[:3]
+def _month_writer(count: int, short: slice) -> Callable[[DateFields], str]:
+    if count > 2:
+        return lambda fields: _MONTHS[fields.month - 1][short]
+    return lambda fields: f"{fields.month:0{count}d}"
+
+
+def _year_writer(letter: str, count: int) -> Callable[[DateFields], str]:
+    def write(fields: DateFields) -> str:
+        year = fields.year_of_era if letter == "y" else fields.year_of_week
+        sign, digits = "-" if year < 0 else "", str(abs(year))
+        return sign + (digits[-2:] if count == 2 else digits).zfill(count)
+
+    return write
 
 
 def _parse(part: _Part, text: str, place: int, numbers: Numbers) -> int | None:
@@ -140,9 +159,9 @@ def _parse(part: _Part, text: str, place: int, numbers: Numbers) -> int | None:
         case "a":
             end = _parse_name(text, place, ("AM", "PM"), numbers, "a")
         case "Z" | "X" | "z":
-            end = _parse_zone(text, place, numbers)
+            end = _parse_zone(part, text, place, numbers)
         case "G":
-            end = _parse_name(text, place, ("AD",), numbers, "G")
+            end = _parse_name(text, place, ("BC", "AD"), numbers, "G")
         case "M" | "L" if part.count > 2:
             end = _parse_name(text, place, _MONTHS, numbers, "M")
             numbers["M"] = numbers.get("M", 0) + 1
@@ -152,11 +171,11 @@ def _parse(part: _Part, text: str, place: int, numbers: Numbers) -> int | None:
 
 
 def _parse_number(part: _Part, text: str, place: int, numbers: Numbers) -> int | None:
-    digits = f"{{1,{part.count}}}" if part.abuts_number else "+"
-    found = re.compile(rf"[ \t]*(-?\d{digits})").match(text, place)
+    end = place + part.count if part.abuts_number else len(text)
+    found = _NUMBER.match(text, place, end) if end <= len(text) else None
     if found is None:
         return None
-    number = int(found[1])
+    number = _cut(int(found[1]), 32)
     if part.letter == "y" and part.count <= 2 and len(found[1]) == 2 and number >= 0:
         number += 1900 if 1900 + number >= _CENTURY_START else 2000
     numbers["M" if part.letter == "L" else part.letter] = number
@@ -173,29 +192,37 @@ def _parse_name(text: str, place: int, names: tuple[str, ...], numbers: Numbers,
     return None
 
 
-def _parse_zone(text: str, place: int, numbers: Numbers) -> int | None:
-    found = _ZONE.match(text, place)
-    if found is None or found.end() == place:
+def _parse_zone(part: _Part, text: str, place: int, numbers: Numbers) -> int | None:
+    found = parse_zone(part.letter, part.count, text, place)
+    if found is None:
         return None
-    minutes = int(found["hours"] or 0) * 60 + int(found["minutes"] or 0)
-    numbers["zone"] = -minutes if found["sign"] == "-" else minutes
-    return found.end()
+    numbers["zone"], end = found
+    return end
 
 
-def _moment(numbers: Numbers) -> datetime:
-    years, month = divmod(numbers.get("M", 1) - 1, 12)
-    start = datetime(numbers.get("y", 1970) + years, month + 1, 1, tzinfo=UTC)
-    days = numbers.get("d", 1) - 1
+def _millis(numbers: Numbers) -> int:
+    year, month = numbers.get("y", 1970), numbers.get("M", 1)
+    if numbers.get("G") == 0:
+        year = 1 - year
     if next((letter for letter in reversed(numbers) if letter in "dD"), "d") == "D":
-        start, days = start.replace(month=1), numbers["D"] - 1
-    half_day = 12 * numbers.get("a", 0)
-    hours = numbers.get("H", numbers.get("k", 0) % 24)
-    if "h" in numbers or "K" in numbers:
-        hours = numbers.get("h", numbers.get("K", 0)) % 12 + half_day
-    return start + timedelta(
-        days=days,
-        hours=hours,
-        minutes=numbers.get("m", 0) - numbers.get("zone", 0),
-        seconds=numbers.get("s", 0),
-        milliseconds=numbers.get("S", 0),
-    )
+        days = day_of_year_number(year, numbers["D"])
+    else:
+        days = day_number(year, month, numbers.get("d", 1))
+    minutes = _hours(numbers) * 60 + numbers.get("m", 0) - numbers.get("zone", 0)
+    seconds = minutes * 60 + numbers.get("s", 0)
+    return _cut(days * DAY_MILLIS + seconds * 1000 + numbers.get("S", 0), 64)
+
+
+def _hours(numbers: Numbers) -> int:
+    """Return the hour of the day: 24 of `k` and 12 of `h` are 0, whatever else is too high carries over."""
+    half = numbers.get("h", numbers.get("K"))
+    if half is not None:
+        return (0 if half == 12 and "h" in numbers else half) + 12 * numbers.get("a", 0)
+    hour = numbers.get("H", numbers.get("k", 0))
+    return 0 if hour == 24 and "H" not in numbers else hour
+
+
+def _cut(number: int, bits: int) -> int:
+    """Return the number Java's int or long holds: what is beyond them is cut off."""
+    low = number & (1 << bits) - 1
+    return low - (1 << bits) if low >> bits - 1 else low

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 
 from copycat_connect.data import logical
+from copycat_connect.data.far_dates import FarDate
 from copycat_connect.data.java import round_to_float32
 from copycat_connect.data.narrow import narrowed
 from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.data.schema_and_value import SchemaAndValue
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
+from copycat_connect.values.text import date_millis
 
 _WIDENING = (
     SchemaType.INT8,
@@ -69,11 +71,10 @@ def _convert(value: ConnectValue, common: Schema) -> ConnectValue:
         return _number_as(value, common)
     if (
         common.name == logical.TIMESTAMP
-        and isinstance(value, (date, time))
+        and isinstance(value, (date, time, FarDate))
         and not isinstance(value, datetime)
     ):
-        day, clock = (value, time()) if isinstance(value, date) else (date(1970, 1, 1), value)
-        return datetime.combine(day, clock, tzinfo=UTC)
+        return logical.timestamp_from_millis(date_millis(value))
     return value
 
 

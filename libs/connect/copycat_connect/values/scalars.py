@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
 from copycat_connect.data.java import round_to_float32
-from copycat_connect.data.logical import DATE_SCHEMA, TIME_SCHEMA, TIMESTAMP_SCHEMA, decimal_schema, scale_of
+from copycat_connect.data.java_calendar import DAY_MILLIS, day_number
+from copycat_connect.data.logical import (
+    DATE_SCHEMA,
+    TIME_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    date_from_days,
+    decimal_schema,
+    scale_of,
+    time_from_millis,
+    timestamp_from_millis,
+)
 from copycat_connect.data.schema import (
     FLOAT32_SCHEMA,
     FLOAT64_SCHEMA,
@@ -78,22 +87,12 @@ def parse_temporal(text: str) -> SchemaAndValue | None:
     if found is None or schema is None:
         return None
     parts = {name: int(part) for name, part in found.groupdict().items()}
-    try:
-        moment = _moment(parts)
-    except (ValueError, OverflowError):
-        return None
+    days = day_number(parts.get("year", 1970), parts.get("month", 1), parts.get("day", 1))
+    seconds = (parts.get("hour", 0) * 60 + parts.get("minute", 0)) * 60 + parts.get("second", 0)
+    millis = days * DAY_MILLIS + seconds * 1000 + parts.get("milli", 0)
     if schema is DATE_SCHEMA:
-        return SchemaAndValue(schema, moment.date())
-    return SchemaAndValue(schema, moment.time() if schema is TIME_SCHEMA else moment)
-
-
-def _moment(parts: dict[str, int]) -> datetime:
-    years, month = divmod(parts.get("month", 1) - 1, 12)
-    start = datetime(parts.get("year", 1970) + years, month + 1, 1, tzinfo=UTC)
-    return start + timedelta(
-        days=parts.get("day", 1) - 1,
-        hours=parts.get("hour", 0),
-        minutes=parts.get("minute", 0),
-        seconds=parts.get("second", 0),
-        milliseconds=parts.get("milli", 0),
-    )
+        return SchemaAndValue(schema, date_from_days(days))
+    if schema is TIMESTAMP_SCHEMA:
+        return SchemaAndValue(schema, timestamp_from_millis(millis))
+    # A clock that goes beyond its day is no time of day: the text stays whole.
+    return SchemaAndValue(schema, time_from_millis(millis)) if 0 <= millis < DAY_MILLIS else None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from decimal import Decimal
 
+from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.java import class_text, double_text, float_text, to_text
+from copycat_connect.data.java_calendar import DAY_MILLIS
 from copycat_connect.data.logical import (
     date_to_days,
     time_to_millis,
-    timestamp_from_millis,
     timestamp_to_millis,
 )
 from copycat_connect.data.narrow import Float32
@@ -18,8 +19,7 @@ from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.data.struct import Struct
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
-
-_DAY_MILLIS = 86_400_000
+from copycat_connect.values.date_fields import DateFields
 
 
 def value_to_text(schema: Schema | None, value: ConnectValue) -> str | None:
@@ -35,25 +35,25 @@ def value_to_text(schema: Schema | None, value: ConnectValue) -> str | None:
     return None if value is None else _text(schema, value, embedded=False)
 
 
-def date_text(value: date | time | datetime) -> str:
+def date_text(value: date | time | datetime | FarDate | FarTimestamp) -> str:
     """Return a point in time as Kafka Connect prints it.
 
     Whatever lies before the end of 1970-01-01 is taken for a time of day, midnight for a date.
     """
     millis = date_millis(value)
-    moment = timestamp_from_millis(millis)
-    clock = f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
-    day = f"{moment.year:04d}-{moment:%m-%d}"
-    if millis < _DAY_MILLIS:
+    fields = DateFields(millis)
+    clock = f"{fields.hour:02d}:{fields.minute:02d}:{fields.second:02d}.{fields.millis:03d}Z"
+    if millis < DAY_MILLIS:
         return clock
-    return day if millis % _DAY_MILLIS == 0 else f"{day}T{clock}"
+    day = f"{fields.year:04d}-{fields.month:02d}-{fields.day:02d}"
+    return day if millis % DAY_MILLIS == 0 else f"{day}T{clock}"
 
 
-def date_millis(value: date | time | datetime) -> int:
+def date_millis(value: date | time | datetime | FarDate | FarTimestamp) -> int:
     """Return the milliseconds since the epoch that Java's Date would hold."""
-    if isinstance(value, datetime):
-        return timestamp_to_millis(value if value.tzinfo is not None else value.replace(tzinfo=UTC))
-    return date_to_days(value) * _DAY_MILLIS if isinstance(value, date) else time_to_millis(value)
+    if isinstance(value, (datetime, FarTimestamp)):
+        return timestamp_to_millis(value)
+    return time_to_millis(value) if isinstance(value, time) else date_to_days(value) * DAY_MILLIS
 
 
 def _text(schema: Schema | None, value: ConnectValue, *, embedded: bool) -> str:
@@ -70,7 +70,7 @@ def _text(schema: Schema | None, value: ConnectValue, *, embedded: bool) -> str:
         case bytes() | bytearray() | memoryview():
             encoded = b64encode(value).decode()
             text = f'"{encoded}"' if embedded else encoded
-        case date() | time():
+        case date() | time() | FarDate() | FarTimestamp():
             text = date_text(value)
         case _:
             text = _container_text(schema, value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 
-from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct, logical
+from copycat_connect.data import ConnectValue, FarDate, FarTimestamp, Schema, SchemaType, Struct, logical
 from copycat_connect.data.java import class_text, decimal_text, float_text, to_text
 from copycat_connect.data.narrow import Float32
 from copycat_connect.errors import DataError
@@ -166,7 +166,7 @@ def _write_bytes(value: ConnectValue) -> Node:
 
 
 def _write_date(value: ConnectValue) -> Node:
-    if not isinstance(value, date) or isinstance(value, datetime):
+    if not isinstance(value, (date, FarDate)) or isinstance(value, datetime):
         raise wrong_class(value, "Date, expected Date but was")
     return logical.date_to_days(value)
 
@@ -178,7 +178,7 @@ def _write_time(value: ConnectValue) -> Node:
 
 
 def _write_timestamp(value: ConnectValue) -> Node:
-    if not isinstance(value, datetime):
+    if not isinstance(value, (datetime, FarTimestamp)):
         raise wrong_class(value, "Timestamp, expected Date but was")
     return logical.timestamp_to_millis(value)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 
-from copycat_connect.data import ConnectValue, Schema, SchemaType, logical
+from copycat_connect.data import ConnectValue, FarDate, FarTimestamp, Schema, SchemaType, logical
 from copycat_connect.data.java import class_text, float_text, round_to_float32, to_text
 from copycat_connect.errors import DataError
 from copycat_connect.values.text import date_text
@@ -138,7 +138,7 @@ def _to_boolean(value: ConnectValue) -> bool:
 
 
 def _to_string(schema: Schema | None, value: ConnectValue) -> str:
-    if isinstance(value, (datetime, date, time)):
+    if isinstance(value, (datetime, date, time, FarDate, FarTimestamp)):
         return date_text(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return b64encode(value).decode()

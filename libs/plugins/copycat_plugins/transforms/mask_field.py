@@ -7,7 +7,16 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 
 from copycat_connect.config import HIGH, LIST, LOW, STRING, ConfigDef, ConfigKey, non_empty
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct, validate_value
+from copycat_connect.data import (
+    ConnectRecord,
+    ConnectValue,
+    FarDate,
+    FarTimestamp,
+    Schema,
+    SchemaType,
+    Struct,
+    validate_value,
+)
 from copycat_connect.data.java import class_text, round_to_float32
 from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import DataError
@@ -112,9 +121,9 @@ def _blank(value: ConnectValue) -> ConnectValue:
     match value:
         case int() | float() | str():
             blank: ConnectValue = type(value)()
-        case datetime():
+        case datetime() | FarTimestamp():
             blank = datetime(1970, 1, 1, tzinfo=UTC)
-        case date():
+        case date() | FarDate():
             blank = date(1970, 1, 1)
         case time():
             blank = time()

@@ -1,4 +1,4 @@
-"""Replacements as Java's `Matcher.replaceFirst` reads them: `$1`, `${name}`, `\\` before what is plain."""
+"""Replacements as Java's `Matcher.replaceFirst` reads them: `$1`, `${name}`, and what a backslash escapes."""
 
 from __future__ import annotations
 

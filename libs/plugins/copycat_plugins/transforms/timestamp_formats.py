@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from decimal import Decimal
+from datetime import date, datetime, time
 
 from copycat_connect.data import (
     DATE_SCHEMA,
@@ -19,13 +18,17 @@ from copycat_connect.data import (
     TIME_SCHEMA,
     TIMESTAMP_SCHEMA,
     ConnectValue,
+    FarDate,
+    FarTimestamp,
     Schema,
     SchemaType,
     logical,
 )
 from copycat_connect.data.java import class_text
+from copycat_connect.data.java_calendar import DAY_MILLIS
 from copycat_connect.errors import ConnectError, DataError
 from copycat_connect.values.date_pattern import DatePattern
+from copycat_connect.values.text import date_millis
 
 NAMES = ("string", "unix", "Date", "Time", "Timestamp")
 SCHEMAS: Mapping[str, tuple[Schema, Schema]] = {
@@ -36,13 +39,14 @@ SCHEMAS: Mapping[str, tuple[Schema, Schema]] = {
     "Timestamp": (TIMESTAMP_SCHEMA, OPTIONAL_TIMESTAMP_SCHEMA),
 }
 """The required and the optional schema of each form."""
-PRECISIONS: Mapping[str, Decimal] = {
-    "nanoseconds": Decimal(1_000_000),
-    "microseconds": Decimal(1_000),
-    "milliseconds": Decimal(1),
-    "seconds": Decimal("0.001"),
+PRECISIONS: Mapping[str, tuple[int, int]] = {
+    "nanoseconds": (1_000_000, 1),
+    "microseconds": (1_000, 1),
+    "milliseconds": (1, 1),
+    "seconds": (1, 1_000),
 }
-"""How many of the unit there are in a millisecond."""
+"""How many of the unit there are in how many milliseconds."""
+_LONGEST = (1 << 63) - 1
 _BY_NAME = {logical.TIMESTAMP: "Timestamp", logical.DATE: "Date", logical.TIME: "Time"}
 _BY_TYPE = {SchemaType.STRING: "string", SchemaType.INT64: "unix"}
 
@@ -60,7 +64,7 @@ def form_of(schema: Schema | None, value: ConnectValue) -> str:
             message = f"Schema {schema} does not correspond to a known timestamp type format"
             raise ConnectError(message)
         return form
-    if isinstance(value, (datetime, date, time)):
+    if isinstance(value, _DATES):
         return "Timestamp"
     if isinstance(value, str):
         return "string"
@@ -68,6 +72,17 @@ def form_of(schema: Schema | None, value: ConnectValue) -> str:
         return "unix"
     message = f"TimestampConverter does not support {class_text(value)} objects as timestamps"
     raise DataError(message)
+
+
+_DATES = (datetime, date, time, FarDate, FarTimestamp)
+_EXPECTED: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "string": ((str,), "string timestamp to be a String"),
+    "unix": ((int,), "Unix timestamp to be a Long"),
+    "Date": (_DATES, "Date to be a java.util.Date"),
+    "Time": (_DATES, "Time to be a java.util.Date"),
+    "Timestamp": (_DATES, "Timestamp to be a java.util.Date"),
+}
+"""What the values of a form are, and how the refusal of others names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,49 +100,59 @@ class TimestampFormats:
         """Return a value in another form; null stays null.
 
         Raises:
-            DataError: A text does not match the pattern.
+            DataError: It is not of the form its schema says, or a text does not match the pattern.
         """
         if value is None:
             return None
-        readers: Mapping[str, Callable[[ConnectValue], int]] = {
-            "string": self._read_text,
-            "unix": self._read_unix,
-        }
-        millis = readers.get(source, _read_date)(value)
+        millis = self._read(value, source)
         match target:
             case "string":
                 result: ConnectValue = self._write_text(millis)
             case "unix":
                 result = self._write_unix(millis)
             case "Date":
-                result = logical.timestamp_from_millis(millis).date()
+                result = logical.date_from_days(millis // DAY_MILLIS)
             case "Time":
-                result = logical.timestamp_from_millis(millis).time()
+                result = logical.time_from_millis(millis % DAY_MILLIS)
             case _:
                 result = logical.timestamp_from_millis(millis)
         return result
 
+    def _read(self, value: ConnectValue, source: str) -> int:
+        _check(value, source)
+        if source == "string":
+            return self._read_text(value)
+        if source == "unix":
+            units, millis = PRECISIONS[self.precision]
+            return _long(value * millis, units)
+        return date_millis(value)
+
     def _read_text(self, value: str) -> int:
-        moment = self.pattern.parse(value) if self.pattern is not None else None
-        if moment is None:
+        if self.pattern is None:
+            raise DataError("Timestamps in texts cannot be read without a pattern: set the key format")
+        millis = self.pattern.parse(value)
+        if millis is None:
             message = f"Could not parse timestamp: value ({value}) does not match pattern ({self.text})"
             raise DataError(message)
-        return logical.timestamp_to_millis(moment)
-
-    def _read_unix(self, value: int) -> int:
-        return int(value / PRECISIONS[self.precision])
+        return millis
 
     def _write_text(self, millis: int) -> str:
         assert self.pattern is not None  # noqa: S101  # the configuration was checked
-        return self.pattern.format(logical.timestamp_from_millis(millis))
+        return self.pattern.format(millis)
 
     def _write_unix(self, millis: int) -> int:
-        return int(millis * PRECISIONS[self.precision])
+        units, of_millis = PRECISIONS[self.precision]
+        return _long(millis * units, of_millis)
 
 
-def _read_date(value: date | time | datetime) -> int:
-    if isinstance(value, datetime):
-        return logical.timestamp_to_millis(value)
-    if isinstance(value, date):
-        return logical.timestamp_to_millis(datetime.combine(value, time(), tzinfo=UTC))
-    return logical.time_to_millis(value)
+def _check(value: ConnectValue, source: str) -> None:
+    kinds, described = _EXPECTED[source]
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        message = f"Expected {described}, but found {class_text(value)}"
+        raise DataError(message)
+
+
+def _long(number: int, divisor: int) -> int:
+    """Divide towards zero, and keep what a 64-bit number can hold, as Java's TimeUnit does."""
+    quotient = number // divisor if number >= 0 else -(-number // divisor)
+    return max(-_LONGEST - 1, min(_LONGEST, quotient))

@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import ConnectRecord
-from copycat_connect.data.logical import timestamp_from_millis
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
 from copycat_connect.values.date_pattern import DatePattern
@@ -57,7 +56,7 @@ class TimestampRouter(Transformation):
         if record.timestamp is None:
             message = f"Timestamp missing on record: {record}"
             raise DataError(message)
-        moment = self._pattern.format(timestamp_from_millis(record.timestamp))
+        moment = self._pattern.format(record.timestamp)
         return self._topic_format.replace("${topic}", record.topic).replace("${timestamp}", moment)
 
 

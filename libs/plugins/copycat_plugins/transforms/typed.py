@@ -21,6 +21,8 @@ from copycat_connect.data import (
     TIME_SCHEMA,
     TIMESTAMP_SCHEMA,
     ConnectValue,
+    FarDate,
+    FarTimestamp,
     Schema,
     SchemaType,
     Struct,
@@ -40,7 +42,9 @@ SCHEMAS: Mapping[type, Schema | None] = {
     float: FLOAT64_SCHEMA,
     bytes: BYTES_SCHEMA,
     datetime: TIMESTAMP_SCHEMA,
+    FarTimestamp: TIMESTAMP_SCHEMA,
     date: DATE_SCHEMA,
+    FarDate: DATE_SCHEMA,
     time: TIME_SCHEMA,
     Int8: INT8_SCHEMA,
     Int16: INT16_SCHEMA,
@@ -164,8 +168,10 @@ def _decimal(unit: Decimal, place: str, value: ConnectValue) -> ConnectValue:
     return scaled
 
 
-def _timestamp(value: datetime) -> datetime:
-    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+def _timestamp(value: datetime | FarTimestamp) -> ConnectValue:
+    if isinstance(value, FarTimestamp) or value.tzinfo is not None:
+        return value
+    return value.replace(tzinfo=UTC)
 
 
 def _misfit(place: str, value: ConnectValue, wanted: str) -> DataError:

@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct
+from copycat_connect.data import ConnectValue, FarDate, FarTimestamp, Schema, SchemaType, Struct
 from copycat_connect.data.logical import (
     DATE,
     DECIMAL,
@@ -107,8 +107,11 @@ def _decimal(schema: Schema, value: Decimal) -> ProtoValue:
     return {"value": unscaled, "precision": len(digits), "scale": -int(exponent)}
 
 
-def _date(schema: Schema, value: date) -> ProtoValue:
+def _date(schema: Schema, value: date | FarDate) -> ProtoValue:
     del schema
+    if isinstance(value, FarDate):
+        message = f"google.type.Date holds the years 1 to 9999, and {value} lies outside of them"
+        raise DataError(message)
     return {"year": value.year, "month": value.month, "day": value.day}
 
 
@@ -119,7 +122,7 @@ def _time(schema: Schema, value: time) -> ProtoValue:
     return {"hours": value.hour, "minutes": value.minute, "seconds": value.second, "nanos": nanos}
 
 
-def _timestamp(schema: Schema, value: datetime) -> ProtoValue:
+def _timestamp(schema: Schema, value: datetime | FarTimestamp) -> ProtoValue:
     del schema
     seconds, millis = divmod(timestamp_to_millis(value), 1000)
     return {"seconds": seconds, "nanos": millis * 1_000_000}

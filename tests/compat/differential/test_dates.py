@@ -27,12 +27,14 @@ PATTERNS = st.lists(LETTERS | st.sampled_from(("-", " ", ":", "'at'", "''")), ma
 #: Patterns as people write them, to be read with. Two digits of a year mean others from year to year in Java.
 READABLE = (
     "yyyy-MM-dd", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "dd/MM/yyyy HH:mm", "EEE, d MMM yyyy", "yyyyMMddHHmmss",
-    "MMMM d yyyy hh:mm a", "yyyy-DDD", "H:m:s", "yyyy-MM-dd HH:mm:ss Z", "yyyy-MM-dd G", "yyyy-MM-dd HH:mm z",
-    "yyyy-MM-dd'T'HH:mmX", "yyyy-MM-dd HH:mmXX", "EEE MMM dd HH:mm:ss zzz yyyy", "MM/yyyy", "hh a", "G y D",
+    "MMMM d yyyy hh:mm a", "yyyy-DDD", "H:m:s", "yyyy-MM-dd HH:mm:ss Z", "yyyy-MM-dd G",
+    "yyyy-MM-dd HH:mm z", "yyyy-MM-dd'T'HH:mmX", "yyyy-MM-dd HH:mmXX", "EEE MMM dd HH:mm:ss zzz yyyy",
+    "MM/yyyy", "hh a", "G y D",
 )  # fmt: skip
 ZONES = (
     "PST", "pst", "EST", "EDT", "CET", "CEST", "PDT", "JST", "GMT", "UTC", "Z", "GMT+1:30", "GMT+1",
-    "GMT-0800", "+0130", "-08:00", "+25", "+01", "gmt", "Pacific Standard Time", "Eastern Daylight Time", "Nowhere",
+    "GMT-0800", "+0130", "-08:00", "+25", "+01", "gmt", "Pacific Standard Time", "Eastern Daylight Time",
+    "Nowhere",
 )  # fmt: skip
 
 

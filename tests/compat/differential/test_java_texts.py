@@ -1,4 +1,4 @@
-"""What Java's own classes make of text: date patterns, regular expressions, header values, numbers."""
+"""What Java's own classes make of text: date patterns, header values, numbers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import pytest
-from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.values.parsing import parse_value
 from copycat_connect.values.text import value_to_text
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,12 +13,6 @@ from hypothesis import strategies as st
 
 from tests.compat.differential.kafka_classes import KafkaClasses
 
-REGEXES = (
-    r"orders-\d+", r"[a-c&&[^b]]x", r"\p{Alpha}+", r"(?i)ORDERS", r"a|ab", r"\Qa.b\E.*", r"(?<x>a)\k<x>",
-    r"[[a-b][x]]", r"[^a[bc]]+", r"[^a-c&&[^b]]*", r"[\P{Alpha}&&[^0-9]]", r"[]a]+", r"[\]x-]*", r"[\h1]+",
-    r"\h+", r"^a.*z$", r"a++b", r"(?>a|ab)c", r"\w+\.\w+", r"[^\p{Digit}]+", r"x*", r"\x41\u0042",
-    r"a{2,3}", r"\R", r"[\Q-]\E]", r"a-c", r"[a-c&&b-x]+",
-)  # fmt: skip
 steady: Callable[[Any], Any] = settings(
     max_examples=150,
     derandomize=True,
@@ -29,21 +21,6 @@ steady: Callable[[Any], Any] = settings(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-
-
-@pytest.mark.parametrize("regex", REGEXES)
-def test_regular_expressions_match_what_java_matches(regex: str, kafka_classes: KafkaClasses) -> None:
-    ours = compile_java_regex(regex)
-
-    @steady
-    @given(
-        st.text("abcxz.AB 01-\n", max_size=5)
-        | st.sampled_from(("orders-12", "a.bc", "ORDERS", "a.b", "aa", "AB"))
-    )
-    def compare(text: str) -> None:
-        assert (ours.fullmatch(text) is not None) == kafka_classes.matches(regex, text)
-
-    compare()
 
 
 HEADERS = st.one_of(

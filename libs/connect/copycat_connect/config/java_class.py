@@ -1,61 +1,51 @@
-"""Character classes of Java's regular expressions: unions (`[a[bc]]`) and intersections (`[a-z&&[^b]]`).
-
-Python's classes know neither, so a class that uses them becomes a group that matches one character.
-"""
+"""Character classes of Java's regular expressions: unions `[a[bc]]` and intersections `[a-z&&[^b]]`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-ANY = r"[\s\S]"
+from copycat_connect.config.code_points import Ranges, complement, intersection, union
 
-
-@dataclass(slots=True)
-class _Union:
-    """Contents of one operand of `&&`."""
-
-    contents: str = ""
-    """What a class of Python's can hold."""
-    nested: list[str] = field(default_factory=list)
-    """Expressions of one character each."""
-
-    def expression(self) -> str:
-        own = [f"[{self.contents}]"] if self.contents else []
-        return "|".join(own + self.nested) or "(?!)"
+if TYPE_CHECKING:
+    from copycat_connect.config.java_regex import Translator
 
 
-def translate_class(pattern: str, start: int, token: Callable[[int], tuple[str, int]]) -> tuple[str, int]:
-    """Translate the class that opens at `start`; also returns the place behind it.
-
-    `token` translates what stands at a place inside of a class, and says where it ends. A class that is never
-    closed is given back as it is, for Python's engine to complain about.
-    """
-    place = start + 1
-    negated = pattern.startswith("^", place)
-    place += negated
-    operands, first = [_Union()], place
-    while place < len(pattern):
-        if pattern[place] == "]" and place > first:
-            return _expression(operands, negated=negated), place + 1
-        if pattern[place] == "[":
-            inner, place = translate_class(pattern, place, token)
-            operands[-1].nested.append(inner)
-        elif pattern.startswith("&&", place):
-            operands.append(_Union())
-            place += 2
-        else:
-            text, place = token(place)
-            if text.startswith("["):
-                operands[-1].nested.append(text)
-            else:
-                operands[-1].contents += "\\]" if text == "]" else text
-    return pattern[start:], len(pattern)
+def read_class(reader: Translator) -> Ranges:
+    """Read the class that opens at the reader's place; leaves it behind the closing bracket."""
+    reader.place += 1
+    negated = reader.take("^")
+    operands: list[Ranges | None] = [None]
+    while True:
+        if reader.ended:
+            raise reader.error("Unclosed character class", len(reader.pattern) - 1)
+        if reader.at("]") and (len(operands) > 1 or operands[0] is not None):
+            reader.place += 1
+            break
+        if reader.take("&&"):
+            operands.append(None)
+            continue
+        found = read_class(reader) if reader.at("[") else _item(reader)
+        operands[-1] = union(operands[-1] or (), found)
+    given = [each for each in operands if each is not None]
+    if not given:
+        raise reader.error("Bad class syntax", reader.place - 2)
+    result = given[0]
+    for each in given[1:]:
+        result = intersection(result, each)
+    return complement(result) if negated else result
 
 
-def _expression(operands: list[_Union], *, negated: bool) -> str:
-    only = operands[0]
-    if len(operands) == 1 and not only.nested:
-        return f"[{'^' if negated else ''}{only.contents}]"
-    ahead = "".join(f"(?={operand.expression()})" for operand in operands)
-    return f"(?:(?!{ahead}){ANY})" if negated else f"(?:{ahead}{ANY})"
+def _item(reader: Translator) -> Ranges:
+    low = reader.class_point()
+    if not isinstance(low, int):
+        return low
+    following = reader.pattern[reader.place + 1 : reader.place + 2]
+    if reader.at("-") and following not in ("[", "]"):
+        reader.place += 1
+        if reader.ended:
+            raise reader.error("Illegal character range", reader.place)
+        high = reader.class_point()
+        if not isinstance(high, int) or high < low:
+            raise reader.error("Illegal character range", reader.place - 1)
+        return reader.cased(((low, high),))
+    return reader.cased(((low, low),))

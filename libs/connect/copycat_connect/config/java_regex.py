@@ -1,91 +1,184 @@
-"""Regular expressions as Java writes them, for Python's engine.
+r"""Regular expressions as Java writes them, for Python's engine.
 
-What differs in writing is translated: named groups, quoting, character classes and a few escapes.
+Java's syntax is read as `java.util.regex.Pattern` reads it, and written anew: classes and properties become
+sets of characters, flags in the midst become flags of single atoms. `\b` knows ASCII words alone, as
+since Java 19, unless the flag U is set. There is no counterpart of `\X`, `\G` and look-behinds of varying
+length.
 """
 
 from __future__ import annotations
 
 import re
 
-from copycat_connect.config.java_class import translate_class
+from copycat_connect.config.code_points import written
+from copycat_connect.config.java_class import read_class
+from copycat_connect.config.java_escapes import Escapes
 from copycat_connect.config.key import Validator
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
 
-# Contents of a character class, so that each works inside of brackets too.
-_POSIX = {
-    "Lower": "a-z",
-    "Upper": "A-Z",
-    "ASCII": r"\x00-\x7F",
-    "Alpha": "a-zA-Z",
-    "Digit": "0-9",
-    "Alnum": "a-zA-Z0-9",
-    "Punct": r"!-/:-@\[-`{-~",
-    "Graph": "!-~",
-    "Print": " -~",
-    "Blank": r" \t",
-    "Cntrl": r"\x00-\x1F\x7F",
-    "XDigit": "0-9a-fA-F",
-    "Space": r" \t\n\x0B\f\r",
-}
-_TOKEN = re.compile(
-    r"\\Q(?P<quoted>.*?)(?:\\E|\Z)"
-    r"|\\(?P<posix>[pP])\{(?:Is)?(?P<name>\w+)\}"
-    r"|\\k<(?P<reference>\w+)>"
-    r"|\\(?P<escape>.)"
-    r"|\(\?<(?P<group>[a-zA-Z]\w*)>",
-    re.DOTALL,
+_FLAGS = "idmsuxU"
+_ENDS = r"\n\r\x85\u2028\u2029"
+_GROUP = re.compile(
+    r"\(\?(?:(?P<kind>[:=!>]|<[=!])|<(?P<name>[^>]*)(?P<closed>>?)|(?P<on>[a-zA-Z]*)(?P<off>-[a-zA-Z]*)?)"
 )
-_ESCAPES = {"z": r"\Z", "Z": r"(?=\n?\Z)", "h": r"[ \t\xA0]", "R": r"(?:\r\n|[\n\x0B\f\r\x85\u2028\u2029])"}
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9]*\Z")
+_CLOSURE = re.compile(r"[*+?]|\{(\d+)(,(\d*))?\}")
+
+
+class Translator(Escapes):
+    """Reads one expression; use once."""
+
+    def translate(self) -> str:
+        """Return the expression in Python's writing."""
+        found = self._alternatives()
+        if not self.ended:
+            raise self.error("Unmatched closing ')'", self.place - 1)
+        return found
+
+    def _alternatives(self) -> str:
+        parts = [self._sequence()]
+        while self.take("|"):
+            parts.append(self._sequence())
+        return "|".join(parts)
+
+    def _sequence(self) -> str:
+        parts: list[str] = []
+        while not self.ended and self.pattern[self.place] not in "|)":
+            if "x" in self.flags and self._skip_comment():
+                continue
+            atom = self._atom()
+            if atom is not None:
+                parts.append(self._closed(atom))
+        return "".join(parts)
+
+    def _skip_comment(self) -> bool:
+        if self.take("#"):
+            while not self.ended and self.pattern[self.place] not in "\n\r\x85\u2028\u2029":
+                self.place += 1
+            return True
+        if self.pattern[self.place] in " \t\n\x0b\f\r":
+            self.place += 1
+            return True
+        return False
+
+    def _atom(self) -> str | None:
+        character = self.pattern[self.place]
+        match character:
+            case "(":
+                return self._group()
+            case "[":
+                return written(read_class(self))
+            case "\\":
+                return self.escape()
+            case "*" | "+" | "?":
+                raise self.error(f"Dangling meta character '{character}'", self.place)
+            case "{":
+                return "(?:)"
+            case _:
+                self.place += 1
+                return self._plain(character)
+
+    def _plain(self, character: str) -> str:
+        ends = r"\n" if "d" in self.flags else _ENDS
+        if character == ".":
+            return r"[\s\S]" if "s" in self.flags else f"[^{ends}]"
+        if character == "^":
+            return rf"(?:\A|(?<=[{ends}])(?<!\r(?=\n)))(?!\Z)" if "m" in self.flags else r"\A"
+        if character != "$":
+            return self.literal(character)
+        if "d" in self.flags:
+            return r"(?=\n|\Z)" if "m" in self.flags else r"(?=\n?\Z)"
+        inside = f"(?=[{ends}]|\\Z)" if "m" in self.flags else f"(?=(?:\\r\\n|[{ends}])?\\Z)"
+        return rf"(?:{inside}(?<!\r(?=\n)))"
+
+    def _closed(self, atom: str) -> str:
+        """Return an atom with the quantifier that follows it."""
+        if "x" in self.flags:
+            while not self.ended and self._skip_comment():
+                pass
+        found = _CLOSURE.match(self.pattern, self.place)
+        if found is None:
+            if self.at("{"):
+                raise self._bad_repetition()
+            return atom
+        self.place = found.end()
+        if found[3] and int(found[3]) < int(found[1]):
+            raise self.error("Illegal repetition range", self.place - 1)
+        kind = next((each for each in "?+" if self.take(each)), "")
+        return "(?:)" if atom == "(?:)" else f"(?:{atom}){found[0]}{kind}"
+
+    def _bad_repetition(self) -> re.error:
+        rest = re.compile(r"\{\d+(,\d*)?").match(self.pattern, self.place)
+        if rest is None:
+            return self.error("Illegal repetition", self.place + 1)
+        return self.error("Unclosed counted closure", rest.end())
+
+    def _group(self) -> str | None:
+        saved = self.flags
+        if not self.pattern.startswith("(?", self.place):
+            self.place += 1
+            self.groups += 1
+            return self._body("(", saved)
+        found = _GROUP.match(self.pattern, self.place)
+        if found is None:  # not reached: flags may be empty
+            raise self.error("Unknown inline modifier", self.place + 2)
+        self.place = found.end()
+        if found["kind"]:
+            return self._body(f"(?{found['kind']}", saved)
+        if found["name"] is not None:
+            return self._body(f"(?P<{self._name(found)}>", saved)
+        return self._flags(found, saved)
+
+    def _name(self, found: re.Match[str]) -> str:
+        name = found["name"]
+        if not name or not name[0].isascii() or not name[0].isalpha():
+            message = "capturing group name does not start with a Latin letter"
+            raise self.error(message, found.start("name"))
+        if not found["closed"] or not _NAME.match(name):
+            bad = re.compile("[a-zA-Z0-9]*").match(self.pattern, found.start("name"))
+            end = found.start("name") if bad is None else bad.end()
+            raise self.error("named capturing group is missing trailing '>'", end)
+        if name in self.names:
+            raise self.error(f"Named capturing group <{name}> is already defined", found.end() - 1)
+        self.groups += 1
+        self.names.add(name)
+        return str(name)
+
+    def _flags(self, found: re.Match[str], saved: frozenset[str]) -> str | None:
+        on, off = found["on"], (found["off"] or "")[1:]
+        start = found.start("on")
+        for offset, flag in enumerate(on + ("-" if found["off"] else "") + off):
+            if flag not in _FLAGS + "-":
+                raise self.error("Unknown inline modifier", start + offset)
+        given = set(on) | ({"u"} if "U" in on else set())
+        self.flags = (self.flags | given) - set(off) - ({"u"} if "U" in off else set())
+        if self.take(")"):
+            return None
+        if not self.take(":"):
+            raise self.error("Unknown inline modifier", self.place)
+        return self._body("(?:", saved)
+
+    def _body(self, opening: str, saved: frozenset[str]) -> str:
+        inside = self._alternatives()
+        if not self.take(")"):
+            raise self.error("Unclosed group", len(self.pattern))
+        self.flags = saved
+        return f"{opening}{inside})"
 
 
 def compile_java_regex(pattern: str) -> re.Pattern[str]:
     """Compile an expression written for Java; match with `fullmatch` where Java says `matches`.
 
     Raises:
-        re.error: It is not one, or has no counterpart here.
+        re.error: It is not one, in Java's words; or it has no counterpart here.
     """
-    parts, place = [], 0
-    while place < len(pattern):
-        if pattern[place] == "[":
-            part, place = translate_class(pattern, place, lambda at: _token(pattern, at, inside=True))
-        else:
-            part, place = _token(pattern, place, inside=False)
-        parts.append(part)
-    # Java reads \d and \w as ASCII.
-    return re.compile("".join(parts), re.ASCII)
-
-
-def _token(pattern: str, place: int, *, inside: bool) -> tuple[str, int]:
-    """Translate what stands at a place; also returns the place behind it."""
-    token = _TOKEN.match(pattern, place)
-    if token is None:
-        return pattern[place], place + 1
-    return _translate(token, inside=inside), token.end()
-
-
-def _translate(token: re.Match[str], *, inside: bool) -> str:
-    if token["quoted"] is not None:
-        text = re.escape(token["quoted"])
-    elif token["posix"]:
-        text = _posix(token, inside=inside)
-    elif token["reference"]:
-        text = f"(?P={token['reference']})"
-    elif token["group"]:
-        text = f"(?P<{token['group']}>"
-    else:
-        text = _ESCAPES.get(token["escape"], token[0]) if not inside or token["escape"] == "h" else token[0]
-    return text
-
-
-def _posix(token: re.Match[str], *, inside: bool) -> str:
-    contents = _POSIX.get(token["name"])
-    if contents is None:
-        message = f"unknown character property {token['name']}"
-        raise re.error(message, token.string, token.start())
-    if inside and token["posix"] == "p":
-        return contents
-    return f"[^{contents}]" if token["posix"] == "P" else f"[{contents}]"
+    translated = Translator(pattern).translate()
+    try:
+        return re.compile(translated)
+    except (OverflowError, RecursionError) as error:
+        message = f"the expression is too large: {error}"
+        raise re.error(message) from error
 
 
 def _check(name: str, value: ConfigSetting) -> None:

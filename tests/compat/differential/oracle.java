@@ -47,6 +47,8 @@ public static Object headersOf(org.apache.kafka.connect.header.Headers headers) 
 public static org.apache.kafka.connect.sink.SinkRecord record(java.util.Map given) {
     org.apache.kafka.connect.data.SchemaAndValue key = read(given.get("key"));
     org.apache.kafka.connect.data.SchemaAndValue value = read(given.get("value"));
+    org.apache.kafka.connect.data.Schema schema = value.schema();
+    if (given.get("value_schema") != null) schema = read(given.get("value_schema")).schema();
     org.apache.kafka.connect.header.ConnectHeaders headers = new org.apache.kafka.connect.header.ConnectHeaders();
     java.util.List pairs = (java.util.List) given.get("headers");
     for (int place = 0; place < pairs.size(); place++) {
@@ -55,7 +57,7 @@ public static org.apache.kafka.connect.sink.SinkRecord record(java.util.Map give
     }
     Long ts = null;
     if (given.get("ts") != null) ts = Long.valueOf(((Number) given.get("ts")).longValue());
-    return new org.apache.kafka.connect.sink.SinkRecord((String) given.get("topic"), 3, key.schema(), key.value(), value.schema(), value.value(), 42L, ts, org.apache.kafka.common.record.TimestampType.CREATE_TIME, headers);
+    return new org.apache.kafka.connect.sink.SinkRecord((String) given.get("topic"), 3, key.schema(), key.value(), schema, value.value(), 42L, ts, org.apache.kafka.common.record.TimestampType.CREATE_TIME, headers);
 }
 
 public static Object transformed(java.util.Map given) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from copycat_connect.data import (
@@ -42,14 +43,18 @@ def record_of(case: dict[str, Any]) -> SinkRecord:
         ENVELOPES.to_connect("t", None, None if case[part] is None else case[part].encode())
         for part in ("key", "value")
     )
+    schema = value.schema
+    if "value_schema" in case:
+        schema = ENVELOPES.to_connect("t", None, case["value_schema"].encode()).schema
     headers = [Header(name, text, STRING_SCHEMA) for name, text in case["headers"]]
     return SinkRecord(
-        case["topic"], 3, 42, key.value, value.value, key.schema, value.schema, case["ts"],
+        case["topic"], 3, 42, key.value, value.value, key.schema, schema, case["ts"],
         TimestampType.CREATE_TIME, headers,
     )  # fmt: skip
 
 
-def answer_to(case: dict[str, Any]) -> dict[str, Any]:
+def answer_to(case: dict[str, Any], classes: Mapping[type, str] | None = None) -> dict[str, Any]:
+    """Return what came of a record; a failure is its message, with its class if those have names."""
     try:
         record = record_of(case)
         plugin = PLUGINS.find(case["class"], KINDS).factory()
@@ -58,7 +63,8 @@ def answer_to(case: dict[str, Any]) -> dict[str, Any]:
             return {"test": plugin.test(record)}
         result: ConnectRecord | None = plugin.apply(record)
     except CopycatError as error:
-        return {"error": error.message}
+        answer = {"error": error.message}
+        return answer if classes is None else {**answer, "class": classes.get(type(error), "")}
     if result is None:
         return {"dropped": True}
     return described(result)

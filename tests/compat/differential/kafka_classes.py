@@ -45,8 +45,8 @@ class KafkaClasses:
             redirect_stderr=None,
         )[:2]
         self._gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port, auth_token=secret))
-        self.jvm: Any = self._gateway.jvm
-        self._connect = self.jvm.org.apache.kafka.connect
+        self._jvm: Any = self._gateway.jvm
+        self._connect = self._jvm.org.apache.kafka.connect
         self._envelopes = self.converter("org.apache.kafka.connect.json.JsonConverter", {})
         transforms = "org.apache.kafka.connect.transforms"
         self._steps = {
@@ -63,11 +63,11 @@ class KafkaClasses:
     @property
     def jvm(self) -> Any:
         """Packages and classes of the JVM."""
-        return self.jvm
+        return self._jvm
 
     def class_array(self, *classes: Any) -> Any:
         """Make an array of classes, as reflection takes them."""
-        array = self._gateway.new_array(self.jvm.java.lang.Class, len(classes))
+        array = self._gateway.new_array(self._jvm.java.lang.Class, len(classes))
         for place, each in enumerate(classes):
             array[place] = each
         return array
@@ -86,7 +86,7 @@ class KafkaClasses:
 
     def matches(self, regex: str, text: str) -> bool:
         """Return whether a whole text matches."""
-        return bool(self.jvm.java.util.regex.Pattern.matches(regex, text))
+        return bool(self._jvm.java.util.regex.Pattern.matches(regex, text))
 
     def parsed(self, text: str) -> tuple[list[str | None] | None, str | None]:
         """Return what Values infers from a text: type and name of the schema, and the value as text again."""
@@ -110,8 +110,8 @@ class KafkaClasses:
             return {"error": _message(error)}
 
     def _new(self, name: str) -> Any:
-        loaded = self.jvm.java.lang.Class.forName(name)
-        return self.jvm.org.apache.kafka.common.utils.Utils.newInstance(loaded)
+        loaded = self._jvm.java.lang.Class.forName(name)
+        return self._jvm.org.apache.kafka.common.utils.Utils.newInstance(loaded)
 
     def _made(self, name: str, config: dict[str, str]) -> Any:
         made = self._new(name)
@@ -119,7 +119,7 @@ class KafkaClasses:
         return made
 
     def _map(self, config: dict[str, str]) -> Any:
-        made = self.jvm.java.util.HashMap()
+        made = self._jvm.java.util.HashMap()
         for key, value in config.items():
             made.put(key, value)
         return made
@@ -129,7 +129,7 @@ class KafkaClasses:
         headers = self._connect.header.ConnectHeaders()
         for name, text in case["headers"]:
             headers.addString(name, text)
-        created = self.jvm.org.apache.kafka.common.record.TimestampType.CREATE_TIME
+        created = self._jvm.org.apache.kafka.common.record.TimestampType.CREATE_TIME
         record = self._connect.sink.SinkRecord(
             case["topic"], 3, key.schema(), key.value(), value.schema(), value.value(), 42, case["ts"],
             created, headers,
@@ -179,7 +179,7 @@ class KafkaClasses:
         return found
 
     def _exact(self, kind: str, value: float) -> float:
-        return float(self.jvm.java.lang.Float.toString(value)) if kind == "float" else value
+        return float(self._jvm.java.lang.Float.toString(value)) if kind == "float" else value
 
     def _json(self, schema: Any, value: Any) -> Any:
         try:

@@ -39,7 +39,7 @@ class KafkaLog:
         self._connection = librdkafka_config(settings.bootstrap_servers, security)
         self._reading = aiokafka_config(settings.bootstrap_servers, security)
         client_id = instance_name(settings.owner_id)
-        self._leadership = Leadership(self, client_id)
+        self._leadership = Leadership(self, client_id, settings.topic)
         self._election = Election(settings, client_id, self._leadership.elect)
         self._group = GroupCommit(self._connect, self._on_commit, self._on_loss)
         self._outcomes = Outcomes(self._reached)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from math import inf
 from typing import Protocol
 
 from copycat_connect.errors import CopycatError, NotWriterError, UnavailableError
+from copycat_telemetry.changes import log_change
 
 from copycat_eventlog.electorate import Electorate
 from copycat_eventlog.identity import is_dead
+
+log = logging.getLogger(__name__)
 
 #: Between attempts to claim.
 RETRY_SECONDS = 0.5
@@ -42,8 +46,9 @@ class Leadership:
     without asking it would fence the true owner.
     """
 
-    def __init__(self, candidate: Candidate, client_id: str) -> None:
-        """Build it; `client_id` is this instance's name in the group."""
+    def __init__(self, candidate: Candidate, client_id: str, topic: str = "") -> None:
+        """Build it; `client_id` is this instance's name in the group, `topic` the log's in lines about it."""
+        self._topic = topic
         self._candidate = candidate
         self._client_id = client_id
         self._elected: bool | None = None  # None before the first election it took part in
@@ -141,6 +146,10 @@ class Leadership:
         self._decided.set()
 
     def _set(self, *, leads: bool) -> None:
+        if leads != self.leads:
+            what = "this instance leads now" if leads else "this instance leads no more"
+            why = "it stops" if self._closed else None
+            log_change(log, what, topic=self._topic, why=why)
         self.leads = leads
         if leads:
             self._decided.set()

@@ -12,7 +12,7 @@ from aiokafka.errors import KafkaError
 from copycat_connect.errors import UnavailableError
 
 from copycat_eventlog.log import Entry, Fold, Record, Revision
-from copycat_eventlog.owner import Election
+from copycat_eventlog.owner import QUIET, Election
 
 #: Data wakes the reader at once; this only bounds how late it notices that a marker was the last record.
 IDLE_MS = 1000
@@ -25,6 +25,8 @@ class Materialiser(faust.Service):
 
     Every instance folds everything: Faust's tables hang on transaction markers and miss what others write.
     """
+
+    logger = QUIET
 
     def __init__(
         self, client: Mapping[str, Any], topic: str, partitions: int, fold: Fold, *, of: Election

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -13,8 +14,12 @@ from typing import Any
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError, CopycatError
-from copycat_telemetry.logs import configure_logging
-from copycat_telemetry.tracing import configure_tracing
+from copycat_telemetry.changes import log_change
+from copycat_telemetry.start import begin_telemetry
+
+from copycat_rpc.interrupts import heed_interrupts
+
+log = logging.getLogger(__name__)
 
 Serve = Callable[[Mapping[str, str], asyncio.Event], Coroutine[Any, Any, None]]
 
@@ -58,10 +63,12 @@ def run_role(role: str, serve: Serve, properties: Mapping[str, str]) -> int:
 
     A `CopycatError` is told in one line on stderr and ends with 1: a supervisor starts the process again.
     """
-    configure_logging(role, properties.get("log.level", "WARNING"))
-    configure_tracing(role, properties.get("otel.exporter.otlp.endpoint"))
+    heed_interrupts()
     try:
+        begin_telemetry(role, properties)
+        log_change(log, "service started", pid=os.getpid())
         asyncio.run(_until_signalled(serve, properties))
+        log_change(log, "service stopped", why="it was told to")
     except ConfigError as error:
         return _say(role, f"{error} (fix the worker properties and start again)")
     except CopycatError as error:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Final, TextIO
+
+from copycat_connect.log_levels import LEVELS, level_name, setting_level
 
 from copycat_telemetry.context import log_context, log_scrubber
+from copycat_telemetry.loggers import NOISY
+from copycat_telemetry.repeats import RepeatLimit
 
-#: Libraries that write a line per connection attempt while a broker is away (`spec/faust.md` section 6).
-NOISY = ("aiokafka", "faust", "mode", "kafka", "py4j", "uvicorn.error", "uvicorn.access")
+#: In the path of every module of Py4J, part of which logs on the root logger.
+PY4J: Final = "/py4j/"
 
 
 class JsonFormatter(logging.Formatter):
@@ -25,21 +31,55 @@ class JsonFormatter(logging.Formatter):
         scrub = log_scrubber.get()
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname,
+            "level": level_name(record.levelno),
             "service": self._service,
             "logger": record.name,
             "message": scrub(record.getMessage()),
             **log_context.get(),
+            **_scrubbed(getattr(record, "fields", {}), scrub),
         }
         if record.exc_info:
             line["trace"] = scrub(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-def configure_logging(service: str, level: str = "WARNING") -> None:
-    """Send every log record of this process to stderr as JSON; called once, by a `main`."""
-    handler = logging.StreamHandler(sys.stderr)
+def _scrubbed(fields: Mapping[str, object], scrub: Callable[[str], str]) -> dict[str, object]:
+    return {key: scrub(value) if isinstance(value, str) else value for key, value in fields.items()}
+
+
+class LimitedHandler(logging.StreamHandler[TextIO]):
+    """Writes to a stream, but not the same warning or error again and again."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._limit = RepeatLimit(super().emit)
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        """Drop what Py4J logs on the root logger of each call that is under way when its JVM ends."""
+        return not (record.name == "root" and PY4J in record.pathname) and super().handle(record)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record unless there were too many of its kind."""
+        try:
+            self._limit.take(record)
+        except Exception:  # a line that cannot be written must not end the work it is about
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Say how many lines were left out."""
+        self._limit.flush()
+        super().close()
+
+
+def configure_logging(service: str, level: str = "INFO") -> None:
+    """Send every log record of this process to stderr as JSON; called once, by a `main`.
+
+    `level` is a valid value of `log.level`.
+    """
+    handler = LimitedHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(service))
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    threshold = LEVELS[setting_level(level) or "INFO"]
+    logging.addLevelName(LEVELS["TRACE"], "TRACE")
+    logging.basicConfig(level=threshold, handlers=[handler], force=True)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -16,13 +16,18 @@ from copycat_connect.config import (
     non_empty,
     non_empty_list,
 )
+from copycat_connect.config.override_policy import override_policy
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import (
     CLUSTER_SECRET,
     EXACTLY_ONCE,
     KIP_STRICT,
+    LOG_LEVEL,
     METRIC_WINDOW,
     METRIC_WINDOWS,
+    OFFSET_FLUSH_INTERVAL,
+    OFFSET_FLUSH_TIMEOUT,
+    TASK_SHUTDOWN_TIMEOUT,
     TOPIC_CREATION,
     TOPIC_TRACKING,
 )
@@ -80,8 +85,9 @@ KEYS = ConfigDef(
     _addresses("offset", 9102),
     _addresses("status", 9103),
     _addresses("scheduler", 9104),
-    _millis("task.shutdown.graceful.timeout.ms", 5000, "How long a task may take to drain."),
-    _millis("offset.flush.timeout.ms", 5000, "How long a drain waits for its last commit."),
+    TASK_SHUTDOWN_TIMEOUT,
+    OFFSET_FLUSH_INTERVAL,
+    OFFSET_FLUSH_TIMEOUT,
     _millis("plugin.call.timeout.ms", 90_000, "How long author code of a connector may take to come back."),
     _millis("host.max.lifetime.ms", 1_800_000, "Age at which a host is left and ends."),
     _millis("host.linger.ms", 10_000, "How long an empty host waits for its connector's next task."),
@@ -98,9 +104,7 @@ KEYS = ConfigDef(
     KIP_STRICT,
     TOPIC_CREATION,
     TOPIC_TRACKING,
-    ConfigKey(
-        "log.level", STRING, LOW, default="WARNING", validator=non_empty, doc="Level of the root logger."
-    ),
+    LOG_LEVEL,
     METRIC_WINDOW,
     METRIC_WINDOWS,
 )
@@ -151,6 +155,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         ConfigError: One is wrong; the text names it.
     """
     found = KEYS.parse(properties)
+    override_policy(properties)  # raises on one that does not exist, before a task would
     return Settings(
         listen=found["executor.listen"],
         secret=cluster_secret(properties),
@@ -159,13 +164,13 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         offset=tuple(found["offset.addresses"]),
         status=tuple(found["status.addresses"]),
         scheduler=tuple(found["scheduler.addresses"]),
-        drain=found["task.shutdown.graceful.timeout.ms"] / 1000,
-        commit=found["offset.flush.timeout.ms"] / 1000,
+        drain=found[TASK_SHUTDOWN_TIMEOUT.name] / 1000,
+        commit=found[OFFSET_FLUSH_TIMEOUT.name] / 1000,
         plugin_call=found["plugin.call.timeout.ms"] / 1000,
         lifetime=found["host.max.lifetime.ms"] / 1000,
         linger=found["host.linger.ms"] / 1000,
         spares=found["host.spares"],
         topic_tracking=found[TOPIC_TRACKING.name],
-        log_level=found["log.level"],
+        log_level=found[LOG_LEVEL.name],
         windows=Windows.of(found),
     )

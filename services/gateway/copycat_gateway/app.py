@@ -11,6 +11,7 @@ from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
+from copycat_gateway.changes import remembering_callers
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
 from copycat_gateway.edge.crowd import Crowd
@@ -75,6 +76,7 @@ class Applications:
     def __init__(self, settings: Settings, services: Services, extensions: Extensions | None = None) -> None:
         self._settings = settings
         self._extensions = extensions
+        self._checked = extensions is not None and bool(extensions.filters)
         self._provided = {
             "services": services,
             "settings": settings,
@@ -98,7 +100,7 @@ class Applications:
             path="/",
             route_handlers=[*options_handlers(handlers), *handlers],
             before_request=check_media_types,
-            middleware=[deadline(settings.request_timeout)],
+            middleware=[deadline(settings.request_timeout), remembering_callers(checked=self._checked)],
         )
         app = Litestar(
             route_handlers=[router],

@@ -15,6 +15,7 @@ from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.bodies import StringMap
+from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left, stage
 from copycat_gateway.errors import (
@@ -92,6 +93,7 @@ async def register(
     ):
         reply = await services.config.PutConnector(request)
     services.written.note(reply.revision)
+    log_request("connector created" if reply.created else "connector updated", connector=name)
     return Registered(connector_info(reply.connector, kind), reply.created)
 
 

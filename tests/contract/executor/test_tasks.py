@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from copycat.config.v1 import config_service_pb2 as config_pb
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.types.v1 import types_pb2
@@ -247,18 +246,3 @@ async def test_a_worker_that_leaves_says_so_drains_and_tells_every_last_status()
         assert len(host.stopped) == 1
         assert it.status.state("orders", 0) == it.status.state("orders") == "UNASSIGNED"
         assert all(each.life.done() for each in it.launcher.hosts)
-
-
-async def test_log_levels_reach_the_hosts_in_their_words() -> None:
-    async with world() as it:
-        await it.run_task()
-        host = it.launcher.of("orders-0")
-        for level in ("TRACE", "nonsense"):
-            it.config.watch.send(
-                config_pb.WatchConnectorsResponse(
-                    logger_level=config_pb.SetLoggerLevelRequest(logger="some.author", level=level)
-                )
-            )
-        await it.until(lambda: any(each.HasField("set_level") for each in host.commands))
-        levels = [each.set_level for each in host.commands if each.HasField("set_level")]
-        assert [(each.logger, each.level) for each in levels] == [("some.author", "DEBUG")]

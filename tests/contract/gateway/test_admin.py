@@ -65,6 +65,34 @@ async def test_a_worker_level_covers_the_prefix_and_says_for_whom(bare: World) -
     assert listed["root"]["last_modified"] is None
 
 
+async def test_our_own_loggers_are_listed_with_the_level_in_force(bare: World) -> None:
+    logging.getLogger("copycat_gateway.probe.quiet")
+
+    listed = (await bare.rest.get("/admin/loggers")).json()
+
+    assert listed["copycat_gateway.probe.quiet"] == {
+        "level": listed["root"]["level"],
+        "last_modified": None,
+    }
+
+
+async def test_lowering_everything_wakes_no_library_that_floods(bare: World) -> None:
+    root, library = logging.getLogger(), logging.getLogger("aiokafka.probe")
+    before = root.level
+    library.setLevel("CRITICAL")
+    try:
+        changed = (await bare.rest.put("/admin/loggers/root", json={"level": "DEBUG"})).json()
+        assert root.level == logging.DEBUG
+    finally:
+        for name in changed:
+            logging.getLogger(name).setLevel(logging.NOTSET)
+        root.setLevel(before)
+
+    assert "root" in changed
+    assert "aiokafka.probe" not in changed
+    assert library.level == logging.CRITICAL
+
+
 async def test_setting_the_same_level_again_is_no_modification(bare: World) -> None:
     await bare.rest.put("/admin/loggers/copycat.fresh", json={"level": "ERROR"})
     before = await bare.rest.get("/admin/loggers/copycat.fresh")

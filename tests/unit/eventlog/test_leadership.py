@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -39,7 +40,7 @@ class Instance:
 
 @asynccontextmanager
 async def running(instance: Instance) -> AsyncIterator[Leadership]:
-    leadership = Leadership(instance, ME)
+    leadership = Leadership(instance, ME, "connect-configs")
     task = asyncio.create_task(leadership.run())
     await eventually(lambda: instance.asked > 0)
     try:
@@ -142,3 +143,18 @@ async def test_who_stops_leads_no_more() -> None:
         assert not leadership.leads
         with pytest.raises(UnavailableError):
             await leadership.lead(5)
+
+
+async def test_leading_and_leading_no_more_are_lines_that_name_the_topic(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, logger="copycat_eventlog")
+    async with running(Instance(ME)) as leadership:
+        await leadership.lead(60)
+        leadership.close()
+
+    lines = [(each.getMessage(), each.__dict__["fields"]) for each in caplog.records]
+    assert lines == [
+        ("this instance leads now", {"topic": "connect-configs"}),
+        ("this instance leads no more", {"topic": "connect-configs", "why": "it stops"}),
+    ]

@@ -191,7 +191,15 @@ def test_without_its_executor_every_task_ends_soon() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "number"), [("TRACE", 5), ("WARN", logging.WARNING), ("nonsense", logging.NOTSET)]
+    ("level", "number"),
+    [
+        ("OFF", 60),
+        ("FATAL", logging.CRITICAL),
+        ("WARN", logging.WARNING),
+        ("TRACE", 5),
+        ("ALL", 1),
+        ("nonsense", logging.NOTSET),
+    ],
 )
 def test_log_levels_have_javas_names(level: str, number: int) -> None:
     name = f"some.logger.{level}"

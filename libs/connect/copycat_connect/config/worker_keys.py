@@ -9,6 +9,7 @@ from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting, Type
 from copycat_connect.config.validators import at_least, one_of_ignoring_case
 from copycat_connect.errors import ConfigError
+from copycat_connect.log_levels import LEVELS, valid_level
 
 _EXACTLY_ONCE_CHOICES = one_of_ignoring_case("disabled", "enabled", "preparing")
 
@@ -104,4 +105,43 @@ METRIC_WINDOWS = ConfigKey(
     default=2,
     validator=at_least(1),
     doc="How many windows of metrics are kept.",
+)
+LOG_LEVEL = ConfigKey(
+    "log.level",
+    Type.STRING,
+    Importance.LOW,
+    default="INFO",
+    validator=valid_level,
+    doc=f"The least level that is logged, of every service and task: {', '.join(LEVELS)}.",
+)
+OFFSET_FLUSH_INTERVAL = ConfigKey(
+    "offset.flush.interval.ms",
+    Type.LONG,
+    Importance.LOW,
+    default=5000,
+    validator=at_least(1),
+    doc="Milliseconds between two commits of a task's offsets. Apache Kafka Connect's default is 60000.",
+)
+OFFSET_FLUSH_TIMEOUT = ConfigKey(
+    "offset.flush.timeout.ms",
+    Type.LONG,
+    Importance.LOW,
+    default=5000,
+    validator=at_least(1),
+    doc="Milliseconds within which records must be flushed and offsets committed, or the commit is given up.",
+)
+TASK_SHUTDOWN_TIMEOUT = ConfigKey(
+    "task.shutdown.graceful.timeout.ms",
+    Type.LONG,
+    Importance.LOW,
+    default=5000,
+    validator=at_least(1),
+    doc="Milliseconds a task may take to drain.",
+)
+SPAN_ENDPOINT = ConfigKey(
+    "otel.exporter.otlp.endpoint",
+    Type.STRING,
+    Importance.LOW,
+    default=None,
+    doc="OTLP collector (gRPC) that spans and metrics are sent to; nothing is sent without it.",
 )

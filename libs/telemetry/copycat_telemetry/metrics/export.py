@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least
+from copycat_connect.config.worker_keys import SPAN_ENDPOINT
 
 from copycat_telemetry.metrics.registry import Registry
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-ENDPOINT: Final = "otel.exporter.otlp.endpoint"
 INTERVAL: Final = ConfigKey(
     "otel.metric.export.interval.ms",
     INT,
@@ -36,7 +36,7 @@ async def exporting(service: str, properties: Mapping[str, str], registry: Regis
         ConfigError: The interval is wrong.
     """
     interval = ConfigDef(INTERVAL).parse(properties)[INTERVAL.name] / 1000
-    endpoint = properties.get(ENDPOINT)
+    endpoint = properties.get(SPAN_ENDPOINT.name)
     if not endpoint:
         yield
         return

@@ -70,6 +70,7 @@ class ConnectorProcess:
         self._calls: dict[int, _Call] = {}
         self._ready = asyncio.Event()
         self._process: Process | None = None
+        self._standing: dict[str, Mapping[str, Any]] = {}
         self._loading = plugin_loading.PluginLoading()
 
     @property
@@ -118,6 +119,12 @@ class ConnectorProcess:
         """Call without waiting for an answer; lost while there is no process."""
         if self._ready.is_set():
             self._write({"call": name, **arguments})
+
+    def tell_always(self, subject: str, name: str, **arguments: Any) -> None:
+        """Tell the process and each that takes its place; it replaces what was told of the subject before."""
+        self._standing.pop(subject, None)
+        self._standing[subject] = {"call": name, **arguments}
+        self.tell(name, **arguments)
 
     def kill(self) -> None:
         """End the process, whatever it does; another takes its place."""
@@ -198,6 +205,8 @@ class ConnectorProcess:
                 case "ready":
                     self._loading.finished(message.get("failed", {}))
                     self._ready.set()
+                    for standing in self._standing.values():
+                        self._write(standing)
                 case "loading":
                     self._loading.begins(message["entry_point"])
                 case _:

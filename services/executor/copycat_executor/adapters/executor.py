@@ -21,7 +21,7 @@ from copycat_executor.adapters.connectors import Connectors
 from copycat_executor.adapters.feed import Feed
 from copycat_executor.adapters.hosts import Hosts, Launcher
 from copycat_executor.adapters.jobs import Jobs
-from copycat_executor.adapters.levels import set_level
+from copycat_executor.adapters.levels import set_level_everywhere
 from copycat_executor.adapters.lives import TaskLives
 from copycat_executor.adapters.membership import Membership
 from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
@@ -185,4 +185,4 @@ class Executor:
         self.restarting.removed(connector)
 
     def _set_level(self, request: config_service_pb2.SetLoggerLevelRequest) -> None:
-        set_level(request, self._process, self.hosts)
+        set_level_everywhere(request, self._process, self.hosts)

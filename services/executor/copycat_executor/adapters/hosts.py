@@ -10,6 +10,7 @@ from typing import Protocol
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.retry import RetryPolicy
+from copycat_telemetry.changes import log_change
 
 from copycat_executor.adapters.bell import Bell
 from copycat_executor.adapters.host import Host
@@ -89,6 +90,7 @@ class Hosts:
         self._token = token
         self._numbers = itertools.count(1)
         self._hosts: dict[str, Host] = {}
+        self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = Bell()
         self._loop = asyncio.get_running_loop()
         self._closing = False
@@ -105,6 +107,8 @@ class Hosts:
         if host is None or host.session is not None or host.ending:
             raise HostRefusedError(hello.host_id)
         host.attach(HostSession(self._loop.time()), hello.pid)
+        for command in self._standing.values():
+            host.send(command)
         self._waits = AGAIN.waits()
         self._changed.ring()
         return host
@@ -152,8 +156,10 @@ class Hosts:
         self._kill(host)
         await host.gone.wait()
 
-    def broadcast(self, command: pb.AttachResponse) -> None:
-        """Send a command to every host."""
+    def broadcast(self, subject: str, command: pb.AttachResponse) -> None:
+        """Send a command to every host, later ones included; it replaces the last of its subject."""
+        self._standing.pop(subject, None)
+        self._standing[subject] = command
         for host in self._hosts.values():
             host.send(command)
 
@@ -227,6 +233,7 @@ class Hosts:
             self._address,
             self._failed_plugins(),
         )
+        log_change(log, "task host launched", host=host.host_id, worker=self._address)
         self._launcher.launch(spec, self._ended_elsewhere)
         return host
 
@@ -267,5 +274,7 @@ class Hosts:
         if host.tasks:
             self.residents.host_lost(list(host.tasks), reason or "it ended by itself")
         if reason is not None and (host.lost or not host.ending):
-            log.warning("host %s died: %s", host_id, reason)
+            log_change(log, "task host died", logging.WARNING, host=host_id, worker=self._address, why=reason)
+        else:
+            log_change(log, "task host ended", host=host_id, worker=self._address)
         self.tend()

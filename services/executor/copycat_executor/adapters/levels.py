@@ -1,4 +1,4 @@
-"""Cluster-wide log levels, in Kafka Connect's words, on the loggers of this worker."""
+"""Log levels set for the cluster, on the loggers of this worker: here, and in the processes it runs."""
 
 from __future__ import annotations
 
@@ -6,33 +6,24 @@ import logging
 
 from copycat.config.v1 import config_service_pb2
 from copycat.host.v1 import host_service_pb2
+from copycat_connect.log_levels import level_named
+from copycat_telemetry.loggers import set_level
 
 from copycat_executor.adapters.connector_process import ConnectorProcess
 from copycat_executor.adapters.hosts import Hosts
 
 log = logging.getLogger(__name__)
 
-NAMES = {
-    "OFF": "CRITICAL",
-    "FATAL": "CRITICAL",
-    "ERROR": "ERROR",
-    "WARN": "WARNING",
-    "INFO": "INFO",
-    "DEBUG": "DEBUG",
-    "TRACE": "DEBUG",
-    "ALL": "DEBUG",
-}
 
-
-def set_level(
+def set_level_everywhere(
     request: config_service_pb2.SetLoggerLevelRequest, process: ConnectorProcess, hosts: Hosts
 ) -> None:
-    """Set a logger's level here, in the process of the connectors and in the hosts that run."""
-    level = NAMES.get(request.level.upper())
+    """Set a logger's level here, in the process of the connectors and in all hosts, also later ones."""
+    level = level_named(request.level)
     if level is None:
         log.warning("there is no log level %s", request.level)
         return
-    logging.getLogger(request.logger).setLevel(level)
-    process.tell("level", logger=request.logger, level=level)
+    set_level(request.logger, level)
+    process.tell_always(f"level of {request.logger}", "level", logger=request.logger, level=level)
     command = host_service_pb2.SetLevel(logger=request.logger, level=level)
-    hosts.broadcast(host_service_pb2.AttachResponse(set_level=command))
+    hosts.broadcast(request.logger, host_service_pb2.AttachResponse(set_level=command))

@@ -14,6 +14,7 @@ from copycat_connect.retry import RetryPolicy
 from copycat_executor.adapters.bell import Bell
 from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
 from copycat_executor.adapters.services import Services
+from copycat_executor.adapters.state_lines import log_state
 from copycat_executor.adapters.transient import is_transient
 from copycat_executor.domain.instances import Instance
 
@@ -63,7 +64,9 @@ class Statuses:
         """Report what an instance does now."""
         self._meter.state(instance, state)
         if not self._is_configured(instance):
+            log_state(self._worker_id, instance, state, generation, "it was deleted")
             return
+        log_state(self._worker_id, instance, state, generation, trace)
         status = pb.Status(
             state=state, trace=trace, worker_id=self._worker_id, generation=generation, version=version
         )

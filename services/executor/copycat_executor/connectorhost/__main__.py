@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from copycat_connect.config.worker_keys import LOG_LEVEL
 from copycat_connect.plugin import load_plugins
 from copycat_connect.plugin.unloadable import failed_entry_points
 from copycat_telemetry.logs import configure_logging
@@ -20,7 +21,7 @@ def main() -> None:
     """
     lines, answers = take_pipes()
     hello = from_line(lines.readline())
-    configure_logging("connectors", hello["worker"].get("log.level", "WARNING"))
+    configure_logging("connectors", hello["worker"].get(LOG_LEVEL.name, LOG_LEVEL.default))
     out = LineWriter(answers)
     plugins = load_plugins(
         failed_before=hello["failed"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any
 
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.plugin.registry import Plugins
+from copycat_telemetry.loggers import set_level
 
 from copycat_executor.connectorhost.failures import failure
 from copycat_executor.connectorhost.instance import ConnectorInstance
@@ -46,7 +46,7 @@ class Dispatcher:
             case "ping":
                 self._out.write({"id": request["id"], "result": None})
             case "level":
-                logging.getLogger(request["logger"]).setLevel(request["level"])
+                set_level(request["logger"], request["level"])
             case "answered":
                 self._surroundings.queries.answer(request)
             case "abandon":

@@ -57,13 +57,20 @@ def _obey(host: Host, command: pb.AttachResponse) -> None:
         _log.exception("A command failed: %s", command.WhichOneof("command"))
 
 
+def _reason(error: grpc.RpcError) -> str:
+    """Return code and details; the text of a call that ended is several lines about the call itself."""
+    if not isinstance(error, grpc.Call):
+        return type(error).__name__
+    return f"{error.code().name}: {error.details()}"
+
+
 def _attend(stream: ControlStream, host: Host) -> str:
     """Obey until the stream ends; says why it did."""
     try:
         for command in stream.commands():
             _obey(host, command)
     except grpc.RpcError as error:
-        _log.warning("The executor is gone: %s", error)
+        _log.warning("The executor is gone: %s", _reason(error))
         reason = "executor lost"
     except grpc.FutureTimeoutError:
         _log.warning("The executor does not answer")

@@ -11,6 +11,8 @@ from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.log_levels import level_named
+from copycat_telemetry.loggers import set_level
 
 from copycat_executor.host.link import StreamLink
 from copycat_executor.host.questions import Questions
@@ -21,17 +23,6 @@ from copycat_executor.pipeline.control import Ending, Settlement
 _log = logging.getLogger(__name__)
 
 TaskKey = tuple[str, int, int, int]
-
-_JAVA_LEVELS: Final = {
-    "OFF": logging.CRITICAL + 1,
-    "FATAL": logging.CRITICAL,
-    "ERROR": logging.ERROR,
-    "WARN": logging.WARNING,
-    "WARNING": logging.WARNING,
-    "INFO": logging.INFO,
-    "DEBUG": logging.DEBUG,
-    "TRACE": 5,
-}
 
 #: How long tasks may take to notice that the executor is gone.
 _LOST: Final = 3.0
@@ -173,12 +164,11 @@ class Host:
 
 
 def _set_level(command: pb.SetLevel) -> None:
-    level = _JAVA_LEVELS.get(command.level.upper())
+    level = level_named(command.level)
     if level is None:
         _log.warning("There is no log level %s", command.level)
         return
-    name = "" if command.logger == "root" else command.logger
-    logging.getLogger(name).setLevel(level)
+    set_level(command.logger, level)
 
 
 def _key(ref: pb.TaskRef) -> TaskKey:

@@ -17,7 +17,7 @@ class HostSpec:
     """`host:port` of the executor's HostService."""
     token: str = field(repr=False)
     """What the host's call to the executor carries; never logged."""
-    log_level: str = "WARNING"
+    log_level: str = "INFO"
     """Level of the root logger."""
     worker_id: str = ""
     """The executor's worker id, for logs."""

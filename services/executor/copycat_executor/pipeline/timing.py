@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+from copycat_connect.config import ConfigDef
+from copycat_connect.config.worker_keys import (
+    OFFSET_FLUSH_INTERVAL,
+    OFFSET_FLUSH_TIMEOUT,
+    TASK_SHUTDOWN_TIMEOUT,
+)
+
+_TIMES: Final = ConfigDef(OFFSET_FLUSH_INTERVAL, OFFSET_FLUSH_TIMEOUT, TASK_SHUTDOWN_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +29,15 @@ class Timing:
 
     @classmethod
     def parse(cls, worker: Mapping[str, str | None]) -> Timing:
-        """Read the worker's configuration."""
-        flush_timeout = _seconds(worker, "offset.flush.timeout.ms")
+        """Read the worker's configuration; the executor has checked it at its start.
+
+        Raises:
+            ConfigError: A time is not a positive number of milliseconds.
+        """
+        found = _TIMES.parse(worker)
+        flush_timeout = found[OFFSET_FLUSH_TIMEOUT.name] / 1000
         return cls(
-            commit_interval=_seconds(worker, "offset.flush.interval.ms"),
+            commit_interval=found[OFFSET_FLUSH_INTERVAL.name] / 1000,
             flush_timeout=flush_timeout,
-            last_commit=min(flush_timeout, 0.8 * _seconds(worker, "task.shutdown.graceful.timeout.ms")),
+            last_commit=min(flush_timeout, 0.8 * found[TASK_SHUTDOWN_TIMEOUT.name] / 1000),
         )
-
-
-def _seconds(worker: Mapping[str, str | None], key: str) -> float:
-    return int(worker.get(key) or 5000) / 1000

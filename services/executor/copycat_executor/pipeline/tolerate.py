@@ -167,4 +167,5 @@ class LogReporter:
         self._log.error(
             "Error encountered in task %s. Executing stage '%s' with class '%s'%s.",
             self._task_id, failed.stage.value, failed.plugin, detail, exc_info=failed.error,
+            extra={"unlimited": True},  # errors.log.enable asks for each
         )  # fmt: skip

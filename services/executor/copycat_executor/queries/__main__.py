@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Any
 
+from copycat_connect.config.worker_keys import LOG_LEVEL
 from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.connectorhost.failures import failure
@@ -28,7 +29,7 @@ def main() -> None:
     """Take the worker's properties from the first line, start Spark, then run queries in their order."""
     lines, answers = take_pipes()
     hello = from_line(lines.readline())
-    configure_logging("queries", hello["worker"].get("log.level", "WARNING"))
+    configure_logging("queries", hello["worker"].get(LOG_LEVEL.name, LOG_LEVEL.default))
     # PySpark logs every error it raises, stack traces and all; ours go to whoever asked.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     own = {key: hello["worker"][key] for key in OWN if key in hello["worker"]}

@@ -13,6 +13,7 @@ from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
 from copycat_gateway.bodies import create_request
+from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services, connector_not_found
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
@@ -135,6 +136,7 @@ async def delete_connector(
     ):
         reply = await services.config.DeleteConnector(config_pb2.DeleteConnectorRequest(name=connector))
     services.written.note(reply.revision)
+    log_request("connector deleted", connector=connector)
     return nothing(204)
 
 

@@ -6,17 +6,19 @@ import logging
 from typing import Annotated, Final, TypedDict
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat_connect.log_levels import level_named
 from litestar import Response, get, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 
 from copycat_gateway.bodies import string_map
+from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.edge.paths import segment
 from copycat_gateway.errors import BadRequestError, NotFoundError, writing_config
-from copycat_gateway.loggers import LoggerLevel, WorkerLoggers, level_named
+from copycat_gateway.loggers import LoggerLevel, WorkerLoggers
 from copycat_gateway.routes.dependencies import BODY
 
 log = logging.getLogger(__name__)
@@ -34,7 +36,7 @@ class LoggerInfo(TypedDict):
 
 @get(
     "/admin/loggers",
-    summary="List the loggers with a level of their own",
+    summary="List our own loggers, and those of libraries with a level of their own",
     tags=TAGS,
     operation_class=documented(local=True),
 )
@@ -84,10 +86,13 @@ async def set_logger(
         with writing_config():
             await services.config.SetLoggerLevel(config_pb2.SetLoggerLevelRequest(logger=name, level=level))
         loggers.set(name, level)
+        log_request("log level set", changed_logger=name, set_to=level, scope=CLUSTER)
         return nothing(204)
     if wanted != WORKER:
         log.warning("ignoring unknown scope %r of a log level: only this worker is changed", scope_)
-    return answer(list(loggers.set(name, level)))
+    changed = list(loggers.set(name, level))
+    log_request("log level set", changed_logger=name, set_to=level, scope=WORKER)
+    return answer(changed)
 
 
 def _level(text: str | None) -> str:

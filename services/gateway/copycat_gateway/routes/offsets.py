@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 
 from copycat_gateway.bodies import offset_entries
 from copycat_gateway.catalogue import SOURCE
+from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
@@ -70,6 +71,7 @@ async def alter_offsets(
         target = await find_stopped_target(services, connector)
         alter = alter_source if target.kind == SOURCE else alter_sink
         handled = await alter(services, target, entries)
+        log_request("offsets altered", connector=connector, partitions=len(entries))
         return answer(modified(ALTERED, handled, kip_strict=settings.kip_strict))
 
 
@@ -88,7 +90,9 @@ async def reset_offsets(
     with stage(f"modifying offsets for connector {connector}"):
         target = await find_stopped_target(services, connector)
         reset = reset_source if target.kind == SOURCE else reset_sink
-        return answer(modified(RESET, await reset(services, target), kip_strict=settings.kip_strict))
+        handled = await reset(services, target)
+        log_request("offsets reset", connector=connector)
+        return answer(modified(RESET, handled, kip_strict=settings.kip_strict))
 
 
 HANDLERS = (get_offsets, alter_offsets, reset_offsets)

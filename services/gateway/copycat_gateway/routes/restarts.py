@@ -15,6 +15,7 @@ from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
+from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
@@ -64,6 +65,7 @@ async def restart_connector(
             scheduler_pb2.Instance(connector=connector),
             lambda executor: executor.RestartConnector(request, timeout=left()),
         )
+    log_request("connector restarted", connector=connector)
     return nothing(204)
 
 
@@ -91,6 +93,7 @@ async def restart_task(
             scheduler_pb2.Instance(connector=connector, task=task),
             lambda executor: executor.RestartTask(request, timeout=left()),
         )
+    log_request("task restarted", connector=connector, task=task)
     return nothing(204)
 
 
@@ -113,6 +116,9 @@ async def _request_restart(
         saying({CONNECTOR_UNKNOWN: unknown}),
     ):
         await services.config.RequestRestart(request)
+    log_request(
+        "connector restarted", connector=connector, include_tasks=include_tasks, only_failed=only_failed
+    )
     chosen = planned(status, include_tasks=include_tasks, only_failed=only_failed)
     return connector_state_info(status, kind, chosen)
 

@@ -7,6 +7,7 @@ from copycat.types.v1 import types_pb2
 from litestar import Response, put
 from litestar.di import NamedDependency
 
+from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import nothing
 from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
@@ -15,6 +16,12 @@ from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying, wri
 from copycat_gateway.routes.dependencies import CONNECTOR
 
 TAGS = ["state"]
+#: What a request that asks for a target state is called in the log.
+REQUESTED = {
+    types_pb2.TARGET_STATE_PAUSED: "paused",
+    types_pb2.TARGET_STATE_STARTED: "resumed",
+    types_pb2.TARGET_STATE_STOPPED: "stopped",
+}
 
 
 @put(
@@ -71,6 +78,7 @@ async def _aim(services: Services, connector: str, target: types_pb2.TargetState
     ):
         reply = await services.config.SetTargetState(request)
     services.written.note(reply.revision)
+    log_request(f"connector {REQUESTED[target]}", connector=connector)
 
 
 HANDLERS = (pause, resume, stop)

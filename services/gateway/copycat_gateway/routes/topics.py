@@ -8,6 +8,7 @@ from copycat.status.v1 import status_service_pb2 as status_pb2
 from litestar import Response, get, put
 from litestar.di import NamedDependency
 
+from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import documented
@@ -59,6 +60,7 @@ async def reset_topics(
         text = "Topic tracking reset is disabled"
         raise ForbiddenError(text if settings.kip_strict else f"{text}.")
     await services.status.ResetTopics(status_pb2.ResetTopicsRequest(connector=connector))
+    log_request("active topics reset", connector=connector)
     return nothing(200 if settings.kip_strict else 202)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from copycat_connect.errors import CopycatError, NotWriterError
 from copycat_eventlog.handler import EventSourced
 
+from copycat_scheduler.adapters.change_lines import AssignmentLines, log_beat, log_left, log_lost
 from copycat_scheduler.adapters.clusters import ClusterCatalogs
 from copycat_scheduler.adapters.connectors import Connectors
 from copycat_scheduler.adapters.rebalances import Rebalances
@@ -83,6 +84,7 @@ class Planning:
         self._fresh = Leases(since=0.0, length=lease, delay=delay)
         self._leases: Leases | None = None
         self._issued = 0
+        self._lines = AssignmentLines()
 
     @property
     def leases(self) -> Leases:
@@ -102,13 +104,15 @@ class Planning:
         before = self.leases
         after = before.beat(Session(worker_id, held, leaving, self._now()))
         self._leases = after
+        log_beat(before, after, worker_id)
         if not after.same_work(before, worker_id):
             self._bells.plan.set()
 
     def left(self, worker_id: str) -> None:
         """Take the end of a worker's stream: a lost connection, unless it said goodbye before."""
         if self._leases is not None:
-            self._leases = self._leases.left(worker_id)
+            before, self._leases = self._leases, self._leases.left(worker_id)
+            log_left(before, self._leases)
 
     async def run(self) -> None:
         """Plan until cancelled."""
@@ -158,7 +162,9 @@ class Planning:
 
     async def _plan(self) -> None:
         inputs, now = self._inputs, self._now()
-        leases = self._leases = self.leases.expire(now)
+        known = self.leases
+        leases = self._leases = known.expire(now)
+        log_lost(known, leases)
         inputs.catalog.want(inputs.connectors.subscriptions)
         if not self._informed(leases, now):
             return
@@ -167,6 +173,7 @@ class Planning:
         outcome = await self._events.execute(world)
         if outcome.events:
             self._issued = world.generation
+            self._lines.log(outcome.events, before, world)
             taken = [before[each.instance] for each in outcome.events if isinstance(each, Unassigned)]
             self._leases = self.leases.taken(taken, self._now())
             self._bells.plan.set()  # what was taken from nobody can be given at once

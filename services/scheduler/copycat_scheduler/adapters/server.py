@@ -102,6 +102,7 @@ async def _until(
             beat = reading.result() if reading.done() else None
             if beat is None:
                 reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)  # or asyncio reports what nobody took
                 return
             yield beat
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from copycat_connect.log_levels import LEVELS
 from litestar.openapi.spec import Reference, Schema
 from litestar.openapi.spec.enums import OpenAPIType
 
@@ -84,7 +85,7 @@ SCHEMAS: Final = {
             "level": Schema(
                 type=OpenAPIType.STRING,
                 examples=["DEBUG"],
-                description="OFF, FATAL, ERROR, WARN, INFO, DEBUG, TRACE or ALL, in any case.",
+                description=f"{', '.join(LEVELS)}; in any case.",
             )
         },
         additional_properties=_TEXT,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import struct
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.spark.command import spark_home
+from copycat_executor.spark.scratch import ScratchFolder
 
 START_SECONDS = 120.0
 STOP_SECONDS = 10.0
@@ -22,30 +22,38 @@ POLL_SECONDS = 0.02
 class SparkJvm:
     """A running JVM with PySpark's gateway in it. It ends when this process ends, however that happens."""
 
-    def __init__(self, command: Sequence[str], *, quiet: bool = False) -> None:
+    def __init__(self, command: Sequence[str], scratch: ScratchFolder, *, quiet: bool = False) -> None:
         """Start it and wait until its gateway listens; what it prints goes to our stderr unless `quiet`.
+
+        `scratch` holds its temporary files, as the command says to it, and is removed when it is gone.
 
         Raises:
             SparkLostError: It ended, or did not come up in time.
         """
-        with tempfile.TemporaryDirectory(prefix="copycat-spark-") as folder:
-            connection = Path(folder) / "connection"
-            environment = {
-                **os.environ,
-                "SPARK_HOME": str(spark_home()),
-                "SPARK_CONNECT_MODE": "0",
-                "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
-            }
-            # No preexec_fn: without one the child starts by vfork, which is safe beside running threads.
-            self._process = subprocess.Popen(  # noqa: S603 - our own command line
-                command,
-                stdin=subprocess.PIPE,  # the gateway ends when this pipe closes
-                stdout=subprocess.DEVNULL if quiet else 2,  # where a JVM says why it cannot start
-                stderr=subprocess.DEVNULL if quiet else None,
-                env=environment,
-                process_group=0,  # Ctrl-C is for us; we end it in its turn
-            )
+        self._scratch = scratch
+        connection = scratch.path / "connection"
+        environment = {
+            **os.environ,
+            "SPARK_HOME": str(spark_home()),
+            "SPARK_CONNECT_MODE": "0",
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
+        }
+        # No preexec_fn: without one the child starts by vfork, which is safe beside running threads.
+        self._process = subprocess.Popen(  # noqa: S603 - our own command line
+            command,
+            stdin=subprocess.PIPE,  # the gateway ends when this pipe closes
+            stdout=subprocess.DEVNULL if quiet else 2,  # where a JVM says why it cannot start
+            stderr=subprocess.DEVNULL if quiet else None,
+            env=environment,
+            process_group=0,  # Ctrl-C is for us; we end it in its turn
+        )
+        try:
             self.port, self.secret = self._connection(connection)
+        except SparkLostError:
+            self._process.wait()
+            scratch.remove()
+            raise
+        connection.unlink()  # it holds the secret
 
     @property
     def pid(self) -> int:
@@ -54,9 +62,13 @@ class SparkJvm:
 
     def when_ended(self, ended: Callable[[int], None]) -> None:
         """Call `ended` with the exit code, from another thread, as soon as the JVM is gone."""
-        threading.Thread(
-            target=lambda: ended(self._process.wait()), name="spark-jvm-watch", daemon=True
-        ).start()
+
+        def watch() -> None:
+            code = self._process.wait()
+            self._scratch.remove()
+            ended(code)
+
+        threading.Thread(target=watch, name="spark-jvm-watch", daemon=True).start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
         """End it, by force when that takes longer than `seconds`."""
@@ -67,6 +79,7 @@ class SparkJvm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._scratch.remove()
 
     def _connection(self, file: Path) -> tuple[int, str]:
         deadline = time.monotonic() + START_SECONDS

@@ -18,6 +18,7 @@ from copycat_executor.spark.archive import archive_file, kind_for, make_options,
 from copycat_executor.spark.command import Java, command_line
 from copycat_executor.spark.conf import session_conf
 from copycat_executor.spark.jvm import STOP_SECONDS, SparkJvm
+from copycat_executor.spark.scratch import ScratchFolder
 from copycat_executor.spark.worker import idle
 
 ARCHIVE_SECONDS = 120.0
@@ -42,8 +43,10 @@ class Spark:
         except (PySparkException, Py4JError, OSError):
             pass  # the JVM is gone already
         finally:
-            # PySpark keeps the gateway for ever; the next session of this process has another JVM.
+            # PySpark keeps the gateway for ever, and the context too when its JVM was killed; the next
+            # session of this process has another JVM.
             SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+            SparkContext._active_spark_context = None  # noqa: SLF001
             self.jvm.stop(seconds)
 
 
@@ -79,7 +82,9 @@ def make_archive(properties: Mapping[str, str]) -> Path | None:
 
 
 def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, quiet: bool = False) -> Spark:
-    jvm = SparkJvm(command_line(java, conf, options), quiet=quiet)
+    scratch = ScratchFolder()
+    temporary = f"-Djava.io.tmpdir={scratch.path}"  # spark.local.dir is there too unless it is set
+    jvm = SparkJvm(command_line(java, conf, (*options, temporary)), scratch, quiet=quiet)
     # PySpark takes the gateway and its Python from the environment and nowhere else.
     os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
     gateway = {"PYSPARK_GATEWAY_PORT": str(jvm.port), "PYSPARK_GATEWAY_SECRET": jvm.secret}
@@ -89,4 +94,10 @@ def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, qui
     finally:
         for name in gateway:
             del os.environ[name]
+    # PySpark prints a stack trace when the JVM ends; whoever watches the JVM says it in a line.
+    context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign, assignment]  # noqa: SLF001
     return Spark(jvm, context)
+
+
+def _say_nothing(*_: object) -> None:
+    """Take an error that somebody else reports."""

@@ -43,7 +43,11 @@ class JavaProgram:
         command = [str(java.executable), *(self._archive.options if self._archive else ()), *options]
         command += ["-cp", os.pathsep.join(map(str, class_path)), main_class, *arguments]
         self._guard = Guard()
-        with log.open("wb") as output:
+        log.unlink(missing_ok=True)
+        descriptor = os.open(
+            log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600
+        )  # it may be emptied meanwhile
+        with os.fdopen(descriptor, "ab") as output:
             self._process = subprocess.Popen(  # noqa: S603 - a verified class path and our own options
                 command,
                 stdin=subprocess.DEVNULL,

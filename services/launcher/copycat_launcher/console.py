@@ -18,6 +18,13 @@ def say(line: str) -> None:
         sys.stdout.flush()
 
 
+def warn(line: str) -> None:
+    """Print a warning on stderr, beside what scripts read."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"copycat: warning: {line}\n")
+        sys.stderr.flush()
+
+
 class Waiting:
     """The moving line: what is awaited still."""
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,10 @@ class DataDir:
     def log(self, name: str) -> Path:
         """The log file of a program."""
         return self.root / "logs" / f"{name}.log"
+
+    def logs(self) -> Iterable[Path]:
+        """Return the log files that programs write now."""
+        return (self.root / "logs").glob("*.log")
 
     def properties(self, name: str) -> Path:
         """The worker properties of a role."""

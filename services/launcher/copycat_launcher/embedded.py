@@ -19,6 +19,7 @@ import platformdirs
 from copycat_cli.connector_files import ConnectorFile
 from copycat_connect.errors import ConfigError
 from copycat_embedded.spark_java import spark_java_home
+from copycat_rpc.interrupts import heeding_interrupts
 
 from copycat_launcher.added import named, told_topics
 from copycat_launcher.data_dir import DataDir
@@ -121,8 +122,11 @@ class Copycat(Operations):
 
         Raises:
             CopycatError: It ended without having been told to.
+            KeyboardInterrupt: SIGINT came, also in a process that a script started with SIGINT ignored; leave
+                the `with` block or call `stop`, and tasks drain.
         """
-        self._thread.join(timeout)
+        with heeding_interrupts():
+            self._thread.join(timeout)
         if self._failure is not None:
             raise self._failure
 

@@ -14,6 +14,7 @@ from copycat_serving.beside import beside
 from copycat_launcher.broker_process import BrokerProcess
 from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import StartError
+from copycat_launcher.log_files import keep_small
 
 
 @asynccontextmanager
@@ -29,7 +30,7 @@ async def kafka_in(folder: DataDir) -> AsyncIterator[str]:
             broker = BrokerProcess(EmbeddedKafka(folder.kafka, port, folder.log("kafka")), guard)
             await broker.start()
             try:
-                async with beside(partial(_ended, broker)):
+                async with beside(partial(_ended, broker), partial(keep_small, folder.logs)):
                     await broker.ready()
                     yield f"{LOOPBACK}:{port}"
             finally:

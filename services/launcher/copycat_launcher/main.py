@@ -11,6 +11,7 @@ import click
 import platformdirs
 from copycat_cli.sections import SECTIONS, SectionedGroup
 from copycat_connect.errors import CopycatError
+from copycat_rpc.interrupts import heed_interrupts
 
 from copycat_launcher.roles import ROLE_BY_NAME, ROLES
 
@@ -21,6 +22,7 @@ STANDALONE_STARTS = ("--offsets", "--no-offsets")
 
 def _told(work: Callable[[], None]) -> None:
     """Do the work; an error of ours becomes one line on stderr and exit code 1."""
+    heed_interrupts()
     try:
         work()
     except CopycatError as error:
@@ -65,6 +67,7 @@ def copycat() -> None:
     Each command explains itself: copycat COMMAND --help. Those that talk to a cluster take --url (or
     COPYCAT_URL), and -o json for scripts. A worker of a larger cluster is started by copycat-worker.
     """
+    heed_interrupts()
 
 
 def _settings(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
@@ -21,11 +22,14 @@ from copycat_launcher.core import CORE, SERVICES, Core
 from copycat_launcher.forwarding import Forwarder
 from copycat_launcher.in_process import serve_of, stop_all
 from copycat_launcher.kept_role import KeptRole
+from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.readiness import serves_rest
 from copycat_launcher.roles import EXECUTOR, GATEWAY
 from copycat_launcher.run import unless
 from copycat_launcher.shared_secret import shared_secret
 from copycat_launcher.worker_properties import DISTRIBUTED, embedded_properties
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class Member:
                 secret=self._secret(),
             )
             DISTRIBUTED.parse(properties)
+            for warning in await asyncio.to_thread(warnings_about, self.settings):
+                log.warning("%s", warning)
             place = Place(
                 bootstrap,
                 local_url(properties),

@@ -13,10 +13,10 @@ from typing import BinaryIO
 
 from copycat_embedded.guard import Guard
 
+from copycat_launcher.log_files import open_log
 from copycat_launcher.program import how_it_ended
 
 STOP_SECONDS = 30.0
-LOG_BYTES = 16 * 1024 * 1024
 TAIL_BYTES = 64 * 1024
 
 
@@ -48,7 +48,7 @@ class RoleProcess:
         return str(self._log_file) if self._log_file else "above"
 
     async def start(self) -> None:
-        """Start it; a log grown too large is begun anew, otherwise continued."""
+        """Start it; its log is continued."""
         self._process = await self._spawn()
         self._guard.watch(self._process.pid)
 
@@ -87,8 +87,7 @@ class RoleProcess:
     async def _spawn(self) -> asyncio.subprocess.Process:
         if self._log_file is None:
             return await self._execute(None)
-        full = self._log_file.exists() and self._log_file.stat().st_size > LOG_BYTES
-        with self._log_file.open("wb" if full else "ab") as log:
+        with open_log(self._log_file) as log:
             return await self._execute(log)
 
     async def _execute(self, output: BinaryIO | None) -> asyncio.subprocess.Process:

@@ -19,9 +19,10 @@ class Signals:
         self.drain = asyncio.Event()
         self.hurry = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(name) is not signal.SIG_IGN:  # nohup means it
-                loop.add_signal_handler(name, self._came)
+        for name in (signal.SIGINT, signal.SIGTERM):  # scripts start what they start with & without SIGINT
+            loop.add_signal_handler(name, self._came)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup means it
+            loop.add_signal_handler(signal.SIGHUP, self._came)
 
     def _came(self) -> None:
         (self.hurry if self.drain.is_set() else self.drain).set()

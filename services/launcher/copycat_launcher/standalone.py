@@ -14,12 +14,12 @@ from copycat_embedded.spark_java import spark_java_home
 from copycat_rest.advertised import advertised_url, local_listener
 from copycat_rest.contexts import own_context
 from copycat_rpc.role import read_properties
-from copycat_telemetry.logs import configure_logging
-from copycat_telemetry.tracing import configure_tracing
+from copycat_telemetry.start import begin_telemetry
 
-from copycat_launcher.console import say, waiting
+from copycat_launcher.console import say, waiting, warn
 from copycat_launcher.errors import HurriedError
 from copycat_launcher.in_process import RoleTask, first_end, serve_of, stop_all
+from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.roles import GRPC_ROLES, ROLES
 from copycat_launcher.run import Signals, unless
 from copycat_launcher.submit import submit
@@ -46,9 +46,10 @@ def run_standalone(
         )
         raise ConfigError(message)
     STANDALONE.parse(given)
+    for warning in warnings_about(given):
+        warn(warning)
     files = [read_connector_file(path) for path in connectors]
-    configure_logging("standalone", given.get("log.level", "WARNING"))
-    configure_tracing("standalone", given.get("otel.exporter.otlp.endpoint"))
+    begin_telemetry("standalone", given)
     asyncio.run(_standalone(standalone_properties(given, free_ports(len(GRPC_ROLES))), files))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from copycat_embedded.broker import EmbeddedKafka
@@ -12,12 +13,15 @@ from copycat_embedded.guard import Guard
 from copycat_embedded.ports import free_ports, is_free
 from copycat_rest.advertised import advertised_url
 from copycat_rest.listeners import LISTENERS
+from copycat_serving.beside import beside
 
 from copycat_launcher.broker_process import BrokerProcess
 from copycat_launcher.children import role_process
-from copycat_launcher.console import say
+from copycat_launcher.console import say, warn
 from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import StartError
+from copycat_launcher.log_files import keep_small
+from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.program import Program
 from copycat_launcher.properties import write_properties
 from copycat_launcher.reachable import check_reachable
@@ -50,6 +54,8 @@ async def up(options: UpOptions) -> None:
         CopycatError: The system cannot be started; nothing is left running.
     """
     signals = Signals()
+    for warning in warnings_about(options.settings):
+        warn(warning)
     folder = DataDir(options.data_dir.resolve())
     rest_port = _rest_port(options)
     async with folder.locked() as lock:
@@ -57,7 +63,8 @@ async def up(options: UpOptions) -> None:
             await check_reachable(options.bootstrap_servers)
         with Guard(holding=(lock,)) as guard:
             supervisor, names, url = _system(options, folder, rest_port, guard)
-            await run(supervisor, names, lambda: _welcome(folder, url), signals)
+            async with beside(partial(keep_small, folder.logs)):
+                await run(supervisor, names, lambda: _welcome(folder, url), signals)
 
 
 def _rest_port(options: UpOptions) -> int:

@@ -13,7 +13,8 @@ from copycat_rest.advertised import advertised_url
 from copycat_rpc.role import own_properties, read_properties
 
 from copycat_launcher.children import role_command, role_environment, role_process
-from copycat_launcher.console import say
+from copycat_launcher.console import say, warn
+from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.program import Program
 from copycat_launcher.roles import ROLE_BY_NAME, ROLES
 from copycat_launcher.run import Signals, run
@@ -31,6 +32,8 @@ def run_worker(file: Path, role: str) -> None:
     """
     properties = read_properties(file)
     DISTRIBUTED.parse(properties)
+    for warning in warnings_about(properties):
+        warn(warning)
     if role == ALL:
         own = own_properties(properties)
         asyncio.run(_all_roles(file.resolve(), own))

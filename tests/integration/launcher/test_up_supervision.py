@@ -36,7 +36,15 @@ def test_a_drain_ends_the_gateway_first_and_the_broker_last(up: Command, journal
     assert "Traceback" not in up.said()
 
 
-def test_ctrl_c_drains_as_well(up: Command, journal: Any) -> None:
+def test_an_interrupt_drains_as_well_also_where_a_script_started_us_with_it_ignored(
+    commands: Commands, tmp_path: Path, journal: Any
+) -> None:
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)  # children inherit it
+    try:
+        up = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+    finally:
+        signal.signal(signal.SIGINT, former)
+    up.wait_ready()
     assert up.end(signal.SIGINT) == 0
     assert set(journal.drains()) == SERVICES
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from copycat_embedded.guard import Guard
 from copycat_launcher.polling import until
-from copycat_launcher.role_process import LOG_BYTES, RoleProcess
+from copycat_launcher.role_process import RoleProcess
 
 DRAINS = """
 import signal, sys, time
@@ -70,16 +70,6 @@ async def test_a_second_start_continues_the_log(guard: Guard, tmp_path: Path) ->
     await role.start()
     assert await asyncio.wait_for(role.ended(), 20) == "code 0"
     assert log.read_text() == "before\nafter\n"
-
-
-async def test_a_log_grown_too_large_is_begun_anew(guard: Guard, tmp_path: Path) -> None:
-    log = tmp_path / "config.log"
-    with log.open("wb") as file:
-        file.truncate(LOG_BYTES + 1)
-    role = a_role("print('after')", guard, log)
-    await role.start()
-    await asyncio.wait_for(role.ended(), 20)
-    assert log.read_text() == "after\n"
 
 
 async def test_how_it_ended_is_told(guard: Guard, tmp_path: Path) -> None:

@@ -177,9 +177,7 @@ async def test_a_frozen_leader_that_wakes_up_makes_no_second_history(cluster: Cl
         known = grpc.composite_channel_credentials(
             grpc.local_channel_credentials(), grpc.access_token_call_credentials(cluster.secret)
         )
-        async with grpc.aio.secure_channel(
-            zombie.address, known
-        ) as past:  # repeats no call
+        async with grpc.aio.secure_channel(zombie.address, known) as past:  # repeats no call
             late = asyncio.create_task(probe.write(past, LATE))
             zombie.thaw()
             refused = isinstance((await asyncio.gather(late, return_exceptions=True))[0], grpc.RpcError)

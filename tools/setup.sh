@@ -42,6 +42,11 @@ UV_PYTHON_DOWNLOADS=never "${uv[@]}" sync --quiet --frozen --compile-bytecode --
 .venv/bin/python -m compileall -q -j 0 libs services
 .venv/bin/python -m copycat_embedded
 
+# The lines above leave only what the lock file says; plugins that the user added come back here.
+if [ -f .plugins/plugins.json ]; then
+    .venv/bin/copycat plugins restore || echo "setup: Copycat itself is complete; the plugins named above are missing" >&2
+fi
+
 # An archive of the classes Spark needs makes every later start twice as fast; it belongs to the Java that made it.
 JAVA_HOME=$(.venv/bin/python -c 'from copycat_embedded.spark_java import spark_java_home; print(spark_java_home())') \
     .venv/bin/python -m copycat_executor.spark.archive

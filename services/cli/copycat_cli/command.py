@@ -1,4 +1,4 @@
-"""What makes a function a command against a cluster: --url, -o, errors with advice, exit codes."""
+"""What makes a function a command against a cluster, or about this machine: options, errors, exit codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from copycat_cli.advice import advice
 from copycat_cli.credentials import user_option
 from copycat_cli.errors import CliError
 from copycat_cli.exits import ExitCode
-from copycat_cli.output.printer import JSON, TABLE
+from copycat_cli.output.printer import JSON, TABLE, Printer
 from copycat_cli.session import DEFAULT_URL, Session
 
 REACHED = ("url", "ca", "cert")
@@ -57,6 +57,30 @@ def _named(ctx: click.Context) -> list[str]:
     ]
 
 
+class LocalCommand(click.Command):
+    """Gives its function a `printer`; an error of ours becomes text and an exit code. No cluster is asked."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run it."""
+        ctx.params["printer"] = Printer(ctx.params.pop("output"))
+        try:
+            return super().invoke(ctx)
+        except CliError as error:
+            click.echo(f"{ctx.command_path}: {error.message}", err=True)
+            ctx.exit(error.exit_code)
+
+
+def local_command(name: str) -> Callable[[Work], LocalCommand]:
+    """Declare a command about this machine; its function is given a `printer`, then its own parameters."""
+
+    def declared(work: Work) -> LocalCommand:
+        command = click.command(name, cls=LocalCommand)(work)
+        command.params.append(_output_option())
+        return command
+
+    return declared
+
+
 def cluster_command(name: str) -> Callable[[Work], ClusterCommand]:
     """Declare a command against a cluster; its function is given a `session`, then its own parameters."""
 
@@ -74,11 +98,14 @@ def cluster_command(name: str) -> Callable[[Work], ClusterCommand]:
             ["--cert"], type=PEM, envvar="COPYCAT_CERT", show_envvar=True, metavar="FILE",
             help="With https: show this certificate; the file has its private key too (PEM).",
         )  # fmt: skip
-        output = click.Option(
-            ["-o", "--output"], type=click.Choice([TABLE, JSON]), default=TABLE, show_default=True,
-            help="A table for people (aligned text in a pipe), or JSON for programs.",
-        )  # fmt: skip
-        command.params += [url, ca, cert, output, user_option()]
+        command.params += [url, ca, cert, _output_option(), user_option()]
         return command
 
     return declared
+
+
+def _output_option() -> click.Option:
+    return click.Option(
+        ["-o", "--output"], type=click.Choice([TABLE, JSON]), default=TABLE, show_default=True,
+        help="A table for people (aligned text in a pipe), or JSON for programs.",
+    )  # fmt: skip

@@ -45,6 +45,13 @@ class RefusedError(CliError):
     exit_code = ExitCode.REFUSED
 
 
+class PluginPackageError(CliError):
+    """A package of plugins cannot be installed, loaded or removed here."""
+
+    code = ErrorCode("cli.plugin_package", grpc="FAILED_PRECONDITION", http=400)
+    exit_code = ExitCode.REFUSED
+
+
 class ExistsError(RefusedError):
     """A connector that is to be created is there already."""
 

@@ -43,7 +43,7 @@ def load_plugins(
             continue
         loading(name)
         try:
-            specs = _specs_of(entry_point)
+            specs = announced_by(entry_point)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # author code may fail in any way when it is loaded, SystemExit too
@@ -97,7 +97,13 @@ def _order(entry_point: EntryPoint) -> tuple[str, str]:
     return _package(entry_point)[0], entry_point.name
 
 
-def _specs_of(entry_point: EntryPoint) -> tuple[PluginSpec, ...]:
+def announced_by(entry_point: EntryPoint) -> tuple[PluginSpec, ...]:
+    """Return the plugins that an entry point announces, by a module that has `PLUGIN` or `PLUGINS`.
+
+    Raises:
+        ConfigError: The module has neither, or what it has does not describe plugins.
+        BaseException: Whatever importing the module raises.
+    """
     module = entry_point.load()
     found = getattr(module, "PLUGINS", None)
     if found is None:

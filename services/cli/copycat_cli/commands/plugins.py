@@ -1,4 +1,4 @@
-"""`copycat plugins`: what can run here, and which keys it has."""
+"""`copycat plugins`: what a cluster can run and which keys it has; below it, packages on this machine."""
 
 from __future__ import annotations
 
@@ -15,31 +15,34 @@ from copycat_cli.api.plugins import (
 )
 from copycat_cli.arguments import complete_plugins
 from copycat_cli.command import cluster_command
+from copycat_cli.commands.plugin_packages import add, list_packages, remove, restore
 from copycat_cli.errors import NotFoundError
 from copycat_cli.output.blocks import Table
 from copycat_cli.session import Session
 from copycat_cli.similar import similar
 
 UNLOADABLE = "Installed but not loadable"
+SHOW = "show"
 
 
-@cluster_command("plugins")
+@cluster_command(SHOW)
 @click.argument("plugin", required=False, shell_complete=complete_plugins)
 @click.option("--all", "everything", is_flag=True,
               help="Converters, transformations and predicates too, not only connectors.")  # fmt: skip
 @click.option("--unloadable", is_flag=True,
               help="Only those that are installed but cannot be loaded, with the reason.")  # fmt: skip
-def plugins(session: Session, plugin: str | None, everything: bool, unloadable: bool) -> None:
-    """List the connector classes there are, or every key of one.
+def show(session: Session, plugin: str | None, everything: bool, unloadable: bool) -> None:
+    """List what a cluster can run, or every key of one plugin.
 
     NAME is what connector.class may say; the whole class name does as well. A key marked * is required.
-    Plugins that are installed but cannot be loaded are listed below the others, with the reason.
+    Plugins that are installed but cannot be loaded are listed below the others, with the reason. The word
+    `show` may be left out.
 
     \b
     Examples:
       copycat plugins
       copycat plugins FileStreamSource
-      copycat plugins --all -o json
+      copycat plugins show --all -o json
       copycat plugins --unloadable -o json
     """
     if unloadable:
@@ -49,6 +52,34 @@ def plugins(session: Session, plugin: str | None, everything: bool, unloadable: 
         _list(session, everything)
     else:
         _show(session, plugin)
+
+
+class _Plugins(click.Group):
+    """Shows what there is when the first word is none of its commands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the word that may be left out."""
+        own = {*self.commands, *ctx.help_option_names}
+        return super().parse_args(ctx, args if args and args[0] in own else [SHOW, *args])
+
+
+@click.group(
+    "plugins", cls=_Plugins, commands=[show, add, list_packages, remove, restore], no_args_is_help=False
+)
+def plugins() -> None:
+    """List connectors and other plugins, or add some.
+
+    Without a command it lists the connector classes of a cluster, with the name of one every key of it;
+    options as those of `copycat plugins show`.
+
+    \b
+    Examples:
+      copycat plugins
+      copycat plugins FileStreamSource
+      copycat plugins --all -o json
+      copycat plugins --unloadable -o json
+      copycat plugins add ./my-connector
+    """
 
 
 def _list(session: Session, everything: bool) -> None:

@@ -1,0 +1,164 @@
+"""Adding and removing packages of plugins, so that each attempt ends done or leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+from packaging.requirements import Requirement
+
+from copycat_cli.errors import NotFoundError, PluginPackageError
+from copycat_cli.packages.environment import installed_packages
+from copycat_cli.packages.installer import Installer, InstallError
+from copycat_cli.packages.loading import Loaded, load_in_process_of_its_own
+from copycat_cli.packages.record import Record, Recorded
+from copycat_cli.packages.source import Kind, Source
+
+ENTRY_POINT_HINT = '[project.entry-points."copycat.plugins"]'
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A package of plugins that was added, and how it is now."""
+
+    recorded: Recorded
+    version: str | None
+    """None when the environment does not have it, for example because it was made anew."""
+    loaded: Loaded
+    """What came of loading it."""
+
+
+class PluginPackages:
+    """The packages of plugins that a user added to the environment that runs this program."""
+
+    def __init__(self, record: Record) -> None:
+        """Take the record of what was added."""
+        self._record = record
+
+    def add(self, source: Source) -> Known:
+        """Install a package, see that its plugins can be loaded, and write it down.
+
+        Raises:
+            PluginPackageError: It cannot be installed beside Copycat's packages, announces no plugin, or a plugin
+                of it cannot be loaded. The environment is then as it was.
+        """
+        before = installed_packages()
+        recorded = {each.name: each for each in self._record.read()}
+        if source.name in self._fixed(before):
+            raise PluginPackageError(
+                f"{source.name} is one of the packages that Copycat itself is made of; it is here already"
+            )
+        earlier = recorded.get(source.name)
+        try:
+            loaded = self._install(source, before, earlier)
+        except PluginPackageError as error:
+            raise type(error)(f"{source.text} was not added, and nothing was changed. {error.message}") from error
+        after = installed_packages()
+        plugin = Recorded(
+            source.name,
+            source.kind,
+            _pinned(self._record.keep_wheel(source), after),
+            sorted({*(earlier.brought if earlier else ()), *(after.keys() - before.keys())}),
+        )
+        self._record.put(plugin)
+        return Known(plugin, after[source.name], loaded)
+
+    def remove(self, name: str) -> None:
+        """Remove a package that was added, with what came with it and no other plugin needs.
+
+        Raises:
+            NotFoundError: It was not added.
+        """
+        recorded = {each.name: each for each in self._record.read()}
+        if name not in recorded:
+            known = f"added were {', '.join(recorded)}" if recorded else "none were added"
+            raise NotFoundError(f"{name} is not a package of plugins that was added: {known}")
+        Installer().uninstall(recorded[name].brought)
+        self._record.forget(name)
+        self.restore()
+
+    def restore(self, failed: Callable[[str, str], None] | None = None) -> list[str]:
+        """Install again what was added, as after the environment was made anew.
+
+        Args:
+            failed: Is called with the name and the reason of each that cannot be installed; the others are
+                installed all the same. By default the error is raised.
+
+        Returns:
+            The names of those that were installed.
+        """
+        done: list[str] = []
+        for plugin in self._record.read():
+            before = installed_packages()
+            try:
+                self._install_again(plugin, self._fixed(before))
+            except InstallError as error:
+                if failed is None:
+                    raise
+                failed(plugin.name, error.message)
+                continue
+            # What stayed from before is its own; in an environment made anew it may be Copycat's by now.
+            stayed = plugin.brought if plugin.name in before else [plugin.name]
+            brought = sorted({*stayed, *(installed_packages().keys() - before.keys())})
+            self._record.put(msgspec.structs.replace(plugin, brought=brought))
+            done.append(plugin.name)
+        return done
+
+    def known(self) -> list[Known]:
+        """Return what was added, each package with what came of loading it now."""
+        plugins = self._record.read()
+        installed = installed_packages()
+        there = [each.name for each in plugins if each.name in installed]
+        loaded = load_in_process_of_its_own(there) if there else {}
+        return [
+            Known(
+                each,
+                installed.get(each.name),
+                loaded.get(each.name, Loaded()),
+            )
+            for each in plugins
+        ]
+
+    def _fixed(self, installed: Mapping[str, str]) -> dict[str, str]:
+        """Return the packages that no plugin brought: they keep their versions."""
+        brought = {name for each in self._record.read() for name in each.brought}
+        return {name: version for name, version in installed.items() if name not in brought}
+
+    def _install(self, source: Source, before: Mapping[str, str], earlier: Recorded | None) -> Loaded:
+        installer = Installer()
+        installer.install(source, self._fixed(before))
+        try:
+            return self._checked(source.name)
+        except PluginPackageError:
+            installer.uninstall(installed_packages().keys() - before.keys())
+            if earlier is not None:
+                self._install_again(earlier, self._fixed(before))
+            raise
+
+    def _checked(self, name: str) -> Loaded:
+        loaded = load_in_process_of_its_own([name])[name]
+        if loaded.failures:
+            raise PluginPackageError("It cannot be loaded:\n" + "\n".join(f"  {each}" for each in loaded.failures))
+        if not loaded.plugins:
+            raise PluginPackageError(
+                f"It announces no plugin: its pyproject.toml needs a table {ENTRY_POINT_HINT} "
+                "that names the module of each"
+            )
+        return loaded
+
+    def _install_again(self, plugin: Recorded, fixed: Mapping[str, str]) -> None:
+        source, installer = plugin.to_source(), Installer()
+        try:
+            installer.install(source, fixed, offline=True)
+        except InstallError:  # not all of it was kept from the last time
+            installer.install(source, fixed)
+
+
+def _pinned(source: Source, installed: Mapping[str, str]) -> str:
+    """Return what to write down: of a package from an index, the very version that was installed."""
+    if source.kind is not Kind.PACKAGE:
+        return source.text
+    requirement = Requirement(source.text)
+    extras = f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
+    return f"{source.name}{extras}=={installed[source.name]}"

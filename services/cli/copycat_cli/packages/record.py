@@ -1,0 +1,114 @@
+"""The record of the plugins that a user added: a folder beside the Python environment, outside of it.
+
+`plugins.json` lists them in the order they were added, `wheels/` keeps a copy of each wheel that was added by file,
+so that the plugins can be installed again after the environment was made anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import msgspec
+
+from copycat_cli.errors import PluginPackageError
+from copycat_cli.packages.source import Kind, Source
+
+PROJECT_ENVIRONMENT = ".venv"
+FOLDER = ".plugins"
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A package of plugins that was added."""
+
+    name: str
+    """Its canonical name."""
+    kind: Kind
+    """What it was added from."""
+    source: str
+    """The requirement with the version that was installed, or the absolute path of the wheel or folder."""
+    brought: list[str] = []
+    """Canonical names of the packages that came with it, itself included; none of Copycat's own is here."""
+
+    def to_source(self) -> Source:
+        """Return what it is installed from."""
+        return Source(self.kind, self.name, self.source)
+
+
+class _File(msgspec.Struct):
+    plugins: list[Recorded]
+
+
+def record_folder(prefix: Path | None = None) -> Path:
+    """Return where the record of an environment is.
+
+    For an environment `.venv` it is `.plugins` beside it, which outlives it; for any other it is inside.
+    """
+    root = prefix or Path(sys.prefix)
+    return (root.parent if root.name == PROJECT_ENVIRONMENT else root) / FOLDER
+
+
+class Record:
+    """Which plugins were added to one environment."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder, which need not exist."""
+        self._folder = folder
+        self._file = folder / "plugins.json"
+
+    def read(self) -> list[Recorded]:
+        """Return what was added, in order.
+
+        Raises:
+            PluginPackageError: The file cannot be read.
+        """
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=_File).plugins
+        except FileNotFoundError:
+            return []
+        except (OSError, msgspec.DecodeError) as error:
+            raise PluginPackageError(
+                f"The record of added plugins, {self._file}, cannot be read: {error}. "
+                "Mend or delete it, then add the plugins again"
+            ) from error
+
+    def put(self, plugin: Recorded) -> None:
+        """Write down a plugin, in place of what was known under its name."""
+        known = self.read()
+        places = [place for place, each in enumerate(known) if each.name == plugin.name]
+        if places:
+            self._drop_wheel(known[places[0]], kept=plugin.source)
+            known[places[0]] = plugin
+        else:
+            known.append(plugin)
+        self._write(known)
+
+    def forget(self, name: str) -> None:
+        """Forget a plugin and delete the copy of its wheel."""
+        known = self.read()
+        for each in known:
+            if each.name == name:
+                self._drop_wheel(each)
+        self._write([each for each in known if each.name != name])
+
+    def keep_wheel(self, source: Source) -> Source:
+        """Copy a wheel into the record; any other source is returned as it is."""
+        if source.kind is not Kind.WHEEL:
+            return source
+        kept = self._folder / "wheels" / Path(source.text).name
+        if kept != Path(source.text):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source.text, kept)
+        return Source(Kind.WHEEL, source.name, str(kept))
+
+    @staticmethod
+    def _drop_wheel(plugin: Recorded, kept: str = "") -> None:
+        if plugin.kind is Kind.WHEEL and plugin.source != kept:
+            Path(plugin.source).unlink(missing_ok=True)
+
+    def _write(self, plugins: list[Recorded]) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        written = self._file.with_suffix(".new")
+        written.write_bytes(msgspec.json.format(msgspec.json.encode(_File(plugins)), indent=2) + b"\n")
+        written.replace(self._file)

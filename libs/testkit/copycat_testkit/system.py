@@ -6,13 +6,14 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
 import psutil
 from copycat_embedded.ports import free_ports
+
+from copycat_testkit.commands import COPYCAT
 
 READY = "Copycat is ready: "
 STOP_SECONDS = 60.0
@@ -38,10 +39,12 @@ class CopycatUp:
         port: int = 0,
         options: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
+        program: Path = COPYCAT,
     ) -> None:
         """Nothing starts yet; `folder` is the data directory, port 0 picks a free one for REST.
 
-        `environment` is added to ours: a PYTHONPATH there may bring plugins.
+        `environment` is added to ours: a PYTHONPATH there may bring plugins. `program` may be the `copycat`
+        of another environment.
         """
         self.folder = folder
         self.port = port or free_ports(1)[0]
@@ -49,6 +52,7 @@ class CopycatUp:
         self._bootstrap = bootstrap
         self._options = tuple(options)
         self._environment = {**os.environ, "TERM": "dumb", **(environment or {})}
+        self._program = program
         self._process: subprocess.Popen[str] | None = None
 
     @property
@@ -67,7 +71,7 @@ class CopycatUp:
         Raises:
             AssertionError: It ended before; the text has what it said.
         """
-        command = [str(Path(sys.executable).parent / "copycat"), "up", "--rest-port", str(self.port)]
+        command = [str(self._program), "up", "--rest-port", str(self.port)]
         command += ["--data-dir", str(self.folder), *self._options]
         if self._bootstrap:
             command += ["--bootstrap-servers", self._bootstrap]

@@ -40,8 +40,8 @@ class PluginPackages:
         """Install a package, see that its plugins can be loaded, and write it down.
 
         Raises:
-            PluginPackageError: It cannot be installed beside Copycat's packages, announces no plugin, or a plugin
-                of it cannot be loaded. The environment is then as it was.
+            PluginPackageError: It cannot be installed beside Copycat's packages, has no plugins, or one of
+                them cannot be loaded. The environment is then as it was.
         """
         before = installed_packages()
         recorded = {each.name: each for each in self._record.read()}
@@ -53,7 +53,9 @@ class PluginPackages:
         try:
             loaded = self._install(source, before, earlier)
         except PluginPackageError as error:
-            raise type(error)(f"{source.text} was not added, and nothing was changed. {error.message}") from error
+            raise type(error)(
+                f"{source.text} was not added, and nothing was changed. {error.message}"
+            ) from error
         after = installed_packages()
         plugin = Recorded(
             source.name,
@@ -139,7 +141,9 @@ class PluginPackages:
     def _checked(self, name: str) -> Loaded:
         loaded = load_in_process_of_its_own([name])[name]
         if loaded.failures:
-            raise PluginPackageError("It cannot be loaded:\n" + "\n".join(f"  {each}" for each in loaded.failures))
+            raise PluginPackageError(
+                "It cannot be loaded:\n" + "\n".join(f"  {each}" for each in loaded.failures)
+            )
         if not loaded.plugins:
             raise PluginPackageError(
                 f"It announces no plugin: its pyproject.toml needs a table {ENTRY_POINT_HINT} "

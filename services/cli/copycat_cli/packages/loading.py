@@ -38,7 +38,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 def load_in_process_of_its_own(names: Collection[str]) -> dict[str, Loaded]:
-    """Load the plugins of packages, by canonical name; a package without plugins has nothing in its answer."""
+    """Load the plugins of packages, by canonical name; the answer of one without plugins is empty."""
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter
             [sys.executable, "-m", __name__, *names],
@@ -65,10 +65,8 @@ def _load(name: str) -> Loaded:
         try:
             specs = announced_by(entry_point)
             plugins += [LoadedPlugin(spec.kind.value, spec.class_name) for spec in specs]
-        except Exception as error:  # noqa: BLE001 - author code may fail in any way when it is loaded
-            failures.append(
-                f"{entry_point.name} = {entry_point.value}: {type(error).__name__}: {error}"
-            )
+        except Exception as error:
+            failures.append(f"{entry_point.name} = {entry_point.value}: {reason_of(error)}")
     return Loaded(plugins, failures)
 
 

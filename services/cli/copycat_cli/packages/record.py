@@ -1,6 +1,6 @@
 """The record of the plugins that a user added: a folder beside the Python environment, outside of it.
 
-`plugins.json` lists them in the order they were added, `wheels/` keeps a copy of each wheel that was added by file,
+`plugins.json` lists them in the order they were added, `wheels/` keeps a copy of each wheel that was added,
 so that the plugins can be installed again after the environment was made anew.
 """
 

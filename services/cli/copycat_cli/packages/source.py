@@ -33,7 +33,7 @@ class Source:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What an installer is given. A folder is installed in place: an edit in it counts after a restart."""
+        """What an installer is given. A folder is used in place: an edit counts after a restart."""
         return ("--editable", self.text) if self.kind is Kind.FOLDER else (self.text,)
 
 
@@ -43,6 +43,11 @@ def read_source(text: str) -> Source:
     Raises:
         UsageError: There is no such wheel or folder, it is not one, or this is not the name of a package.
     """
+    if "://" in text:
+        raise UsageError(
+            "A URL is not taken, since it may hold a password and what it gives may change: "
+            "download the wheel and name that file"
+        )
     path = Path(text).expanduser()
     if text.endswith(".whl"):
         return _wheel(path)
@@ -50,7 +55,7 @@ def read_source(text: str) -> Source:
         return _folder(path.resolve())
     if path.exists():
         raise UsageError(f"{text} is a file but not a wheel (.whl): name a package, a wheel or a folder")
-    if "/" in text and "@" not in text:
+    if "/" in text:
         raise UsageError(f"There is no folder {text}")
     return _package(text)
 
@@ -89,9 +94,4 @@ def _package(text: str) -> Source:
             f"{text!r} is not the name of a package, such as copycat-orders or 'copycat-orders>=1.2', "
             "nor a wheel or a folder that exists"
         ) from error
-    if requirement.url:
-        raise UsageError(
-            "A URL is not taken, since it may hold a password and what it gives may change: "
-            "download the wheel and name that file"
-        )
     return Source(Kind.PACKAGE, canonicalize_name(requirement.name), str(requirement))

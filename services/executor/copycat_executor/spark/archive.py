@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyspark
 
-from copycat_executor.spark.command import Java
+from copycat_executor.spark.command import Java, spark_home
 
 FOLDER = "spark.class.archive.dir"
 #: From this Java on an AOT cache, which needs no archive inside the Java image; before, class data sharing.
@@ -28,7 +28,7 @@ MAKES = {CDS: "-XX:ArchiveClassesAtExit", AOT: "-XX:AOTCacheOutput"}
 def archive_file(java: Java, properties: Mapping[str, str], kind: str) -> Path:
     """Return where the archive for this Java and PySpark is, or would be."""
     program = java.program.resolve()
-    key = f"{program} {program.stat().st_mtime_ns} {pyspark.__version__} {Path(pyspark.__file__).parent}"
+    key = f"{program} {program.stat().st_mtime_ns} {pyspark.__version__} {spark_home()}"
     return _folder(properties) / f"hosts-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{kind}"
 
 

@@ -84,7 +84,7 @@ class Java:
 
 def spark_home() -> Path:
     """Return the folder of the installed PySpark."""
-    return Path(pyspark.__file__).parent
+    return Path(pyspark.__file__).resolve().parent
 
 
 def class_path(conf: Mapping[str, str]) -> list[str]:

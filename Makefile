@@ -58,11 +58,13 @@ lint: setup ## Style, import contracts, proto style, file sizes.
 types: setup ## Check the types, strictly.
 	@$(VENV)/mypy $(addprefix -p ,$(PACKAGES))
 
-gen: setup ## Generate the gRPC stubs from proto/.
+gen: setup ## Generate the gRPC stubs from proto/, and the pictures of the documentation.
 	@$(VENV)/python tools/gen_proto.py
+	@$(VENV)/python tools/draw.py
 
-check-gen: setup ## Fail when the committed stubs are not what proto/ gives.
+check-gen: setup ## Fail when the committed stubs and pictures are not what their sources give.
 	@$(VENV)/python tools/gen_proto.py --check
+	@$(VENV)/python tools/draw.py --check
 
 breaking: setup ## Fail when a contract changed in a way that breaks its callers.
 	@$(VENV)/buf breaking --against '.git#branch=main'

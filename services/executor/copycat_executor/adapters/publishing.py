@@ -32,7 +32,7 @@ ECHO = 2.0
 
 
 class Publishing:
-    """Publishes task sets (`spec/lifecycle.md` section 4)."""
+    """Publishes task sets: all task configurations of a connector, in one call to the config service."""
 
     def __init__(self, calls: ConnectorCalls, services: Services, feed: Feed, bell: Bell) -> None:
         self._calls = calls

@@ -1,4 +1,4 @@
-"""From what a connector divided its work into to what is published (`spec/lifecycle.md` section 4)."""
+"""From what a connector divided its work into to what is published as its task configurations."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Connector(_message.Message):
     inconsistent: _builtins.bool
     """True when the task records do not make a whole set: the owner publishes a new one."""
     tasks_outdated: _builtins.bool
-    """True when the task set was made from another configuration than the one in force (`spec/lifecycle.md` section 4)."""
+    """True when the task set was made from another configuration than the one in force."""
     task_generation: _builtins.int
     """Counts the task sets committed so far; 0 for the first."""
     @_builtins.property

@@ -87,7 +87,7 @@ class ExecutorServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ValidateConnector(self, request, context):
-        """Validates a connector configuration as Kafka Connect does (`spec/rest-api.md` section 8). DEADLINE_EXCEEDED / plugin.hangs names the stage.
+        """Validates a connector configuration as Kafka Connect does. DEADLINE_EXCEEDED / plugin.hangs names the stage.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

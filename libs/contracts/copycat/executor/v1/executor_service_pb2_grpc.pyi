@@ -40,7 +40,7 @@ class ExecutorServiceStub:
     plugin.version_malformed or plugin.unloadable.
     """
     ValidateConnector: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.ValidateConnectorRequest, _executor_service_pb2.ValidateConnectorResponse]
-    """Validates a connector configuration as Kafka Connect does (`spec/rest-api.md` section 8). DEADLINE_EXCEEDED / plugin.hangs names the stage."""
+    """Validates a connector configuration as Kafka Connect does. DEADLINE_EXCEEDED / plugin.hangs names the stage."""
     RestartConnector: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.RestartConnectorRequest, _executor_service_pb2.RestartConnectorResponse]
     """Stops and starts a connector this worker runs, then asks it for task configs. NOT_FOUND / instance.unassigned."""
     RestartTask: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.RestartTaskRequest, _executor_service_pb2.RestartTaskResponse]
@@ -60,7 +60,7 @@ class ExecutorServiceAsyncStub(ExecutorServiceStub):
     plugin.version_malformed or plugin.unloadable.
     """
     ValidateConnector: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.ValidateConnectorRequest, _executor_service_pb2.ValidateConnectorResponse]  # type: ignore[assignment]
-    """Validates a connector configuration as Kafka Connect does (`spec/rest-api.md` section 8). DEADLINE_EXCEEDED / plugin.hangs names the stage."""
+    """Validates a connector configuration as Kafka Connect does. DEADLINE_EXCEEDED / plugin.hangs names the stage."""
     RestartConnector: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.RestartConnectorRequest, _executor_service_pb2.RestartConnectorResponse]  # type: ignore[assignment]
     """Stops and starts a connector this worker runs, then asks it for task configs. NOT_FOUND / instance.unassigned."""
     RestartTask: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.RestartTaskRequest, _executor_service_pb2.RestartTaskResponse]  # type: ignore[assignment]
@@ -95,7 +95,7 @@ class ExecutorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _executor_service_pb2.ValidateConnectorRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_executor_service_pb2.ValidateConnectorResponse, _abc.Awaitable[_executor_service_pb2.ValidateConnectorResponse]]:
-        """Validates a connector configuration as Kafka Connect does (`spec/rest-api.md` section 8). DEADLINE_EXCEEDED / plugin.hangs names the stage."""
+        """Validates a connector configuration as Kafka Connect does. DEADLINE_EXCEEDED / plugin.hangs names the stage."""
 
     @_abc_1.abstractmethod
     def RestartConnector(

@@ -56,6 +56,7 @@ def copycat() -> None:
       copycat up
       copycat plugins                            what connectors there are
       copycat plugins FileStreamSource           the keys of one
+      copycat plugins add ./my-connector         install one of your own
       printf '%s\\n' name=lines connector.class=FileStreamSource \\
           file=/tmp/in.txt topic=lines > lines.properties
       copycat apply lines.properties

@@ -66,7 +66,7 @@ KIP_STRICT = ConfigKey(
     default=False,
     doc=(
         "Follow the KIPs' own text where Apache Kafka Connect was released with another behaviour. "
-        "The README lists what changes."
+        "services/gateway/DIFFERENCES.md lists what changes."
     ),
 )
 TOPIC_CREATION = ConfigKey(

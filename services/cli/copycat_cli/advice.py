@@ -28,7 +28,10 @@ def advice(error: CliError, session: Session, params: Mapping[str, object]) -> l
         case NotFoundError():
             lines = _find(session, _names(params))
         case InvalidConfigError(plugin=""):
-            lines = [f"{session.command('plugins')}  lists the connector classes there are"]
+            lines = [
+                f"{session.command('plugins')}  lists the connector classes there are",
+                "copycat plugins add  installs one of your own; Copycat sees it after a restart",
+            ]
         case InvalidConfigError(plugin=plugin):
             lines = [f"{session.command('plugins', plugin)}  shows every key, with its default"]
         case ExistsError():

@@ -83,9 +83,11 @@ async def set_logger(
     level = _level(string_map(payload).get("level"))
     wanted = (scope_ or WORKER).lower()
     if wanted == CLUSTER:
+        # Here first: an executor in this very process would leave nothing to change, so no time of a change.
+        # Should the call fail, the request may be repeated.
+        loggers.set(name, level)
         with writing_config():
             await services.config.SetLoggerLevel(config_pb2.SetLoggerLevelRequest(logger=name, level=level))
-        loggers.set(name, level)
         log_request("log level set", changed_logger=name, set_to=level, scope=CLUSTER)
         return nothing(204)
     if wanted != WORKER:

@@ -141,6 +141,34 @@ def test_a_value_that_does_not_fit_its_schema_is_a_bad_record(value: Any) -> Non
         made(FakeEngine(ORDER), ORDER).apply(records(value)[0])
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ("MAP<STRING, INT>", [None]),
+        ("MAP<STRING, INT>", {None: 1}),
+        ("ARRAY<STRUCT<m: MAP<STRING, INT>>>", [{"m": [None]}]),
+        ("MAP<STRING, MAP<STRING, INT>>", {"a": [None]}),
+    ],
+)
+def test_a_value_that_arrow_would_end_the_process_for_is_a_bad_record(schema: str, value: Any) -> None:
+    with pytest.raises(DataError, match=r"The value does not fit value\.schema"):
+        made(FakeEngine(ORDER), schema).apply(records(value)[0])
+
+
+def test_a_value_nested_too_deep_is_a_bad_record() -> None:
+    value: list[Any] = []
+    for _ in range(5000):
+        value = [value]
+    with pytest.raises(DataError, match=r"The value does not fit value\.schema"):
+        made(FakeEngine(ORDER), "ARRAY<STRING>").apply(records(value)[0])
+
+
+def test_a_timestamp_beyond_sparks_years_is_a_bad_record() -> None:
+    record = SinkRecord("t", 0, 0, "k", "v", timestamp=2**62)
+    with pytest.raises(DataError, match="Spark cannot take the topic, timestamp or headers"):
+        made(FakeEngine(ORDER)).apply(record)
+
+
 def test_a_row_without_a_topic_is_a_bad_record() -> None:
     with pytest.raises(DataError, match="topic is null or empty"):
         made(FakeEngine("topic STRING", {"topic": None, "__place": 0})).apply(records("x")[0])

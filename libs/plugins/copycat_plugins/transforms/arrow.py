@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct
@@ -53,8 +53,12 @@ def arrow_column(name: str, kind: pa.DataType, values: Sequence[ConnectValue]) -
         DataError: A value is of another type.
     """
     try:
-        return pa.array([_plain(value) for value in values], kind)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        plain = [_plain(value) for value in values]
+        if "map<" in str(kind):
+            for value in plain:
+                _refuse_lists_as_maps(kind, value)
+        return pa.array(plain, kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, RecursionError) as error:
         message = f"The {name} does not fit {name}.schema: {error}"
         raise DataError(message) from error
 
@@ -67,3 +71,21 @@ def _plain(value: ConnectValue) -> ConnectValue:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+def _refuse_lists_as_maps(kind: pa.DataType, value: ConnectValue) -> None:
+    """Raise TypeError for a list where a map is wanted: Arrow ends the process when it holds a null."""
+    if isinstance(value, list) and pa.types.is_map(kind):
+        raise TypeError("a list stands where a map is wanted")
+    for part_kind, part in _parts(kind, value):
+        _refuse_lists_as_maps(part_kind, part)
+
+
+def _parts(kind: pa.DataType, value: ConnectValue) -> Iterator[tuple[pa.DataType, ConnectValue]]:
+    if isinstance(value, list):
+        return ((kind.value_type, item) for item in value if pa.types.is_list(kind))
+    if not isinstance(value, dict):
+        return iter(())
+    if pa.types.is_map(kind):
+        return ((kind.item_type, item) for item in value.values())
+    return ((field.type, value.get(field.name)) for field in (kind if pa.types.is_struct(kind) else ()))

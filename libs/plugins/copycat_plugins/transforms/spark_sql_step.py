@@ -80,15 +80,25 @@ class SparkSqlStep(Transformation):
         return self._result.read(records, pa.ipc.open_stream(answer).read_all())
 
     def _batch(self, records: Sequence[R]) -> pa.RecordBatch:
-        stamps = [record.timestamp for record in records]
         columns = {
             "value": arrow_column("value", self._types["value"], [record.value for record in records]),
             "key": arrow_column("key", self._types["key"], [record.key for record in records]),
+            **_other_columns(records),
+        }
+        return pa.RecordBatch.from_pydict(columns)
+
+
+def _other_columns(records: Sequence[ConnectRecord]) -> dict[str, pa.Array]:
+    stamps = [record.timestamp for record in records]
+    try:
+        return {
             "topic": pa.array([record.topic for record in records], pa.string()),
             "timestamp": pa.array(stamps, pa.int64()).cast(_MILLIS).cast(pa.timestamp("us", tz="UTC")),
             "headers": pa.array([_headers(record) for record in records], _HEADERS),
         }
-        return pa.RecordBatch.from_pydict(columns)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        message = f"Spark cannot take the topic, timestamp or headers: {error}"
+        raise DataError(message) from error
 
 
 def _headers(record: ConnectRecord) -> list[dict[str, str | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from copycat_connect.data import ConnectValue, Schema, SchemaBuilderError, SchemaType
+from copycat_connect.data import ConnectValue, Schema, SchemaBuilderError, SchemaType, Struct
 from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import DataError
 from copycat_plugins.converters.json import JsonConverter
@@ -45,6 +45,9 @@ def with_width(schema: Schema | None, value: ConnectValue) -> ConnectValue:
         return value
     if schema.type is SchemaType.ARRAY:
         return [with_width(schema.value_schema, item) for item in value]
+    if schema.type is SchemaType.STRUCT:
+        items = zip(schema.fields, value.values, strict=True)
+        return Struct.of_valid(schema, [with_width(field.schema, item) for field, item in items])
     if schema.type is SchemaType.MAP:
         return {
             with_width(schema.key_schema, key): with_width(schema.value_schema, item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from copycat_connect.data import (
@@ -43,20 +43,21 @@ def record_of(case: dict[str, Any]) -> SinkRecord:
         ENVELOPES.to_connect("t", None, None if case[part] is None else case[part].encode())
         for part in ("key", "value")
     )
-    schema = value.schema
-    if "value_schema" in case:
-        schema = ENVELOPES.to_connect("t", None, case["value_schema"].encode()).schema
     headers = [Header(name, text, STRING_SCHEMA) for name, text in case["headers"]]
     return SinkRecord(
-        case["topic"], 3, 42, key.value, value.value, key.schema, schema, case["ts"],
+        case["topic"], 3, 42, key.value, value.value, key.schema, value.schema, case["ts"],
         TimestampType.CREATE_TIME, headers,
     )  # fmt: skip
 
 
-def answer_to(case: dict[str, Any], classes: Mapping[type, str] | None = None) -> dict[str, Any]:
+def answer_to(
+    case: dict[str, Any],
+    classes: Mapping[type, str] | None = None,
+    make: Callable[[dict[str, Any]], SinkRecord] = record_of,
+) -> dict[str, Any]:
     """Return what came of a record; a failure is its message, with its class if those have names."""
     try:
-        record = record_of(case)
+        record = make(case)
         plugin = PLUGINS.find(case["class"], KINDS).factory()
         plugin.configure(case["config"])
         if hasattr(plugin, "test"):

@@ -52,10 +52,11 @@ class Struct:
         struct.values = values
         return struct
 
-    def put(self, field: str | Field, value: ConnectValue) -> Struct:
+    def put(self, field: str | Field | None, value: ConnectValue) -> Struct:
         """Set a field.
 
-        Null is refused for a required field even when it has a default: leave such a field unset.
+        Null is refused for a required field even when it has a default: leave such a field unset. A field
+        of another schema counts by its place; None, which a schema gives for what it does not have, by none.
 
         Returns:
             Itself, so that calls chain.
@@ -64,8 +65,13 @@ class Struct:
             DataError: There is no such field, or the value does not fit.
         """
         known = self._lookup(field) if isinstance(field, str) else field
+        if known is None:
+            raise DataError("field cannot be null.")
         validate_value(known.schema, value, f'field: "{known.name}"')
-        self.values[known.index] = value
+        try:
+            self.values[known.index] = value
+        except IndexError as error:
+            raise self._foreign(known) from error
         return self
 
     def get(self, field: str | Field) -> ConnectValue:
@@ -75,7 +81,10 @@ class Struct:
             DataError: There is no such field.
         """
         known = self._lookup(field) if isinstance(field, str) else field
-        value = self.values[known.index]
+        try:
+            value = self.values[known.index]
+        except IndexError as error:
+            raise self._foreign(known) from error
         return known.schema.default if value is None else value
 
     def get_without_default(self, name: str) -> ConnectValue:
@@ -107,6 +116,12 @@ class Struct:
             message = f"{name} is not a valid field name"
             raise DataError(message)
         return field
+
+    def _foreign(self, field: Field) -> DataError:
+        return DataError(
+            f'The field "{field.name}" is of another schema: it has place {field.index} there, '
+            f"and this struct has {len(self.values)} fields"
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Struct) and self.schema == other.schema and self.values == other.values

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from copycat_connect.data.far_dates import FarDate, FarTimestamp
-from copycat_connect.data.java import class_text
+from copycat_connect.data.java import class_text, to_text
 from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP
 from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.data.value import ConnectValue
@@ -125,5 +125,5 @@ def check_header(schema: Schema | None, value: ConnectValue) -> None:
         return
     fits = _LOGICAL.get(schema.name) if schema.name is not None else None
     if not (fits or _PHYSICAL[schema.type])(value):
-        message = f"The value {value} is not compatible with the schema {schema}"
+        message = f"The value {to_text(value)} is not compatible with the schema {schema}"
         raise DataError(message)

@@ -19,6 +19,7 @@ from copycat_plugins.transforms.fields import (
     REPLACE_NULL,
     REPLACE_NULL_KEY,
     copy_metadata,
+    paired,
     read_field,
     start_like,
 )
@@ -118,7 +119,7 @@ class Cast(SidedTransformation):
             # A schema that keeps the name of a logical type does not say what the value is now.
             return updated, changed if updated.name is None else narrowed(changed, self._whole)
         source, result = require_struct(value, _PURPOSE, schema), Struct(updated)
-        for field, target in zip(schema.fields, updated.fields, strict=True):
+        for field, target in paired(source, schema, updated):
             item = read_field(source, field, replace_null=self._replace_null)
             wanted = self._casts.get(field.name)
             result.put(target, item if wanted is None else cast(field.schema, item, wanted))

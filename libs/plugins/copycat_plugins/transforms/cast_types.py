@@ -9,7 +9,15 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 
-from copycat_connect.data import ConnectValue, FarDate, FarTimestamp, Schema, SchemaType, logical
+from copycat_connect.data import (
+    ConnectValue,
+    FarDate,
+    FarTimestamp,
+    Schema,
+    SchemaType,
+    logical,
+    validate_value,
+)
 from copycat_connect.data.java import class_text, float_text, round_to_float32, to_text
 from copycat_connect.errors import DataError
 from copycat_connect.values.text import date_text
@@ -52,6 +60,7 @@ def cast(schema: Schema | None, value: ConnectValue, target: SchemaType) -> Conn
         return None
     _check_source(schema, value)
     if schema is not None and schema.name in _TEMPORALS and target is not SchemaType.STRING:
+        validate_value(schema, value, "what is cast")
         value = _TEMPORALS[schema.name](value)
     if target is SchemaType.STRING:
         return _to_string(schema, value)
@@ -142,5 +151,5 @@ def _to_string(schema: Schema | None, value: ConnectValue) -> str:
         return date_text(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return b64encode(value).decode()
-    single = schema is not None and schema.type is SchemaType.FLOAT32
+    single = isinstance(value, float) and schema is not None and schema.type is SchemaType.FLOAT32
     return float_text(value) if single else to_text(value)

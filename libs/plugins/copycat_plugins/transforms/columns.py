@@ -19,10 +19,13 @@ def are_maps(values: list[ConnectValue]) -> bool:
 def rows_of(schema: Schema, values: list[ConnectValue]) -> list[list[ConnectValue]] | None:
     """Return what structs of a schema hold, to be changed.
 
-    None when that must be looked at field by field: something is no struct, or null where a default or a
-    refusal takes its place.
+    None when that must be looked at field by field: something is no struct, or one of another schema, or null
+    where a default or a refusal takes its place.
     """
     if schema.type is not SchemaType.STRUCT or not _STRUCTS.issuperset(map(type, values)):
+        return None
+    others = {id(struct.schema): struct.schema for struct in values if struct.schema is not schema}
+    if any(other != schema for other in others.values()):
         return None
     rows = [[*struct.values] for struct in values]
     fields = schema.field_list

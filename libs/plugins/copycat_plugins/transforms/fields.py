@@ -18,8 +18,25 @@ REPLACE_NULL_KEY = ConfigKey(
 
 
 def read_field(struct: Struct, field: Field, *, replace_null: bool) -> ConnectValue:
-    """Return a field, its default in place of null if that is wanted."""
-    return struct.get(field) if replace_null else struct.values[field.index]
+    """Return a field, its default in place of null if that is wanted.
+
+    Of a struct that has another schema than the field's this is, as in Kafka Connect, the field at its place
+    or, without defaults, the one of its name.
+    """
+    return struct.get(field) if replace_null else struct.get_without_default(field.name)
+
+
+def paired(struct: Struct, schema: Schema, updated: Schema) -> Iterable[tuple[Field, Field | None]]:
+    """Return a struct's fields, each with the one that takes its value under an updated schema.
+
+    Args:
+        struct: The struct.
+        schema: What its record says its schema is. When it is another one, fields are found by their names.
+        updated: Made of `schema`, field by field. None stands for a field that it does not have.
+    """
+    if struct.schema is schema:
+        return zip(schema.field_list, updated.field_list, strict=True)
+    return [(field, updated.field(field.name)) for field in struct.schema.field_list]
 
 
 def start_like(schema: Schema) -> SchemaBuilder:

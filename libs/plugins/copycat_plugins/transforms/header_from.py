@@ -73,26 +73,32 @@ class HeaderFrom(Transformation):
         self, schema: Schema, value: ConnectValue, headers: Headers
     ) -> tuple[Schema, ConnectValue]:
         struct = require_struct(value, self._purpose, schema)
+        result = self._left(schema, struct) if self._moved else (schema, struct)
         for name, header in self._pairs:
-            field = schema.field(name)
+            field, own = schema.field(name), struct.schema.field(name)
             if field is None:
-                message = f"{name} is not a valid field name"
-                raise DataError(message)
-            item = read_field(struct, field, replace_null=self._replace_null)
+                raise _no_field(name)
+            item = None if own is None else read_field(struct, own, replace_null=self._replace_null)
             headers.add(header, item, field.schema)
-        if not self._moved:
-            return schema, struct
+        return result
+
+    def _left(self, schema: Schema, struct: Struct) -> tuple[Schema, ConnectValue]:
         updated = self._schemas.get(schema)
         left = Struct(updated)
         for target in updated.fields:
-            field = schema.field(target.name)
-            assert field is not None  # noqa: S101  # the updated schema has no others
+            field = struct.schema.field(target.name)
+            if field is None:
+                raise _no_field(target.name)
             left.put(target, read_field(struct, field, replace_null=self._replace_null))
         return updated, left
 
     def _without_moved(self, schema: Schema) -> Schema:
         kept = ((field.name, field.schema) for field in schema.fields if field.name not in self._moved)
         return with_fields(schema, kept)
+
+
+def _no_field(name: str) -> DataError:
+    return DataError(f"{name} is not a valid field name")
 
 
 PLUGINS = sided_plugins(

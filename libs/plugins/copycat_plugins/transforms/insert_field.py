@@ -148,7 +148,7 @@ class InsertField(SidedTransformation):
                 if item is not None:
                     fields[insertion.name] = item
             return None, fields
-        return self._with_schema(record, schema, require_struct(value, _PURPOSE, schema))
+        return self._with_schema(record, require_struct(value, _PURPOSE, schema))
 
     def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
         """Append a fixed text to many; what differs from record to record needs the records."""
@@ -168,7 +168,8 @@ class InsertField(SidedTransformation):
             row.append(text)
         return updated, structs_of(updated, rows)
 
-    def _with_schema(self, record: ConnectRecord, schema: Schema, struct: Struct) -> tuple[Schema, Struct]:
+    def _with_schema(self, record: ConnectRecord, struct: Struct) -> tuple[Schema, Struct]:
+        schema = struct.schema
         updated = self._schemas.get(schema)
         result = Struct(updated)
         for field, target in zip(schema.fields, updated.fields, strict=False):

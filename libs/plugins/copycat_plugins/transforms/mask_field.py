@@ -71,8 +71,8 @@ class MaskField(SidedTransformation):
                 fields[name] = self._mask(None, fields.get(name))
             return None, fields
         struct = require_struct(value, _PURPOSE, schema)
-        result = Struct(schema)
-        for field in schema.fields:
+        result = Struct(struct.schema)
+        for field in struct.schema.fields:
             item = read_field(struct, field, replace_null=self._replace_null)
             result.put(field, self._mask(field.schema, item) if field.name in self._fields else item)
         return schema, result

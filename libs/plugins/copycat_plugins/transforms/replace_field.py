@@ -82,7 +82,8 @@ class ReplaceField(SidedTransformation):
         if schema is None:
             fields = require_map(value, _PURPOSE)
             return None, self._in_place(fields) if owned and self._is_local else self._rebuilt(fields)
-        struct, updated = require_struct(value, _PURPOSE, schema), self._schemas.get(schema)
+        struct = require_struct(value, _PURPOSE, schema)
+        schema, updated = struct.schema, self._schemas.get(struct.schema)
         result = Struct(updated)
         for target in updated.fields:
             # A field that has a renamed one's new name reads the old one, as in Kafka Connect.

@@ -55,8 +55,8 @@ class SetSchemaMetadata(SidedTransformation):
         if not isinstance(value, Struct):
             return updated, value
         result = Struct(updated)
-        for field in value.schema.fields:
-            result.put(updated.fields[field.index], read_field(value, field, replace_null=self._replace_null))
+        for field in updated.fields:
+            result.put(field, read_field(value, field, replace_null=self._replace_null))
         return updated, result
 
     def _updated(self, schema: Schema) -> Schema:

@@ -10,7 +10,13 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.values.date_pattern import DatePattern
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, start_like
+from copycat_plugins.transforms.fields import (
+    REPLACE_NULL,
+    REPLACE_NULL_KEY,
+    paired,
+    read_field,
+    start_like,
+)
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 from copycat_plugins.transforms.timestamp_formats import (
@@ -89,7 +95,7 @@ class TimestampConverter(SidedTransformation):
         if schema is None or updated is None:
             fields = require_map(value, _PURPOSE)
             return None, {**fields, self._field: self._convert(None, fields.get(self._field))}
-        return updated, self._converted(require_struct(value, _PURPOSE, schema), updated)
+        return updated, self._converted(require_struct(value, _PURPOSE, schema), schema, updated)
 
     def _convert(self, schema: Schema | None, value: ConnectValue) -> ConnectValue:
         if schema is None and value is None:
@@ -114,13 +120,16 @@ class TimestampConverter(SidedTransformation):
             builder.optional()
         if schema.default is None:
             return builder.build()
-        return builder.default_value(self._converted(schema.default, builder.build())).build()
+        return builder.default_value(
+            self._converted(schema.default, schema.default.schema, builder.build())
+        ).build()
 
-    def _converted(self, struct: Struct, updated: Schema) -> Struct:
+    def _converted(self, struct: Struct, schema: Schema, updated: Schema) -> Struct:
         result = Struct(updated)
-        for field, target in zip(struct.schema.fields, updated.fields, strict=True):
+        for field, target in paired(struct, schema, updated):
             item = read_field(struct, field, replace_null=self._replace_null)
-            result.put(target, self._convert(field.schema, item) if field.name == self._field else item)
+            changed = self._convert(field.schema, item) if field.name == self._field else item
+            result.put(target or field.name, changed)
         return result
 
 

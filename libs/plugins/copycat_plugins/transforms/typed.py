@@ -148,8 +148,16 @@ def _scalar(schema: Schema, place: str) -> Fit:
     if schema.name == TIMESTAMP:
         return lambda value: _timestamp(check(value))
     if schema.type in (SchemaType.FLOAT32, SchemaType.FLOAT64):
-        return lambda value: check(float(value) if type(value) is int else value)
+        return lambda value: check(_float(value, place) if type(value) is int else value)
     return check
+
+
+def _float(value: int, place: str) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:
+        message = f"{place} is too large for a floating-point number"
+        raise DataError(message) from error
 
 
 def _decimal(unit: Decimal, place: str, value: ConnectValue) -> ConnectValue:

@@ -43,13 +43,14 @@ class ValueToKey(Transformation):
         if schema is None:
             fields = require_map(record.value, _PURPOSE)
             return record.replace(key_schema=None, key={name: fields.get(name) for name in self._fields})
-        struct, key_schema = require_struct(record.value, _PURPOSE, schema), self._schemas.get(schema)
+        struct = require_struct(record.value, _PURPOSE, schema)
+        schema, key_schema = struct.schema, self._schemas.get(struct.schema)
         key = Struct(key_schema)
         for target in key_schema.fields:
             field = schema.field(target.name)
             assert field is not None  # noqa: S101  # the key's schema was made of these
             key.put(target, read_field(struct, field, replace_null=self._replace_null))
-        return record.replace(key_schema=key_schema, key=key)
+        return record.replace(key_schema=key_schema, key=key, value_schema=schema)
 
     def _key_schema(self, schema: Schema) -> Schema:
         builder = SchemaBuilder.struct()

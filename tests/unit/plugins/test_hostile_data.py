@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import CopycatError
-from copycat_connect.plugin import HeaderConverter, PluginKind
+from copycat_connect.plugin import Converter, HeaderConverter, PluginKind
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -118,7 +118,8 @@ def test_extremes_are_read_or_refused(spec: Any, config: dict[str, str]) -> None
 @pytest.mark.parametrize(("spec", "config"), SELF_CONTAINED, ids=NAMES)
 @pytest.mark.parametrize("levels", [200, 300, 600, 5000])
 def test_values_that_nest_deep_are_written_or_refused(spec: Any, config: dict[str, str], levels: int) -> None:
-    write = writer(made(spec, config))
+    converter = made(spec, config)
+    write = writer(converter)
     lists: Any = 1.0
     maps: Any = 2**70
     for _ in range(levels):
@@ -126,6 +127,9 @@ def test_values_that_nest_deep_are_written_or_refused(spec: Any, config: dict[st
     for value in (lists, maps):
         with suppress(CopycatError):
             write(value)
+        if isinstance(converter, Converter):
+            with suppress(CopycatError):
+                converter.from_connect_batch("t", None, [value])
 
 
 @pytest.mark.parametrize(("spec", "config"), SELF_CONTAINED, ids=NAMES)

@@ -85,12 +85,15 @@ class StringConverter(Converter, HeaderConverter):
             return super().from_connect_batch(topic, schema, values, utf8)
         if utf8:
             return cast(list[bytes | None], values)
-        return [
-            value.encode("utf-8", "replace")
-            if type(value) is str
-            else (None if value is None else to_text_under(schema, value).encode("utf-8", "replace"))
-            for value in values
-        ]
+        try:
+            return [
+                value.encode("utf-8", "replace")
+                if type(value) is str
+                else (None if value is None else to_text_under(schema, value).encode("utf-8", "replace"))
+                for value in values
+            ]
+        except (RecursionError, UnicodeError) as error:
+            raise DataError("Failed to serialize to a string: ") from error
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
         """Return the text with an optional string schema."""

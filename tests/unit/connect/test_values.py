@@ -17,9 +17,11 @@ from copycat_connect.data import (
     Schema,
     SchemaAndValue,
     SchemaBuilder,
+    SchemaType,
     Struct,
 )
 from copycat_connect.data.java import to_text
+from copycat_connect.data.narrow import Float32, Int8, Int16, Int32, narrowed
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.values.date_pattern import DatePattern
 from copycat_connect.values.parsing import parse_value
@@ -63,6 +65,55 @@ def test_a_number_with_something_after_it_stays_text(text: str) -> None:
 
 def test_a_number_too_long_to_write_out_is_not_written_out() -> None:
     assert parse_value("407127e212797209").value == Decimal("407127e212797209")
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "widths"),
+    [
+        # Java's rule: all elements take the widest type, and float wins over long.
+        ("[1,300,70000]", "ARRAY<INT32>", "[1, 300, 70000]"),
+        ("[1,2.5]", "ARRAY<FLOAT32>", "[1.0, 2.5]"),
+        ("[1,1e300]", "ARRAY<FLOAT64>", "[1.0, 1.0E300]"),
+        # Without a common schema each keeps its own.
+        ("[1,300,true]", "ARRAY<null>", "[Int8 1, Int16 300, true]"),
+        ('[1.5,70000,"x"]', "ARRAY<null>", "[Float32 1.5, Int32 70000, x]"),
+        ("[1,[300,true]]", "ARRAY<null>", "[Int8 1, [Int16 300, true]]"),
+        ("[true,[300]]", "ARRAY<null>", "[true, [Int16 300]]"),
+        ('{1:300,"x":70000}', "MAP<null,null>", "{Int8 1=Int16 300, x=Int32 70000}"),
+        ('{"a":300,"b":true}', "MAP<STRING,null>", "{a=Int16 300, b=true}"),
+        ("{1:true,300:1}", "MAP<INT16,null>", "{1=true, 300=Int8 1}"),
+        # The schema of lists is the last one's, whatever the others hold.
+        ("[[300],[1]]", "ARRAY<ARRAY<INT8>>", "[[Int16 300], [1]]"),
+        ("[[2.5],[1]]", "ARRAY<ARRAY<INT8>>", "[[Float32 2.5], [1]]"),
+    ],
+)
+def test_mixed_numbers_in_lists_and_maps_keep_their_widths(text: str, schema: str, widths: str) -> None:
+    found = parse_value(text)
+    assert (described(found.schema), with_classes(found.value)) == (schema, widths)
+
+
+def with_classes(value: ConnectValue) -> str:
+    """Return a value as text in which narrow numbers name their class."""
+    match value:
+        case list():
+            return "[" + ", ".join(map(with_classes, value)) + "]"
+        case dict():
+            pairs = (f"{with_classes(key)}={with_classes(item)}" for key, item in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        case Int8() | Int16() | Int32() | Float32():
+            return f"{type(value).__name__} {value}"
+        case _:
+            return to_text(value)
+
+
+@pytest.mark.parametrize("text", ["[10:11:12.123Z,2.5]", "[2024-02-29,70000000000,1.5]"])
+def test_points_in_time_among_numbers_stay_text(text: str) -> None:
+    assert parse_value(text) == SchemaAndValue(STRING_SCHEMA, text)
+
+
+def test_a_float_is_not_cut_to_an_integer_by_its_schema() -> None:
+    assert narrowed(2.5, SchemaType.INT16) == 2.5
+    assert type(narrowed(2, SchemaType.FLOAT32)) is int
 
 
 @given(st.text())

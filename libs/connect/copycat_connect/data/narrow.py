@@ -47,6 +47,5 @@ _NARROW: Final[Mapping[SchemaType, Callable[[ConnectValue], ConnectValue]]] = {
 
 def narrowed(value: ConnectValue, type_: SchemaType) -> ConnectValue:
     """Return a number as one that says by itself that it is of a narrow type; other values as they are."""
-    if type(value) not in (int, float) or type_ not in _NARROW:
-        return value
-    return _NARROW[type_](value)
+    of = float if type_ is SchemaType.FLOAT32 else int
+    return _NARROW[type_](value) if type(value) is of and type_ in _NARROW else value

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import date, datetime, time
 
 from copycat_connect.data import logical
-from copycat_connect.data.far_dates import FarDate
-from copycat_connect.data.java import round_to_float32
+from copycat_connect.data.far_dates import FarDate, FarTimestamp
+from copycat_connect.data.java import round_to_float32, to_text
 from copycat_connect.data.narrow import narrowed
 from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.data.schema_and_value import SchemaAndValue
@@ -23,6 +23,7 @@ _WIDENING = (
     SchemaType.FLOAT32,
     SchemaType.FLOAT64,
 )
+_TEMPORAL = frozenset({logical.DATE, logical.TIME, logical.TIMESTAMP})
 
 
 def common_schema(elements: Iterable[SchemaAndValue | None]) -> Schema | None:
@@ -52,10 +53,26 @@ def fit(element: SchemaAndValue | None, common: Schema | None) -> ConnectValue:
         return None
     if common is None:
         # No schema of the list or map tells its elements' widths.
-        return element.value if element.schema is None else narrowed(element.value, element.schema.type)
+        return _with_widths(element.schema, element.value)
     if element.schema == common:
         return element.value
+    if isinstance(element.value, (list, dict)):
+        # The common schema of lists or maps is the last one's: the others are not as it says.
+        return _with_widths(element.schema, element.value)
     return _convert(element.value, common)
+
+
+def _with_widths(schema: Schema | None, value: ConnectValue) -> ConnectValue:
+    """Return a value whose numbers say their widths by themselves, at any depth."""
+    if schema is None or value is None:
+        return value
+    if isinstance(value, list):
+        return [_with_widths(schema.value, item) for item in value]
+    if isinstance(value, dict):
+        return {
+            _with_widths(schema.key, key): _with_widths(schema.value, item) for key, item in value.items()
+        }
+    return narrowed(value, schema.type)
 
 
 def _wider(first: Schema, second: Schema) -> Schema | None:
@@ -69,11 +86,12 @@ def _wider(first: Schema, second: Schema) -> Schema | None:
 def _convert(value: ConnectValue, common: Schema) -> ConnectValue:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _number_as(value, common)
-    if (
-        common.name == logical.TIMESTAMP
-        and isinstance(value, (date, time, FarDate))
-        and not isinstance(value, datetime)
-    ):
+    if not isinstance(value, (date, time, FarDate, FarTimestamp)):
+        return value
+    if common.name not in _TEMPORAL:
+        message = f"Unable to convert {to_text(value)} to {common}"
+        raise DataError(message)
+    if common.name == logical.TIMESTAMP and not isinstance(value, (datetime, FarTimestamp)):
         return logical.timestamp_from_millis(date_millis(value))
     return value
 

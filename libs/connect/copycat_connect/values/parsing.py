@@ -134,6 +134,8 @@ def _map(tokens: Tokens) -> SchemaAndValue:
         items.append(_embedded(tokens))
         tokens.take_if(",")
     of_keys, of_items = common_schema(keys), common_schema(items)
+    if of_keys is None:  # as in Kafka Connect, which then leaves the values too as they are
+        of_items = None
     values: dict[ConnectValue, ConnectValue] = {
         _hashable(fit(key, of_keys)): fit(item, of_items) for key, item in zip(keys, items, strict=True)
     }

@@ -19,9 +19,10 @@ Name = tuple[str, tuple[str, ...], str]
 MAIN: Final = "org.apache.kafka.connect.runtime.ConnectMetrics"
 ROW: Final = re.compile(r"<tr>\s*<td>(.*?)</td>\s*<td>.*?</td>\s*<td>(.*?)</td>\s*</tr>", re.DOTALL)
 BEAN: Final = re.compile(r'kafka\.connect:type=([^,]+)((?:,[^=,]+="[^"]*")*)')
-#: What only Copycat tells: of its event-sourced services, and of the retried writes of statuses.
+#: What only Copycat reports: on its event-sourced services, retried writes of statuses and replaced clients.
 OURS: Final[set[Name]] = {
     ("event-log-metrics", (), "leads"),
+    ("sink-task-metrics", ("connector", "task"), "sink-consumer-replaced-total"),
     ("status-backing-store-metrics", (), "status-update-retry-total"),
     ("status-backing-store-metrics", (), "status-update-failure-total"),
     ("status-backing-store-metrics", (), "status-update-success-total"),
@@ -67,7 +68,7 @@ def test_every_metric_of_kafka_connect_is_one_of_ours(kafkas: set[Name]) -> None
     assert kafkas - set(_catalogue()) == set()
 
 
-def test_beyond_those_of_kafka_connect_there_are_the_ones_of_our_own_services_only(kafkas: set[Name]) -> None:
+def test_beyond_those_of_kafka_connect_there_are_our_own_only(kafkas: set[Name]) -> None:
     assert set(_catalogue()) - kafkas == OURS
 
 

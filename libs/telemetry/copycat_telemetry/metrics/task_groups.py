@@ -92,6 +92,7 @@ SINK_TASK: Final = MetricGroup(
         gauge("sink-record-send-rate", "Records put a second, after transformations."),
         total("sink-record-send-total", "Records put, after transformations."),
         gauge("sink-record-lag-max", "Most records a partition of the task is behind."),
+        total("sink-consumer-replaced-total", "Kafka clients replaced since they read nothing any more."),
         gauge("partition-count", "Topic partitions assigned to the task."),
         gauge("offset-commit-seq-no", "Number of the newest commit."),
         gauge("offset-commit-completion-rate", "Commits that succeeded, a second."),

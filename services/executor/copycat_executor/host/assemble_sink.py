@@ -66,7 +66,7 @@ def sink_runner(
     reports = letters is not None or policy.log
     decoder = Decoder(converters, chain, tolerance, topics, traced=reports)
     config = _consumer_config(order)
-    receiver = KafkaReceiver(config)
+    receiver = KafkaReceiver(config, lambda: measures.note("sink-consumer-replaced"))
     parts = SinkParts(
         task=task,
         config=order.task_config,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
@@ -14,12 +14,15 @@ from copycat_connect.errors import ConnectError, RetriableError
 from copycat_executor.host.brokers import KEY, check_brokers
 from copycat_executor.host.logins import LoginWatch
 from copycat_executor.host.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
+from copycat_executor.host.silent_consumer import SilenceWatch
 from copycat_executor.pipeline.client_config import ClientConfig
 from copycat_executor.pipeline.receiver import KafkaMessage
 
 _log = logging.getLogger(__name__)
 _ANSWER: Final = 5.0
 _GATHER: Final = 0.001
+#: librdkafka's default of `fetch.wait.max.ms`.
+_FETCH_WAIT: Final = 500
 
 #: What does not pass by itself; all else the client tries again. The negative codes have no public name.
 _FINAL: Final = frozenset({
@@ -52,18 +55,29 @@ _UNKNOWN: Final = frozenset({UNKNOWN_TOPIC, UNKNOWN_PARTITION})
 class KafkaReceiver:
     """Reads assigned partitions through librdkafka (`RecordReceiver`)."""
 
-    def __init__(self, config: ClientConfig) -> None:
-        """Connect in the background.
+    def __init__(self, config: ClientConfig, replaced: Callable[[], object] = lambda: None) -> None:
+        """Connect in the background; `replaced` is called when a stuck client was replaced.
 
         Raises:
             ConfigError: The brokers' addresses are none.
         """
         check_brokers(config)
         self._config = config
+        self._replaced = replaced
         self._login = LoginWatch("consumer", config.properties[KEY])
-        self._consumer = Consumer({**config.properties, "error_cb": self._login.note}, logger=_log)
+        self._consumer = self._connect()
+        self._silence = SilenceWatch(
+            self._connect, float(config.properties.get("fetch.wait.max.ms", _FETCH_WAIT))
+        )
         self._assigned: list[ClientPartition] = []
+        self._begin: dict[TopicPartition, int] = {}
+        #: Positions of a former client, until this one has read further.
+        self._carried: dict[TopicPartition, int] = {}
+        self._paused: set[TopicPartition] = set()
         self._failure: ConnectError | None = None
+
+    def _connect(self) -> Consumer:
+        return Consumer({**self._config.properties, "error_cb": self._login.note}, logger=_log)
 
     def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
         """Begin to read."""
@@ -73,6 +87,7 @@ class KafkaReceiver:
         }
         self._assigned = [ClientPartition(*partition) for partition in start]
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
+        self._begin, self._carried, self._paused = dict(start), {}, set()
         return start
 
     def _first(self, partition: TopicPartition) -> int:
@@ -117,17 +132,37 @@ class KafkaReceiver:
                 messages += self._consumer.consume(most - 1, _GATHER)
         if any(map(Message.error, messages)):
             messages = self._without_errors(messages)
-        if not messages:
+        if messages:
+            self._silence.heard()
+        else:
             self._check()
+            successor = self._silence.successor(self._consumer, self._reading)
+            if successor is not None:
+                self._replace(successor)
         return cast("list[KafkaMessage]", messages)
+
+    def _reading(self) -> list[ClientPartition]:
+        paused = self._paused
+        return [each for each in self._assigned if TopicPartition(each.topic, each.partition) not in paused]
+
+    def _replace(self, successor: Consumer) -> None:
+        """Go on with another client, where this one is."""
+        self._carried = self.positions()
+        points = self._begin | self._carried
+        former, self._consumer = self._consumer, successor
+        successor.assign([ClientPartition(*partition, offset) for partition, offset in points.items()])
+        self.pause(self._paused)
+        former.close()
+        self._replaced()
 
     def positions(self) -> dict[TopicPartition, int]:
         """Return the next offset of each partition that something was read of."""
-        return {
+        fresh = {
             TopicPartition(each.topic, each.partition): each.offset
             for each in self._consumer.position(self._assigned)
             if each.offset >= 0
         }
+        return self._carried | fresh
 
     def lag(self) -> int:
         """Return what is left of the partition that is most behind, by the ends its last fetches told."""
@@ -142,14 +177,20 @@ class KafkaReceiver:
         """Continue at these offsets."""
         for partition, offset in offsets.items():
             self._consumer.seek(ClientPartition(*partition, offset))
+            self._begin[partition] = offset
+            self._carried.pop(partition, None)
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
         """Read no more from these partitions."""
-        self._consumer.pause([ClientPartition(*partition) for partition in partitions])
+        chosen = set(partitions)
+        self._consumer.pause([ClientPartition(*partition) for partition in chosen])
+        self._paused |= chosen
 
     def resume(self, partitions: Iterable[TopicPartition]) -> None:
         """Read from these partitions again."""
-        self._consumer.resume([ClientPartition(*partition) for partition in partitions])
+        chosen = set(partitions)
+        self._consumer.resume([ClientPartition(*partition) for partition in chosen])
+        self._paused -= chosen
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -49,6 +49,7 @@ SINK: Final[Statistics] = {
     **_rate_and_total("sink-record-read"),
     **_rate_and_total("sink-record-send"),
     "sink-record-lag-max": ("sink-record-lag", "last"),
+    "sink-consumer-replaced-total": ("sink-consumer-replaced", "total"),
     "partition-count": ("partition-count", "last"),
     "offset-commit-seq-no": ("offset-commit-seq-no", "last"),
     **_rate_and_total("offset-commit-completion"),

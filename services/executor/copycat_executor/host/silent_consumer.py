@@ -1,0 +1,157 @@
+"""Notice a consumer that reads nothing any more although there is something to read, and make another.
+
+librdkafka forgets all brokers when one answers that it knows of no live broker, as a lone broker does for a
+moment after its start. It then should begin again with `bootstrap.servers`; but that is lost at times, and
+always with `metadata.recovery.strategy=none`, and it never connects again and reports nothing (librdkafka's
+issue 5301). So a consumer that returned nothing for a while is compared with what the brokers say.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import TopicPartition as ClientPartition
+
+_log = logging.getLogger(__name__)
+
+#: Between two looks at a silent consumer: one small question to one broker.
+LOOK_SECONDS: Final = 10.0
+#: How long a consumer may look stuck, besides the longest wait of its fetches: longer than a healthy
+#: client needs to connect again, shorter than people wait before they look for the fault themselves.
+PATIENCE_SECONDS: Final = 15.0
+#: For an answer within a look. The thread of the task waits for it, but there was nothing to read.
+_ANSWER_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at one partition of a silent consumer saw, while the brokers could be reached."""
+
+    end: int | None
+    """Where the partition ends by the answer to the consumer's own client; None: it got no answer."""
+    fetched_end: int
+    """Where it ended by the last answer to a fetch; negative before the first."""
+
+    @property
+    def doubt(self) -> str | None:
+        """What speaks against the consumer.
+
+        Positions say nothing here: markers of transactions and compacted records lie between the last
+        record and the end. But each answer to a fetch, even an empty one, says where the partition ends.
+        """
+        if self.end is None:
+            return "its client gets no answer from the brokers, although another client does"
+        if self.end > self.fetched_end:
+            return f"the partition ends at {self.end}, but its last fetch knew of {max(self.fetched_end, 0)}"
+        return None
+
+
+class Doubts:
+    """Decides from looks whether a silent consumer is to be replaced."""
+
+    def __init__(self, patience: float) -> None:
+        """`patience` is how many seconds all looks must speak against the consumer."""
+        self._patience = patience
+        self._since: float | None = None
+
+    def __bool__(self) -> bool:
+        return self._since is not None
+
+    def clear(self) -> None:
+        """Forget former looks: the consumer returned records, or the brokers are away for everyone."""
+        self._since = None
+
+    def weigh(self, look: Look, now: float) -> str | None:
+        """Return why the consumer is to be replaced, if it is; `now` is in seconds."""
+        doubt = look.doubt
+        if doubt is None:
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        elif now - self._since >= self._patience:
+            return doubt
+        return None
+
+
+class SilenceWatch:
+    """Looks at a consumer now and then while it returns nothing; costs nothing while records come."""
+
+    def __init__(self, connect: Callable[[], Consumer], fetch_wait_ms: float) -> None:
+        """`connect` makes another consumer; `fetch_wait_ms` is how long a fetch may wait for records."""
+        self._connect = connect
+        self._doubts = Doubts(PATIENCE_SECONDS + fetch_wait_ms / 1000)
+        self._next: float | None = None
+        self._turn = 0
+
+    def heard(self) -> None:
+        """Records came."""
+        if self._next is not None:
+            self._next = None
+            self._doubts.clear()
+
+    def successor(
+        self, consumer: Consumer, reading: Callable[[], Sequence[ClientPartition]]
+    ) -> Consumer | None:
+        """Return another consumer, connected but not assigned, when this one is stuck.
+
+        Call it whenever nothing came; `reading` returns the assigned partitions that are not paused.
+        """
+        now = time.monotonic()
+        if self._next is None:
+            self._next = now + LOOK_SECONDS
+        if now < self._next:
+            return None
+        partitions = reading()
+        if not partitions:
+            self.heard()
+            return None
+        if not self._doubts:
+            self._turn += 1
+        partition = partitions[self._turn % len(partitions)]
+        another = self._examine(consumer, partition)
+        self._next = time.monotonic() + LOOK_SECONDS
+        if another is not None:
+            self.heard()
+        return another
+
+    def _examine(self, consumer: Consumer, partition: ClientPartition) -> Consumer | None:
+        look = _look(consumer, partition)
+        another: Consumer | None = None
+        if look.end is None:
+            another = self._connect()
+            if _end(another, partition) is None:  # the brokers are away: another consumer gains nothing
+                another.close()
+                self._doubts.clear()
+                return None
+        reason = self._doubts.weigh(look, time.monotonic())
+        if reason is None:
+            if another is not None:
+                another.close()
+            return None
+        _log.warning(
+            "The Kafka consumer is stuck and is replaced: looking at %s-%d, %s. "
+            "Nothing is lost: the next one goes on at the same positions",
+            partition.topic,
+            partition.partition,
+            reason,
+        )
+        return another or self._connect()
+
+
+def _look(consumer: Consumer, partition: ClientPartition) -> Look:
+    end = _end(consumer, partition)
+    _, fetched_end = consumer.get_watermark_offsets(partition, cached=True)
+    return Look(end, int(fetched_end))
+
+
+def _end(consumer: Consumer, partition: ClientPartition) -> int | None:
+    try:
+        answer = consumer.get_watermark_offsets(partition, timeout=_ANSWER_SECONDS)
+    except KafkaException:
+        return None
+    return None if answer is None else int(answer[1])

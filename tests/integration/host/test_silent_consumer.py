@@ -75,4 +75,4 @@ def test_a_consumer_that_lost_all_brokers_is_replaced_and_goes_on_where_it_was(
     assert consumer.positions() == {one: 1}
     assert sorted(read(consumer, 2)) == [b"after", b"new"]
     assert consumer.positions() == {one: 2, other: 1}
-    assert "is stuck and is replaced" in caplog.text
+    assert "reads nothing any more and is replaced" in caplog.text

@@ -194,6 +194,7 @@ class KafkaReceiver:
 
     def close(self) -> None:
         """Let go of the connections."""
+        self._silence.close()
         self._consumer.close()
 
     def _check(self) -> None:

@@ -30,10 +30,10 @@ _ANSWER_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look at one partition of a silent consumer saw, while the brokers could be reached."""
+    """What one look at one partition of a silent consumer saw."""
 
-    end: int | None
-    """Where the partition ends by the answer to the consumer's own client; None: it got no answer."""
+    end: int
+    """Where the partition ends by the brokers' answer."""
     fetched_end: int
     """Where it ended by the last answer to a fetch; negative before the first."""
 
@@ -44,10 +44,13 @@ class Look:
         Positions say nothing here: markers of transactions and compacted records lie between the last
         record and the end. But each answer to a fetch, even an empty one, says where the partition ends.
         """
-        if self.end is None:
-            return "its client gets no answer from the brokers, although another client does"
         if self.end > self.fetched_end:
-            return f"the partition ends at {self.end}, but its last fetch knew of {max(self.fetched_end, 0)}"
+            known = (
+                f"the last fetch knew of {self.fetched_end}"
+                if self.fetched_end >= 0
+                else "no fetch was answered"
+            )
+            return f"it ends at {self.end}, but {known}"
         return None
 
 
@@ -85,6 +88,8 @@ class SilenceWatch:
         """`connect` makes another consumer; `fetch_wait_ms` is how long a fetch may wait for records."""
         self._connect = connect
         self._doubts = Doubts(PATIENCE_SECONDS + fetch_wait_ms / 1000)
+        #: Asks in the stead of a client that gets no answer.
+        self._probe: Consumer | None = None
         self._next: float | None = None
         self._turn = 0
 
@@ -93,6 +98,13 @@ class SilenceWatch:
         if self._next is not None:
             self._next = None
             self._doubts.clear()
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the connections, but for those of consumers that were returned."""
+        probe, self._probe = self._probe, None
+        if probe is not None:
+            probe.close()
 
     def successor(
         self, consumer: Consumer, reading: Callable[[], Sequence[ClientPartition]]
@@ -120,36 +132,38 @@ class SilenceWatch:
         return another
 
     def _examine(self, consumer: Consumer, partition: ClientPartition) -> Consumer | None:
-        look = _look(consumer, partition)
-        another: Consumer | None = None
-        if look.end is None:
-            another = self._connect()
-            if _end(another, partition) is None:  # the brokers are away: another consumer gains nothing
-                another.close()
-                self._doubts.clear()
-                return None
-        reason = self._doubts.weigh(look, time.monotonic())
+        end = self._end(consumer, partition)
+        if end is None:  # the brokers are away for everyone
+            self._doubts.clear()
+            return None
+        _, fetched_end = consumer.get_watermark_offsets(partition, cached=True)
+        reason = self._doubts.weigh(Look(end, int(fetched_end)), time.monotonic())
         if reason is None:
-            if another is not None:
-                another.close()
             return None
         _log.warning(
-            "The Kafka consumer is stuck and is replaced: looking at %s-%d, %s. "
+            "The Kafka consumer reads nothing any more and is replaced: looking at %s-%d, %s. "
             "Nothing is lost: the next one goes on at the same positions",
             partition.topic,
             partition.partition,
             reason,
         )
-        return another or self._connect()
+        probe, self._probe = self._probe, None
+        return probe or self._connect()
+
+    def _end(self, consumer: Consumer, partition: ClientPartition) -> int | None:
+        end = _ask_end(consumer, partition)
+        if end is not None:
+            self.close()
+            return end
+        # A fetch that waits long for records holds up answers on its connection; so this is no proof.
+        self._probe = self._probe or self._connect()
+        end = _ask_end(self._probe, partition)
+        if end is None:
+            self.close()  # it may lose the brokers for good as well
+        return end
 
 
-def _look(consumer: Consumer, partition: ClientPartition) -> Look:
-    end = _end(consumer, partition)
-    _, fetched_end = consumer.get_watermark_offsets(partition, cached=True)
-    return Look(end, int(fetched_end))
-
-
-def _end(consumer: Consumer, partition: ClientPartition) -> int | None:
+def _ask_end(consumer: Consumer, partition: ClientPartition) -> int | None:
     try:
         answer = consumer.get_watermark_offsets(partition, timeout=_ANSWER_SECONDS)
     except KafkaException:

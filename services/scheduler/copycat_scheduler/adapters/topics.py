@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._metadata import ClusterMetadata
 from copycat_connect.errors import UnavailableError
 from copycat_eventlog.clients import librdkafka_config, read_security
 
@@ -59,16 +60,21 @@ class KafkaTopics:
         """Let go of the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _client(self) -> AdminClient:
+    def _ask(self) -> ClusterMetadata:
+        # Not describe_cluster: librdkafka 2.16 may abort in admin requests when a broker goes away.
         self._admin = self._admin or AdminClient({**self._config})
-        return self._admin
+        try:
+            return self._admin.list_topics(timeout=TIMEOUT)
+        except KafkaException:
+            # It may have lost all brokers for good (librdkafka's issue 5301): the next call makes another.
+            self._admin = None
+            raise
 
     def _describe(self) -> str:
-        # Not describe_cluster: librdkafka 2.16 may abort in admin requests when a broker goes away.
-        return str(self._client().list_topics(timeout=TIMEOUT).cluster_id or "")
+        return str(self._ask().cluster_id or "")
 
     def _read(self) -> Mapping[str, int]:
-        topics = self._client().list_topics(timeout=TIMEOUT).topics
+        topics = self._ask().topics
         return {name: len(topic.partitions) for name, topic in topics.items() if topic.error is None}
 
 

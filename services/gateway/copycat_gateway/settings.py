@@ -21,6 +21,7 @@ from copycat_connect.config import (
 from copycat_connect.config.validators import non_empty_list
 from copycat_connect.config.worker_keys import (
     CLUSTER_SECRET,
+    EXACTLY_ONCE,
     KIP_STRICT,
     TOPIC_TRACKING,
     TOPIC_TRACKING_RESET,
@@ -61,6 +62,7 @@ SETTINGS = ConfigDef(
     CLUSTER_SECRET,
     TOPIC_TRACKING,
     TOPIC_TRACKING_RESET,
+    EXACTLY_ONCE,
     KIP_STRICT,
     ConfigKey(
         "access.control.allow.origin",

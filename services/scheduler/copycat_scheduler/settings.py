@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least, between
-from copycat_connect.config.worker_keys import METRIC_WINDOW, METRIC_WINDOWS
+from copycat_connect.config.worker_keys import EXACTLY_ONCE, METRIC_WINDOW, METRIC_WINDOWS
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.worker_properties import (
     BOOTSTRAP_SERVERS,
@@ -52,6 +52,7 @@ EVERYWHERE = ConfigDef(
         validator=at_least(100),
         doc="How often topics are looked at for new partitions while there are sinks.",
     ),
+    EXACTLY_ONCE,
     METRIC_WINDOW,
     METRIC_WINDOWS,
 )

@@ -62,3 +62,8 @@ def test_tls_is_read_only_for_the_listeners_that_speak_it() -> None:
 def test_a_wrong_setting_names_its_key(key: str, value: str) -> None:
     with pytest.raises(ConfigError, match=key.replace(".", r"\.")):
         read_settings({key: value})
+
+
+def test_exactly_once_that_cannot_be_given_stops_the_start() -> None:
+    with pytest.raises(ConfigError, match=r"Invalid value enabled for configuration exactly\.once"):
+        read_settings({"group.id": "g", "exactly.once.source.support": "enabled"})

@@ -43,3 +43,8 @@ def test_a_wrong_value_names_its_key(key: str, value: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read_settings({"group.id": "g", key: value})
     assert key in refused.value.message
+
+
+def test_exactly_once_that_cannot_be_given_stops_the_start() -> None:
+    with pytest.raises(ConfigError, match=r"Invalid value enabled for configuration exactly\.once"):
+        read_settings({"group.id": "g", "exactly.once.source.support": "enabled"})

@@ -8,9 +8,10 @@ PACKAGES := $(filter-out copycat,$(notdir $(wildcard libs/*/copycat_*) $(wildcar
 PYTEST := $(VENV)/python -m pytest
 # One process a core; tests that share a running system stay in one of them (tests/conftest.py).
 SIDE_BY_SIDE := -n logical --maxprocesses=4 --no-loadscope-reorder
+RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 
-.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos bench fmt lint types gen check-gen breaking check clean
+.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos bench fmt lint types gen check-gen breaking release-contracts check clean
 
 help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,8 +67,11 @@ check-gen: setup ## Fail when the committed stubs and pictures are not what thei
 	@$(VENV)/python tools/gen_proto.py --check
 	@$(VENV)/python tools/draw.py --check
 
-breaking: setup ## Fail when a contract changed in a way that breaks its callers.
-	@$(VENV)/buf breaking --against '.git#branch=main'
+breaking: setup ## Fail when a contract breaks callers of the released contracts (proto/README.md).
+	@$(VENV)/buf breaking --against $(RELEASED_CONTRACTS)
+
+release-contracts: breaking ## At a release: keep today's contracts as the ones later changes are compared with.
+	@$(VENV)/buf build --exclude-source-info -o $(RELEASED_CONTRACTS)
 
 check: lint types check-gen breaking test-fast ## What every commit must pass.
 

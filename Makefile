@@ -5,6 +5,8 @@ VENV := .venv/bin
 READY := .venv/.ready
 MEMBERS := $(wildcard libs/*/pyproject.toml services/*/pyproject.toml)
 PACKAGES := $(filter-out copycat,$(notdir $(wildcard libs/*/copycat_*) $(wildcard services/*/copycat_*)))
+# What `make types` checks: every package, and the tools and tests that are clean.
+TYPED := $(PACKAGES) tools tests.unit tests.laws tests.contract tests.conformance
 PYTEST := $(VENV)/python -m pytest
 # One process a core; tests that share a running system stay in one of them (tests/conftest.py).
 SIDE_BY_SIDE := -n logical --maxprocesses=4 --no-loadscope-reorder
@@ -57,7 +59,7 @@ lint: setup ## Style, import contracts, proto style, file sizes.
 	@$(VENV)/python tools/check_size.py
 
 types: setup ## Check the types, strictly.
-	@$(VENV)/mypy $(addprefix -p ,$(PACKAGES))
+	@$(VENV)/mypy $(addprefix -p ,$(TYPED))
 
 gen: setup ## Generate the gRPC stubs from proto/, and the pictures of the documentation.
 	@$(VENV)/python tools/gen_proto.py

@@ -24,7 +24,7 @@ pytest_plugins = ["copycat_testkit.kafka"]
 FOLDERS_BY_LENGTH = ("tests/integration/scenarios/", "tests/chaos/", "tests/compat/", "tests/integration/")
 
 
-class Scheduling(LoadScopeScheduling):
+class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Gives a process all tests that share a system: those of a package, elsewhere those of a file."""
 
     def _split_scope(self, nodeid: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from tools.bench.rest import wait
 
@@ -49,7 +50,7 @@ class Topics:
     """Makes, fills, watches and removes the topics of a run; one partition each."""
 
     def __init__(self, bootstrap: str) -> None:
-        quiet = {"bootstrap.servers": bootstrap, "log_level": 2}
+        quiet: dict[str, str | int | float | bool] = {"bootstrap.servers": bootstrap, "log_level": 2}
         self._admin = AdminClient(quiet)
         self._consumer = Consumer({**quiet, "group.id": "bench", "enable.auto.commit": False})
         self._producer = Producer(

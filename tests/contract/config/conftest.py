@@ -52,6 +52,6 @@ async def world() -> AsyncIterator[World]:
     try:
         yield World(ConfigServiceStub(channel), topic, address)
     finally:
-        await channel.close()
+        await channel.close(None)
         await server.stop(0)
         await events.stop()

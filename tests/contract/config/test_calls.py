@@ -1,5 +1,7 @@
 """What the config service answers."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -26,7 +28,7 @@ def put_tasks(*tasks: dict[str, Any], applied: dict[str, Any] | None = None) -> 
     )
 
 
-def target(state: types_pb2.TargetState) -> pb.SetTargetStateRequest:
+def target(state: types_pb2.TargetState.ValueType) -> pb.SetTargetStateRequest:
     return pb.SetTargetStateRequest(name="orders", target_state=state)
 
 

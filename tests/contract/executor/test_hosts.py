@@ -34,11 +34,20 @@ async def test_a_task_whose_host_is_killed_starts_again_in_another_host() -> Non
         assert it.status.states("orders", 0) == ["RUNNING", "RUNNING"]
 
 
+def has_had_states(it: worlds.World, count: int) -> bool:
+    return len(it.status.states("orders", 0)) == count
+
+
+def only_host_has_the_task(it: worlds.World, place: int) -> bool:
+    """Say whether the host started after `place` others is the last one and was given the task."""
+    return [host.refs() for host in it.launcher.hosts[place:]] == [["orders-0"]]
+
+
 async def test_a_task_whose_hosts_die_again_and_again_is_failed_with_the_reason() -> None:
     async with world() as it:
         await it.run_task()
         for death in range(QUICK_REPEATS + 1):
-            await it.until(lambda death=death: len(it.status.states("orders", 0)) == death + 1)
+            await it.until(partial(has_had_states, it, death + 1))
             it.launcher.of("orders-0").die("out of memory")
         await it.status_is("FAILED", "orders", 0)
         assert "out of memory" in it.status.trace("orders", 0)
@@ -50,7 +59,7 @@ async def test_hosts_that_are_dead_before_they_take_a_task_are_not_its_doing() -
         await it.run_task()
         it.launcher.takes = False
         for death in range(2 * QUICK_REPEATS):
-            await it.until(lambda n=death: [host.refs() for host in it.launcher.hosts[n:]] == [["orders-0"]])
+            await it.until(partial(only_host_has_the_task, it, death))
             it.launcher.takes = death == 2 * QUICK_REPEATS - 1
             it.launcher.hosts[death].die()
         await it.until(lambda: it.status.states("orders", 0) == ["RUNNING", "RUNNING"])
@@ -117,7 +126,8 @@ async def test_a_process_without_the_token_is_no_host(host_id: str, secret: str,
         channel, stub = raw_host_stub(it.worker)
         async with channel:
             hello = host_pb.Hello(host_id=known if host_id == "known" else host_id)
-            call = stub.Attach(iter([host_pb.AttachRequest(hello=hello)]), metadata=credentials(secret))
+            requests = iter([host_pb.AttachRequest(hello=hello)])
+            call = stub.Attach(requests, metadata=credentials(secret))
             with pytest.raises(Exception, match=refusal):
                 async for _ in call:
                     pass

@@ -61,10 +61,9 @@ async def test_a_host_that_starts_later_is_told_the_last_level_that_was_set() ->
 async def test_the_executor_itself_follows_the_levels_it_passes_on() -> None:
     async with world() as it:
         await it.run_task()
-        seen = []
+        seen: list[int] = []
         for level in ("OFF", "TRACE"):
             set_for_cluster(it, level)
-            count = len(seen) + 1
-            await it.until(lambda n=count: len(levels_of(it.launcher.of("orders-0"))) == n)
+            await it.until(lambda: len(levels_of(it.launcher.of("orders-0"))) == len(seen) + 1)
             seen.append(logging.getLogger(AUTHOR).level)
         assert seen == [60, 5]

@@ -22,7 +22,8 @@ ENV_PROVIDER = {
 
 async def validate(it: World, config: dict[str, str], timeout: float = 30) -> pb.ValidateConnectorResponse:
     request = pb.ValidateConnectorRequest(config=config_to_proto({"name": "orders", **config}))
-    return await it.gateway.ValidateConnector(request, timeout=timeout)
+    answer: pb.ValidateConnectorResponse = await it.gateway.ValidateConnector(request, timeout=timeout)
+    return answer
 
 
 async def test_plugins_are_listed_with_their_aliases() -> None:

@@ -105,7 +105,9 @@ async def test_a_refused_commit_is_told_to_the_task_and_tried_again() -> None:
         it.offset.failing = ConfigError("not allowed")
         host.acknowledge(host.started[0].task, 1, b'{"o":1}')
         await it.until(lambda: host.fate(1) is not None)
-        assert host.fate(1).error == "not allowed"
+        fate = host.fate(1)
+        assert fate is not None
+        assert fate.error == "not allowed"
         it.offset.failing = None
         await it.until(lambda: it.offset.source != {})
 
@@ -117,7 +119,9 @@ async def test_a_stale_generation_ends_the_task_without_a_status() -> None:
         it.offset.failing = StaleGenerationError("a newer one is known")
         host.acknowledge(host.started[0].task, 1, b'{"o":1}')
         await it.until(lambda: host.fate(1) is not None)
-        assert host.fate(1).stale
+        fate = host.fate(1)
+        assert fate is not None
+        assert fate.stale
         host.state(host.started[0].task, types_pb2.STATE_UNASSIGNED)  # as hosts do then
         it.offset.failing = None
         generation = it.scheduler.assign(it.worker, "orders", 0)

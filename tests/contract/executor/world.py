@@ -170,7 +170,7 @@ async def world(
         await peers.stop(0)
 
 
-def raw_host_stub(address: str) -> tuple[grpc.aio.Channel, host_service_pb2_grpc.HostServiceStub]:
+def raw_host_stub(address: str) -> tuple[grpc.aio.Channel, host_service_pb2_grpc.HostServiceAsyncStub]:
     """A host's end of the wire."""
     channel = grpc.aio.insecure_channel(address)
     return channel, host_service_pb2_grpc.HostServiceStub(channel)

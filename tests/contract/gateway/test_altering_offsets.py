@@ -189,8 +189,8 @@ async def test_every_call_about_a_sinks_group_carries_its_client_overrides_as_wr
     cluster.offset.overrides.clear()
 
     for method in ("GET", "PATCH", "DELETE"):
-        body = {"json": ONE_SINK} if method == "PATCH" else {}
-        reply = await cluster.rest.request(method, "/connectors/c/offsets", **body)
+        body = ONE_SINK if method == "PATCH" else None
+        reply = await cluster.rest.request(method, "/connectors/c/offsets", json=body)
         assert reply.status_code == 200, reply.text
 
     assert cluster.offset.overrides == [overrides] * 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -219,7 +220,7 @@ async def test_a_connector_that_is_not_there_has_no_state(cluster: World, first:
 
     for ask in (state.connector_config, state.connector_health):
         with pytest.raises(NoSuchConnectorError, match="Connector nobody not found"):
-            await asked(lambda ask=ask: ask("nobody"))
+            await asked(partial(ask, "nobody"))
 
 
 async def test_the_cluster_may_be_asked_while_extensions_register(cluster: World, first: Guest) -> None:

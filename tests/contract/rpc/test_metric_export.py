@@ -62,7 +62,7 @@ def _number(point: Any) -> float:
 async def collector() -> AsyncIterator[Collector]:
     """Serve a collector on loopback."""
     made, server = Collector(), grpc.aio.server()
-    otlp_rpc.add_MetricsServiceServicer_to_server(made, server)
+    otlp_rpc.add_MetricsServiceServicer_to_server(made, server)  # type: ignore[no-untyped-call]
     made.address = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await server.start()
     try:

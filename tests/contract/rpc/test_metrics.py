@@ -26,7 +26,9 @@ TASK = {"connector": "café", "task": "0"}
 class Service(config_rpc.ConfigServiceServicer):
     """Answers any name."""
 
-    async def GetConnector(self, request: config_pb.GetConnectorRequest, context: object) -> object:
+    async def GetConnector(
+        self, request: config_pb.GetConnectorRequest, context: object
+    ) -> config_pb.GetConnectorResponse:
         return config_pb.GetConnectorResponse(connector=config_pb.Connector(name=request.name))
 
 

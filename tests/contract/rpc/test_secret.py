@@ -150,7 +150,7 @@ async def test_every_call_of_every_service_asks_for_the_secret() -> None:
         async with grpc.aio.insecure_channel(address) as channel:
             for method in [*methods, REFLECTION, "/copycat.config.v1.ConfigService/NoSuchCall"]:
                 with pytest.raises(grpc.aio.AioRpcError) as caught:
-                    await channel.unary_unary(method)(b"", timeout=10)
+                    await channel.unary_unary(method, bytes, bytes)(b"", timeout=10)
                 assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED, method
     finally:
         await server.stop(0)

@@ -125,7 +125,10 @@ class Cluster:
                 count[each.worker_id] += 1
             return count == places
 
-        return await self.eventually(self.assigned, fits, f"assignments {places}")
+        found: dict[tuple[str, int | None], pb.Assignment] = await self.eventually(
+            self.assigned, fits, f"assignments {places}"
+        )
+        return found
 
     async def eventually(
         self, read: Callable[[], Any], fits: Callable[[Any], Any], what: str, timeout: float = 10.0

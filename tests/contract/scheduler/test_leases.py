@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
@@ -67,7 +68,7 @@ async def test_work_of_a_silent_worker_goes_to_the_others_and_its_statuses_becom
                 assert after[key].generation > each.generation
                 unassigned = ("UNASSIGNED", "w2", each.generation)
                 await cluster.eventually(
-                    lambda key=key: cluster.status.said(*key), unassigned.__eq__, f"{key} {unassigned}"
+                    partial(cluster.status.said, *key), unassigned.__eq__, f"{key} {unassigned}"
                 )
 
 

@@ -63,7 +63,7 @@ async def run(tracking: Tracking | None = None, backoff: Backoff | None = None) 
         async with writer.running():
             yield World(StatusServiceStub(channel), topic, log)
     finally:
-        await channel.close()
+        await channel.close(None)
         await server.stop(0)
         await events.stop()
 

@@ -162,7 +162,7 @@ class FakeExecutor(rpc.HostServiceServicer):
         self.hosts[host_id].commands.put(command)
 
     def wait_for_state(
-        self, ref: pb.TaskRef, state: types_pb2.State, timeout: float = 30
+        self, ref: pb.TaskRef, state: types_pb2.State.ValueType, timeout: float = 30
     ) -> pb.TaskStateChanged:
         """Wait until a task reported a state, and return the report."""
         return wait_until(

@@ -128,8 +128,12 @@ class FakeConnect:
         if "name" in arguments and route != "config":
             if arguments["name"] not in self.connectors:
                 return problem(404, f"Connector {arguments['name']} not found")
-            return getattr(self, f"_{route}")(asked, self.connectors[arguments["name"]], **arguments)
-        return getattr(self, f"_{route}")(asked, **arguments)
+            return self._route(route)(asked, self.connectors[arguments["name"]], **arguments)
+        return self._route(route)(asked, **arguments)
+
+    def _route(self, name: str) -> Callable[..., Answer]:
+        answer: Callable[..., Answer] = getattr(self, f"_{name}")
+        return answer
 
     def _connectors(self, asked: Asked) -> Answer:
         if asked.query.getlist("expand"):
@@ -237,7 +241,7 @@ def key(name: str) -> dict[str, Any]:
 
 
 def validation(config: dict[str, str]) -> dict[str, Any]:
-    entries = []
+    entries: list[dict[str, Any]] = []
     for name in {**dict.fromkeys(KEYS), **config}:
         errors = (
             [f'Missing required configuration "{name}".'] if KEYS.get(name) and name not in config else []

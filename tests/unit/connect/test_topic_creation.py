@@ -1,5 +1,7 @@
 """Which topics are created how."""
 
+from collections.abc import Mapping
+
 import pytest
 from copycat_connect.config.topic_creation import CreationGroups, NewTopic, creation_groups, creation_warnings
 from copycat_connect.errors import ConfigError
@@ -10,8 +12,8 @@ DEFAULT = {
 }
 
 
-def read(config: dict[str, str | None], *, strict: bool = False) -> CreationGroups:
-    groups = creation_groups(config, strict=strict)
+def read(config: Mapping[str, str], *, strict: bool = False) -> CreationGroups:
+    groups = creation_groups({**config}, strict=strict)
     assert groups is not None
     return groups
 

@@ -17,7 +17,7 @@ from tests.unit.pipeline.fakes import TextConverter, TextHeaders, tolerance
 class Told(TextConverter):
     """Remembers its configuration."""
 
-    def configure(self, config: Mapping[str, str | None], *, is_key: bool) -> None:
+    def configure(self, config: Mapping[str, str | None], is_key: bool = False) -> None:
         self.config = dict(config)
         self.is_key = is_key
 
@@ -25,7 +25,7 @@ class Told(TextConverter):
 class ToldHeaders(TextHeaders):
     """Remembers its configuration."""
 
-    def configure(self, config: Mapping[str, str | None], *, is_key: bool = False) -> None:
+    def configure(self, config: Mapping[str, str | None], is_key: bool = False) -> None:
         self.config = dict(config)
 
 

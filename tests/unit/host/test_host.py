@@ -1,5 +1,7 @@
 """Commands to a host, without Kafka."""
 
+from __future__ import annotations
+
 import logging
 import threading
 import time
@@ -92,13 +94,13 @@ class World:
     def stop(self, ref: pb.TaskRef, timeout_ms: int = 5000) -> None:
         self.host.obey(pb.AttachResponse(stop_task=pb.StopTask(task=ref, timeout_ms=timeout_ms)))
 
-    def set_state(self, ref: pb.TaskRef, state: types_pb2.TargetState) -> None:
+    def set_state(self, ref: pb.TaskRef, state: types_pb2.TargetState.ValueType) -> None:
         self.host.obey(pb.AttachResponse(set_task_state=pb.SetTaskState(task=ref, target_state=state)))
 
-    def states(self) -> list[types_pb2.State]:
+    def states(self) -> list[types_pb2.State.ValueType]:
         return [each.state_changed.state for each in self.said if each.HasField("state_changed")]
 
-    def wait_for(self, *states: types_pb2.State) -> None:
+    def wait_for(self, *states: types_pb2.State.ValueType) -> None:
         wait_until(lambda: self.states() == list(states), 10, f"{states}, got {self.states()}")
 
     def last(self) -> pb.TaskStateChanged:

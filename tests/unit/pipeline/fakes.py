@@ -14,6 +14,7 @@ from copycat_executor.pipeline.control import Settlement, TaskControl
 from copycat_executor.pipeline.converters import Converters
 from copycat_executor.pipeline.link import TaskState
 from copycat_executor.pipeline.measures import Measure, Measures
+from copycat_executor.pipeline.receiver import KafkaMessage
 from copycat_executor.pipeline.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord, Tolerance
 
@@ -265,7 +266,7 @@ class FakeReceiver:
         self._next = {partition: offset or 0 for partition, offset in offsets.items()}
         return dict(self._next)
 
-    def read(self, most: int, seconds: float) -> list[FakeMessage]:
+    def read(self, most: int, seconds: float) -> list[KafkaMessage]:
         found = [each for each in self.messages if self._wanted(each)][:most]
         for each in found:
             place = TopicPartition(each.topic_, each.partition_)
@@ -274,7 +275,7 @@ class FakeReceiver:
             if self._clock is not None:
                 self._clock.now += seconds
             self.on_empty()
-        return found
+        return [*found]
 
     def _wanted(self, message: FakeMessage) -> bool:
         place = TopicPartition(message.topic_, message.partition_)

@@ -105,7 +105,7 @@ class World:
         self.tidied += 1
 
     def later(self, seconds: float) -> Callable[[], Polled]:
-        def passes() -> Polled:
+        def passes() -> None:
             self.clock.now += seconds
 
         return passes

@@ -36,7 +36,7 @@ class Add(Transformation):
             raise DataError("refused")
         return record.replace(value=record.value + self.text)
 
-    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | Remaining | None:
         self.calls.append("values")
         if not self.columns:
             return None
@@ -70,7 +70,7 @@ class Drop(Add):
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:  # type: ignore[override]
         return None if record.value == "drop" else super().apply(record)
 
-    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Remaining | None:
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | Remaining | None:
         self.calls.append("values")
         places = [place for place, value in enumerate(values) if not value.startswith("drop")]
         return Remaining(schema, [values[place] + self.text for place in places], places)
@@ -82,7 +82,7 @@ class DropFirst(Add):
     def __init__(self) -> None:
         super().__init__("")
 
-    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Remaining | None:
+    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | Remaining | None:
         return Remaining(schema, values[1:], list(range(1, len(values))))
 
 
@@ -200,7 +200,9 @@ def test_a_predicate_needs_the_records() -> None:
 
 def test_a_step_that_loses_a_value_is_refused() -> None:
     class Lose(Add):
-        def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
+        def apply_to_values(
+            self, schema: Schema | None, values: list[ConnectValue]
+        ) -> Values | Remaining | None:
             return schema, values[1:]
 
     with pytest.raises(ConnectError, match="Lose made 1 values of 2"):

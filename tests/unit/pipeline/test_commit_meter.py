@@ -84,11 +84,8 @@ def test_commits_under_way_at_once_keep_their_own_times() -> None:
     world.settle(2, after=1)
 
     times = world.measures.take()[TIME]
-    assert (times.count, times.highest, times.lowest) == (
-        2,
-        pytest.approx(11_000),
-        pytest.approx(2000),
-    )
+    assert times.count == 2
+    assert (times.highest, times.lowest) == pytest.approx((11_000, 2000))
 
 
 @pytest.mark.parametrize("error", ["", "away"])

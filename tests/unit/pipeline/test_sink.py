@@ -95,7 +95,11 @@ def test_a_batch_that_was_never_taken_is_not_acknowledged() -> None:
 
 def test_an_error_of_put_fails_the_task_and_what_came_before_is_committed() -> None:
     world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
-    world.task.on_put = lambda: world.task.fails.setdefault("put", [ValueError("broken")])
+
+    def breaks() -> None:
+        world.task.fails.setdefault("put", [ValueError("broken")])
+
+    world.task.on_put = breaks
 
     with pytest.raises(TaskFailedError) as raised:
         world.run(most=1)

@@ -80,10 +80,10 @@ def test_a_refused_commit_is_tried_again() -> None:
     world = World(lines(1, "a"))
     world.link.error = "away"
 
-    def passes() -> Polled:
+    def passes() -> None:
         world.clock.now += 6
 
-    def heals() -> Polled:
+    def heals() -> None:
         world.link.error = ""
         world.clock.now += 6
 
@@ -122,7 +122,7 @@ def test_a_stale_generation_ends_the_task_without_a_last_commit() -> None:
 def test_a_task_of_a_lost_executor_commits_nothing() -> None:
     world = World(lines(1, "a"))
 
-    def lost() -> Polled:
+    def lost() -> None:
         world.control.stop(Ending.DROP)
 
     world.task.script += [lost]
@@ -212,7 +212,7 @@ def test_a_record_that_cannot_be_converted_fails_the_task_at_the_converter() -> 
 
 
 def lose_a_record(world: World) -> Callable[[], Polled]:
-    def lost() -> Polled:
+    def lost() -> None:
         world.failures.add(ConnectError("too large"), "message")
 
     return lost
@@ -244,7 +244,7 @@ def test_a_task_that_waits_in_poll_has_its_offsets_committed_meanwhile() -> None
     world = World(lines(1, "a"))
     seen: list[int] = []
 
-    def waits() -> Polled:
+    def waits() -> None:
         world.task.context.wait(1.0)
         seen.append(len(world.link.sources))
 
@@ -280,7 +280,7 @@ def test_a_task_reads_its_offsets_from_the_context() -> None:
     world.link.stored[b'{"f":"x"}'] = b'{"p":7}'
     found: list[object] = []
 
-    def asks() -> Polled:
+    def asks() -> None:
         found.append(world.task.context.offset({"f": "x"}))
         found.append(world.task.context.offsets([{"f": "y"}]))
 
@@ -315,7 +315,7 @@ def test_a_task_waits_for_offsets_that_cannot_be_read_now() -> None:
     world.link.away = 2
     found: list[object] = []
 
-    def asks() -> Polled:
+    def asks() -> None:
         found.append(world.task.context.offset({"f": "x"}))
 
     world.task.script += [asks]
@@ -329,7 +329,7 @@ def test_a_task_that_is_stopped_while_it_waits_for_offsets_ends() -> None:
     world.link.away = 99
     world.control.on_wait = world.control.stop
 
-    def asks() -> Polled:
+    def asks() -> None:
         world.task.context.offset({"f": "x"})
 
     world.task.script += [asks]

@@ -93,6 +93,7 @@ def test_a_column_becomes_what_its_values_become(
     changed = made(name, config).apply_to_values(schema, copy.deepcopy(values))
 
     if changed is not None:
+        assert isinstance(changed, tuple)
         found = [(changed[0], value, list(map(type, _parts(value)))) for value in changed[1]]
         assert found == expected
 
@@ -111,10 +112,10 @@ def test_what_is_no_map_is_left_to_the_records_untouched(
 @pytest.mark.parametrize("step", STEPS[:2])
 def test_lines_with_a_schema_go_through_as_columns(step: tuple[str, dict[str, str]]) -> None:
     hoisted = made(*STEPS[0]).apply_to_values(STRING_SCHEMA, ["a", "b"])
-    assert hoisted is not None
+    assert isinstance(hoisted, tuple)
     changed = hoisted if step is STEPS[0] else made(*step).apply_to_values(*hoisted)
 
-    assert changed is not None
+    assert isinstance(changed, tuple)
     assert [value["whole"] for value in changed[1]] == ["a", "b"]
 
 

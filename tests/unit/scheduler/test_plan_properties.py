@@ -27,8 +27,10 @@ class Life(RuleBasedStateMachine):
 
     @rule(name=NAMES, tasks=TASKS, topics=st.none() | TOPICS)
     def configure_a_sink(self, name: str, tasks: int, topics: dict[str, int] | None) -> None:
-        known = topics and tuple(TopicPartition(t, p) for t in sorted(topics) for p in range(topics[t]))
-        self.cluster.desired[name] = Desired(tasks, () if topics == {} else known)
+        known = None
+        if topics is not None:
+            known = tuple(TopicPartition(t, p) for t in sorted(topics) for p in range(topics[t]))
+        self.cluster.desired[name] = Desired(tasks, known)
 
     @rule(name=NAMES)
     def delete(self, name: str) -> None:

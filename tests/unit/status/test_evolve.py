@@ -78,8 +78,12 @@ def test_a_tasks_tombstone_forgets_the_task() -> None:
 
 
 def test_partitions_may_be_read_in_any_order() -> None:
-    connector = [StatusSet(ORDERS, RUNNING), StatusForgotten(ORDERS), StatusSet(ORDERS, RUNNING)]
-    task = [StatusSet(TASK, RUNNING), StatusForgotten(TASK), StatusSet(TASK, RUNNING)]
+    connector: list[StatusEvent] = [
+        StatusSet(ORDERS, RUNNING),
+        StatusForgotten(ORDERS),
+        StatusSet(ORDERS, RUNNING),
+    ]
+    task: list[StatusEvent] = [StatusSet(TASK, RUNNING), StatusForgotten(TASK), StatusSet(TASK, RUNNING)]
 
     assert fold(*task, *connector) == fold(*connector, *task)
 

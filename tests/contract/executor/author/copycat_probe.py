@@ -12,7 +12,7 @@ from typing import Any
 from copycat_connect.config import LOW, PASSWORD, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError
-from copycat_connect.plugin import PluginKind, PluginSpec, SinkConnector, SourceConnector
+from copycat_connect.plugin import ConnectorContext, PluginKind, PluginSpec, SinkConnector, SourceConnector
 
 
 def behave(what: str | None) -> None:
@@ -41,6 +41,7 @@ class Probe:
     """What both kinds share."""
 
     config: Mapping[str, str]
+    context: ConnectorContext
 
     def start(self, config: Mapping[str, str]) -> None:
         print("authors print")

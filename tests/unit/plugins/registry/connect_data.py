@@ -40,7 +40,7 @@ def _integers(bits: int) -> st.SearchStrategy[int]:
     return st.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=8)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _MILLIS = st.integers(-(10**12), 10**13)
 PLAIN: dict[Schema, st.SearchStrategy[ConnectValue]] = {
     INT8_SCHEMA: _integers(8),

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.plugin import load_plugins
-from copycat_executor.host.garbage import Garbage
-from copycat_executor.host.host import Host
-from copycat_executor.host.queries import HostQueries
-from copycat_executor.host.surroundings import Surroundings
+from copycat_executor.taskhost.garbage import Garbage
+from copycat_executor.taskhost.host import Host
+from copycat_executor.taskhost.queries import HostQueries
+from copycat_executor.taskhost.surroundings import Surroundings
 from copycat_rpc.configs import config_to_proto
 
 

@@ -18,20 +18,21 @@ from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
 from copycat_telemetry.metrics.registry import Reading
 
-from copycat_executor.adapters import executor_server, host_server
-from copycat_executor.adapters.advertised import advertised_address
-from copycat_executor.adapters.connector_process import ConnectorProcess
-from copycat_executor.adapters.executor import Executor, Limits
-from copycat_executor.adapters.jobs import Jobs
-from copycat_executor.adapters.queries import Queries
-from copycat_executor.adapters.services import Addresses, connected
-from copycat_executor.adapters.tasks import Budgets
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.domain.residency import ResidencyRules
+from copycat_executor.hosts import server as host_server
+from copycat_executor.peers.services import Addresses, connected
 from copycat_executor.settings import Settings, read_settings
 from copycat_executor.spark.conf import slots_of
 from copycat_executor.spark.launcher import SparkLauncher
 from copycat_executor.spark.session import Spark, start_spark
+from copycat_executor.tasks.tasks import Budgets
+from copycat_executor.worker import server as executor_server
+from copycat_executor.worker.advertised import advertised_address
+from copycat_executor.worker.executor import Executor, Limits
 
 Ready = Callable[[str], None]
 GRACE = 2.0

@@ -11,7 +11,7 @@ import grpc
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1.host_service_pb2_grpc import HostServiceStub
 from copycat.types.v1 import types_pb2
-from copycat_executor.host.spec import HostSpec
+from copycat_executor.taskhost.spec import HostSpec
 from copycat_rpc.secret import credentials
 
 RUNNING, PAUSED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
-from copycat_executor.adapters import plugin_loading
+from copycat_executor.children import plugin_loading
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
 

@@ -8,7 +8,7 @@ import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import OffsetsUnmodifiableError
-from copycat_executor.adapters import connector_process
+from copycat_executor.children import connector_process
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
 

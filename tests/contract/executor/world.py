@@ -17,14 +17,15 @@ from copycat.host.v1 import host_service_pb2_grpc
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
-from copycat_executor.adapters import executor_server, host_server
-from copycat_executor.adapters.connector_process import ConnectorProcess
-from copycat_executor.adapters.executor import Executor, Limits
-from copycat_executor.adapters.jobs import Jobs
-from copycat_executor.adapters.queries import Queries
-from copycat_executor.adapters.services import Addresses, connected
-from copycat_executor.adapters.tasks import Budgets
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.residency import ResidencyRules
+from copycat_executor.hosts import server as host_server
+from copycat_executor.peers.services import Addresses, connected
+from copycat_executor.tasks.tasks import Budgets
+from copycat_executor.worker import server as executor_server
+from copycat_executor.worker.executor import Executor, Limits
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
 from copycat_telemetry.metrics.sampled import Windows

@@ -120,7 +120,7 @@ def bench(
     executor.worker |= dict(worker or {})
     with (folder / LOG).open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "copycat_executor.host", "-"],
+            [sys.executable, "-m", "copycat_executor.taskhost", "-"],
             env={**os.environ, "PYTHONPATH": str(AUTHOR)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

@@ -31,7 +31,7 @@ def launch(executor: FakeExecutor) -> Iterator[Launch]:
 
     def start(host_id: str) -> HostProcess:
         process = subprocess.Popen(
-            [sys.executable, "-m", "copycat_executor.host", "-"],
+            [sys.executable, "-m", "copycat_executor.taskhost", "-"],
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parent / "author")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

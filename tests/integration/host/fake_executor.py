@@ -11,7 +11,7 @@ import grpc
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc as rpc
 from copycat.types.v1 import types_pb2
-from copycat_executor.host.spec import HostSpec
+from copycat_executor.taskhost.spec import HostSpec
 from copycat_rpc.configs import config_to_proto
 from copycat_testkit.kafka import wait_until
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from copycat_executor.host.producer import KafkaSender
-from copycat_executor.pipeline.client_config import producer_config
-from copycat_executor.pipeline.sender import OutgoingRecord
+from copycat_executor.kafka.client_config import producer_config
+from copycat_executor.kafka.producer import KafkaSender
+from copycat_executor.pipeline.records.sender import OutgoingRecord
 from copycat_testkit.kafka import consume_all, create_topic, wait_until
 
 SECONDS = 60.0

@@ -11,8 +11,8 @@ import pytest
 from copycat_connect.data.topic_partition import TopicPartition
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
-from copycat_executor.host import silent_consumer
-from copycat_executor.host.consumer import KafkaReceiver
+from copycat_executor.kafka import silent_consumer
+from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.pipeline.client_config import consumer_config
 from copycat_testkit.kafka import create_topic, produce
 

@@ -14,8 +14,8 @@ from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SourceTask, load_plugins
 from copycat_connect.validation import WorkerRules, connector_plugin, validate_connector
 from copycat_connect.validation.infos import ConfigInfos
-from copycat_executor.host.admin import GroupTopicCreator, KafkaTopics
-from copycat_executor.pipeline.client_config import ClientConfig
+from copycat_executor.kafka.admin import GroupTopicCreator, KafkaTopics
+from copycat_executor.kafka.client_config import ClientConfig
 from copycat_testkit.kafka import delete_topic, unique
 
 from tests.integration.emitting.bench import Bench

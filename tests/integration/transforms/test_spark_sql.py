@@ -29,7 +29,7 @@ def step(sql: str, **config: str) -> dict[str, str]:
 def engines(rest: Rest) -> list[psutil.Process]:
     """Return the live processes of the query engine."""
     below = psutil.Process(rest.system.pid).children(recursive=True)
-    return [each for each in below if "copycat_executor.queries" in " ".join(each.cmdline())]
+    return [each for each in below if "copycat_executor.queryengine" in " ".join(each.cmdline())]
 
 
 def test_what_spark_refuses_is_an_error_of_the_key_before_anything_runs(rest: Rest) -> None:

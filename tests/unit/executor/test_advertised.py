@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_executor.adapters.advertised import advertised_address
 from copycat_executor.settings import WILDCARDS, read_settings
+from copycat_executor.worker.advertised import advertised_address
 
 
 async def test_it_is_known_by_what_it_listens_on() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_executor.pipeline.timing import Timing
+from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.settings import read_settings
 
 

@@ -19,10 +19,10 @@ from copycat_connect.plugin import (
     SourceConnector,
     SourceTask,
 )
-from copycat_executor.host.garbage import Garbage
-from copycat_executor.host.host import Host
-from copycat_executor.host.queries import HostQueries
-from copycat_executor.host.surroundings import Surroundings
+from copycat_executor.taskhost.garbage import Garbage
+from copycat_executor.taskhost.host import Host
+from copycat_executor.taskhost.queries import HostQueries
+from copycat_executor.taskhost.surroundings import Surroundings
 from copycat_rpc.configs import config_to_proto
 from copycat_testkit.kafka import wait_until
 

@@ -6,7 +6,7 @@ import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import RetriableError
-from copycat_executor.host.questions import Questions
+from copycat_executor.taskhost.questions import Questions
 
 REF = pb.TaskRef(connector="c")
 

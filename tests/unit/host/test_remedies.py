@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import KafkaError
-from copycat_executor.host.remedies import not_written
+from copycat_executor.kafka.remedies import not_written
 
 
 @pytest.mark.parametrize(

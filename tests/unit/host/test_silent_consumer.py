@@ -1,6 +1,6 @@
 """When a consumer that returns nothing is taken for stuck."""
 
-from copycat_executor.host.silent_consumer import Doubts, Look
+from copycat_executor.kafka.silent_consumer import Doubts, Look
 
 PATIENCE = 15.0
 HEALTHY = Look(end=7, fetched_end=7)

@@ -1,6 +1,6 @@
 """Launch specs."""
 
-from copycat_executor.host.spec import HostSpec
+from copycat_executor.taskhost.spec import HostSpec
 
 
 def test_a_spec_survives_its_journey() -> None:

@@ -10,13 +10,13 @@ from copycat_connect.data.topic_partition import RecordMetadata, TopicPartition
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin import Converter, HeaderConverter
-from copycat_executor.pipeline.control import Settlement, TaskControl
-from copycat_executor.pipeline.converters import Converters
-from copycat_executor.pipeline.link import TaskState
-from copycat_executor.pipeline.measures import Measure, Measures
-from copycat_executor.pipeline.receiver import KafkaMessage
-from copycat_executor.pipeline.sender import Done, OutgoingRecord
-from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord, Tolerance
+from copycat_executor.pipeline.records.converters import Converters
+from copycat_executor.pipeline.records.receiver import KafkaMessage
+from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord, Tolerance
+from copycat_executor.pipeline.task.control import Settlement, TaskControl
+from copycat_executor.pipeline.task.link import TaskState
+from copycat_executor.pipeline.task.measures import Measure, Measures
 
 
 class Clock:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Collection, Mapping
 from copycat_connect.data import SinkBatch
 from copycat_connect.data.topic_partition import TopicPartition
 from copycat_connect.plugin import SinkTask
-from copycat_executor.pipeline.chain import Chain
-from copycat_executor.pipeline.decode import Decoder
-from copycat_executor.pipeline.measures import Measures
-from copycat_executor.pipeline.sink import SinkParts, SinkRunner
-from copycat_executor.pipeline.timing import Timing
-from copycat_executor.pipeline.tolerate import ErrorPolicy
-from copycat_executor.pipeline.topics import TopicLedger
+from copycat_executor.pipeline.records.chain import Chain
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy
+from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.sink.runner import SinkParts, SinkRunner
+from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.timing import Timing
+from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import (
     Clock,

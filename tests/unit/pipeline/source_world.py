@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from copycat_connect.data import STRING_SCHEMA, SourceBatch, SourceRecord
 from copycat_connect.plugin import SourceTask
-from copycat_executor.pipeline.chain import Chain
-from copycat_executor.pipeline.measures import Measures
-from copycat_executor.pipeline.progress import SourceProgress
-from copycat_executor.pipeline.send_failures import SendFailures
-from copycat_executor.pipeline.source import SourceParts, SourceRunner
-from copycat_executor.pipeline.source_commits import SourceCommits
-from copycat_executor.pipeline.source_path import SourcePath
-from copycat_executor.pipeline.timing import Timing
-from copycat_executor.pipeline.tolerate import ErrorPolicy
-from copycat_executor.pipeline.topics import TopicLedger
+from copycat_executor.pipeline.records.chain import Chain
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy
+from copycat_executor.pipeline.source.commits import SourceCommits
+from copycat_executor.pipeline.source.path import SourcePath
+from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.source.runner import SourceParts, SourceRunner
+from copycat_executor.pipeline.source.send_failures import SendFailures
+from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.timing import Timing
+from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import (
     Clock,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from copycat_connect.errors import ConfigError, RetriableError
-from copycat_executor.pipeline.answers import Answers
+from copycat_executor.pipeline.task.answers import Answers
 
 
 def answering(answers: Answers[str], found: str | ConfigError) -> Callable[[int], None]:

@@ -8,13 +8,13 @@ from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
 from copycat_connect.plugin.transformations import Remaining, Values
-from copycat_executor.pipeline.chain import Chain, ChangedValues
-from copycat_executor.pipeline.chain_step import ChainStep
-from copycat_executor.pipeline.decode import Decoder
-from copycat_executor.pipeline.progress import SourceProgress
-from copycat_executor.pipeline.source_path import SourcePath
-from copycat_executor.pipeline.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.topics import TopicLedger
+from copycat_executor.pipeline.records.chain import Chain, ChangedValues
+from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.source.path import SourcePath
+from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import FakeMessage, FakeSender, Reports, text_converters, tolerance
 

@@ -2,7 +2,7 @@
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_executor.pipeline.client_config import admin_config, consumer_config, producer_config
+from copycat_executor.kafka.client_config import admin_config, consumer_config, producer_config
 
 WORKER = {"bootstrap.servers": "k:9092"}
 

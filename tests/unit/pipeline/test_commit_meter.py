@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from copycat_executor.pipeline.commit_meter import CommitMeter
-from copycat_executor.pipeline.measures import Measures
+from copycat_executor.pipeline.task.commit_meter import CommitMeter
+from copycat_executor.pipeline.task.measures import Measures
 
 from tests.unit.pipeline.fakes import Clock
 

@@ -3,14 +3,14 @@
 import pytest
 from copycat_connect.data import SinkRecord
 from copycat_connect.errors import ConnectError, DataError
-from copycat_executor.pipeline.dead_letter import DeadLetterQueue
-from copycat_executor.pipeline.errant import ErrantRecords
-from copycat_executor.pipeline.letters import letter_of_message
-from copycat_executor.pipeline.measures import Measures
-from copycat_executor.pipeline.sender import Done, OutgoingRecord
-from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
-from copycat_executor.pipeline.tolerate import ErrorPolicy, FailedRecord
-from copycat_executor.pipeline.traced import TracedRecord
+from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
+from copycat_executor.pipeline.records.letters import letter_of_message
+from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
+from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord
+from copycat_executor.pipeline.records.traced import TracedRecord
+from copycat_executor.pipeline.sink.errant import ErrantRecords
+from copycat_executor.pipeline.task.measures import Measures
 
 from tests.unit.pipeline.fakes import Clock, FakeMessage, FakeSender, Reports, text_converters, tolerance
 

@@ -5,14 +5,14 @@ from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Schema, SinkBatch
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
-from copycat_executor.pipeline.chain import Chain
-from copycat_executor.pipeline.chain_step import ChainStep
-from copycat_executor.pipeline.converters import Converters
-from copycat_executor.pipeline.decode import Decoder
-from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
-from copycat_executor.pipeline.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.topics import TopicLedger
-from copycat_executor.pipeline.traced import TracedRecord
+from copycat_executor.pipeline.records.chain import Chain
+from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.converters import Converters
+from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.records.traced import TracedRecord
+from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import (
     FakeMessage,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import Schema
 from copycat_connect.errors import DataError
-from copycat_executor.pipeline.letters import SourceLetters
-from copycat_executor.pipeline.sender import OutgoingRecord
+from copycat_executor.pipeline.records.letters import SourceLetters
+from copycat_executor.pipeline.records.sender import OutgoingRecord
 
 
 def as_text(topic: str, schema: Schema | None, value: object) -> bytes | None:

@@ -9,12 +9,12 @@ import pytest
 from copycat_connect.data import ConnectRecord
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
-from copycat_executor.pipeline.chain import Chain
-from copycat_executor.pipeline.chain_step import ChainStep
-from copycat_executor.pipeline.decode import Decoder
-from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
-from copycat_executor.pipeline.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.topics import TopicLedger
+from copycat_executor.pipeline.records.chain import Chain
+from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import FakeMessage, Reports, text_converters, tolerance
 from tests.unit.pipeline.test_source_path import World, batch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from copycat_executor.pipeline.measures import Measure, Measures
+from copycat_executor.pipeline.task.measures import Measure, Measures
 
 from tests.unit.pipeline.fakes import Clock
 

@@ -2,7 +2,7 @@
 
 import pytest
 from copycat_connect.errors import DataError
-from copycat_executor.pipeline.progress import SourceProgress, from_json, to_json
+from copycat_executor.pipeline.source.progress import SourceProgress, from_json, to_json
 
 
 def test_offsets_are_compact_json_in_the_order_given() -> None:

@@ -1,6 +1,6 @@
 """When offset commits are due."""
 
-from copycat_executor.pipeline.schedule import CommitSchedule
+from copycat_executor.pipeline.task.schedule import CommitSchedule
 
 
 def test_the_first_data_is_committed_soon() -> None:

@@ -1,7 +1,7 @@
 """What runs of sink tasks count."""
 
 from copycat_connect.errors import RetriableError
-from copycat_executor.pipeline.tolerate import ErrorPolicy
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 
 from tests.unit.pipeline.fakes import (
     FakeMessage,

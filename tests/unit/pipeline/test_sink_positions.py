@@ -1,7 +1,7 @@
 """How far a sink task got."""
 
 from copycat_connect.data.topic_partition import TopicPartition
-from copycat_executor.pipeline.sink_positions import SinkPositions
+from copycat_executor.pipeline.sink.positions import SinkPositions
 
 from tests.unit.pipeline.fakes import FakeMessage
 

@@ -5,14 +5,14 @@ from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Header, SourceBat
 from copycat_connect.data.topic_partition import RecordMetadata
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Predicate, Transformation
-from copycat_executor.pipeline.chain import Chain
-from copycat_executor.pipeline.chain_step import ChainStep
-from copycat_executor.pipeline.progress import SourceProgress
-from copycat_executor.pipeline.sender import OutgoingRecord
-from copycat_executor.pipeline.source_path import CommitRecord, SourcePath
-from copycat_executor.pipeline.stages import Stage, ToleranceExceededError
-from copycat_executor.pipeline.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.topics import TopicLedger
+from copycat_executor.pipeline.records.chain import Chain
+from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.sender import OutgoingRecord
+from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.source.path import CommitRecord, SourcePath
+from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import FakeSender, Reports, text_converters, tolerance
 

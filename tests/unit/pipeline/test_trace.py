@@ -1,7 +1,7 @@
 """Failures as text."""
 
 from copycat_connect.errors import ConnectError, DataError
-from copycat_executor.pipeline.trace import class_name, trace_text
+from copycat_executor.pipeline.records.trace import class_name, trace_text
 
 
 def raised(error: Exception, cause: Exception | None = None) -> Exception:

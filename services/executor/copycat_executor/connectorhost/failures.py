@@ -7,7 +7,7 @@ from typing import Any
 
 from copycat_connect.errors import CopycatError
 
-from copycat_executor.pipeline.trace import class_name, trace_text
+from copycat_executor.pipeline.records.trace import class_name, trace_text
 
 
 def failure(error: BaseException, scrub: Callable[[str], str]) -> dict[str, Any]:

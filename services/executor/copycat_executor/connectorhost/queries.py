@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from copycat_connect.errors import ConfigError, ConnectError, CopycatError
 
-from copycat_executor.pipeline.answers import Answers
+from copycat_executor.pipeline.task.answers import Answers
 
 #: The engine may have to start first; the caller of a validation has a deadline of its own.
 SECONDS = 300.0

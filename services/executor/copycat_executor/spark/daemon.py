@@ -13,7 +13,7 @@ import sys
 #: Nothing here may start a thread when imported: a fork keeps only the thread that forks.
 PRELOADED = (
     "pyspark.worker",
-    "copycat_executor.host.entry",
+    "copycat_executor.taskhost.entry",
     "copycat_executor.spark.worker",
 )
 

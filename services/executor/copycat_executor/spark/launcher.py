@@ -10,9 +10,9 @@ from contextlib import suppress
 from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
 from pyspark.errors import PySparkException
 
-from copycat_executor.host.spec import HostSpec
 from copycat_executor.spark.session import Spark
 from copycat_executor.spark.worker import run
+from copycat_executor.taskhost.spec import HostSpec
 
 Ended = Callable[[str, str | None], None]
 REASON_CHARACTERS = 500

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_executor.adapters.bell import Bell
-from copycat_executor.adapters.board import Board
-from copycat_executor.adapters.metrics.worker_meter import WorkerMeter
+from copycat_executor.background.bell import Bell
 from copycat_executor.domain.instances import Instance, Target
 from copycat_executor.domain.running import RunningConnector, RunningTask
+from copycat_executor.metrics.worker_meter import WorkerMeter
+from copycat_executor.state.board import Board
 from copycat_telemetry.metrics.registry import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 

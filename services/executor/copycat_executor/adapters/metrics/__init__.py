@@ -1,1 +1,0 @@
-"""What this worker tells about its connectors, its tasks and itself."""

@@ -1,0 +1,1 @@
+"""The child processes: the process of the connectors and the query engine, seen from outside."""

@@ -1,0 +1,209 @@
+"""Connectors: started, paused, stopped; their author code runs in the process of the connectors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import CopycatError
+
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.plugin_errors import PluginError
+from copycat_executor.connectors.calls import ConnectorCalls
+from copycat_executor.connectors.lives import ConnectorLife
+from copycat_executor.connectors.publishing import Publishing
+from copycat_executor.domain.desired import WantedConnector
+from copycat_executor.domain.instances import Target
+from copycat_executor.domain.running import Phase, RunningConnector
+from copycat_executor.metrics.worker_meter import WorkerMeter
+from copycat_executor.outbox import statuses
+from copycat_executor.outbox.statuses import Statuses
+from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.state.board import Board
+from copycat_executor.state.feed import Feed
+
+log = logging.getLogger(__name__)
+
+STATES = {
+    Target.STARTED: statuses.RUNNING,
+    Target.PAUSED: statuses.PAUSED,
+    Target.STOPPED: statuses.STOPPED,
+}
+
+
+class Connectors:
+    """Carries out what is to be done about connectors; each action returns at once."""
+
+    def __init__(
+        self,
+        *,
+        board: Board,
+        feed: Feed,
+        calls: ConnectorCalls,
+        publishing: Publishing,
+        statuses: Statuses,
+        meter: WorkerMeter,
+        jobs: Jobs,
+    ) -> None:
+        self._board = board
+        self._feed = feed
+        self._calls = calls
+        self._publishing = publishing
+        self._statuses = statuses
+        self._meter = meter
+        self._jobs = jobs
+        self._lives: dict[str, ConnectorLife] = {}
+
+    def start(self, wanted: WantedConnector) -> None:
+        """Bring a connector to its target state."""
+        life = ConnectorLife(wanted.name, wanted.config, wanted.generation)
+        self._lives[wanted.name] = life
+        running = RunningConnector(wanted.config, wanted.generation, wanted.target)
+        self._board.put_connector(wanted.name, running)
+        self._meter.begins(life.instance)
+        self._spawn(life, self._reach(life, wanted.target))
+
+    def set_target(self, name: str, target: Target) -> None:
+        """Pause, resume or stop a connector that stays here."""
+        self._board.change_connector(name, target=target, changing=True)
+        life = self._lives[name]
+        self._spawn(life, self._change(life, target))
+
+    def stop(self, name: str) -> None:
+        """Stop a connector, then forget it; author code that still starts is given up."""
+        failed = self._board.connectors[name].phase is Phase.FAILED
+        self._board.change_connector(name, phase=Phase.STOPPING)
+        life = self._lives[name]
+        self._spawn(life, self._stop(life, failed))
+
+    def publish(self, name: str) -> None:
+        """Ask a connector for task configurations and publish them."""
+        self._board.change_connector(name, publishing=True, publish_due=False)
+        life = self._lives[name]
+        self._spawn(life, self._publish(life))
+
+    def heard(self, event: Mapping[str, Any]) -> None:
+        """A connector asks for reconfiguration, or failed outside of a call."""
+        incarnation = event["incarnation"]
+        life = next((life for life in self._lives.values() if life.incarnation == incarnation), None)
+        if life is None:
+            return
+        if event["event"] == "failed":
+            self._fail(life, event["error"]["trace"])
+        elif self._board.connectors[life.name].publishing:
+            life.reconfigure = True
+        else:
+            self._board.change_connector(life.name, publish_due=True)
+
+    def process_ended(self) -> None:
+        """All objects are gone: connectors at rest begin anew; the others hear it in their calls."""
+        for name, life in list(self._lives.items()):
+            runs = self._board.connectors[name]
+            idle = runs.phase is Phase.SETTLED and not runs.changing
+            if idle and life.incarnation:
+                life.cancel_jobs()
+                life.incarnation = 0
+                self._forget(life)
+
+    def _spawn(self, life: ConnectorLife, job: Coroutine[Any, Any, None]) -> None:
+        task = self._jobs.spawn(job, f"connector {life.name}")
+        life.jobs.add(task)
+        task.add_done_callback(life.jobs.discard)
+
+    async def _reach(self, life: ConnectorLife, target: Target) -> None:
+        """Reach a target state from a connector that does not run."""
+        try:
+            if target is Target.STARTED:
+                await self._calls.start(life)
+            else:
+                await self._know_plugin(life)
+        except CopycatError as error:
+            self._failed(life, _trace(error))
+            return
+        self._settled(life, target)
+
+    async def _know_plugin(self, life: ConnectorLife) -> None:
+        """Status shows its version, too; a connector that is not to run may well lack it."""
+        try:
+            await self._calls.know_plugin(life)
+        except CopycatError as error:
+            log.warning("connector %s has no plugin here: %s", life.name, error)
+
+    async def _change(self, life: ConnectorLife, target: Target) -> None:
+        life.cancel_jobs()
+        self._board.change_connector(life.name, publishing=False)
+        if target is Target.STARTED:
+            await self._reach(life, target)
+            return
+        try:
+            await self._calls.stop(life)
+        except CopycatError as error:
+            if target is Target.PAUSED:
+                self._failed(life, _trace(error))
+                return
+            log.warning("connector %s failed to stop: %s", life.name, error)
+        self._settled(life, target)
+
+    async def _stop(self, life: ConnectorLife, failed: bool) -> None:
+        life.cancel_jobs()
+        trace = None
+        try:
+            await self._calls.stop(life)
+        except PluginError as error:
+            trace = error.trace
+        except CopycatError as error:
+            log.warning("connector %s is given up: %s", life.name, error)
+        if trace is not None:
+            self._report(life, statuses.FAILED, trace)
+        elif not failed and not self._wanted_here(life.name):
+            self._report(life, statuses.UNASSIGNED)
+        self._forget(life)
+
+    async def _publish(self, life: ConnectorLife) -> None:
+        try:
+            await self._publishing.publish(life)
+        except CopycatError as error:
+            self._failed(life, _trace(error))
+            return
+        self._board.change_connector(life.name, publishing=False, publish_due=life.reconfigure)
+        life.reconfigure = False
+
+    def _fail(self, life: ConnectorLife, trace: str) -> None:
+        if self._board.connectors[life.name].phase is not Phase.STOPPING:
+            life.cancel_jobs()
+            self._failed(life, trace)
+
+    def _settled(self, life: ConnectorLife, target: Target) -> None:
+        self._report(life, STATES[target])
+        self._board.change_connector(
+            life.name, phase=Phase.SETTLED, changing=False, publish_due=target is Target.STARTED
+        )
+
+    def _failed(self, life: ConnectorLife, trace: str) -> None:
+        self._calls.abandon(life)
+        self._report(life, statuses.FAILED, trace)
+        self._board.change_connector(
+            life.name, phase=Phase.FAILED, changing=False, publishing=False, publish_due=False
+        )
+
+    def _report(
+        self, life: ConnectorLife, state: types_pb2.State.ValueType, trace: str | None = None
+    ) -> None:
+        generation = self._feed.generation_for(life.instance, life.generation)
+        if life.plugin is not None:
+            self._meter.plugin(life.name, life.plugin)
+        self._statuses.report(life.instance, state, generation, trace=trace, version=life.version)
+
+    def _forget(self, life: ConnectorLife) -> None:
+        self._lives.pop(life.name, None)
+        self._board.drop_connector(life.name)
+
+    def _wanted_here(self, name: str) -> bool:
+        desired = self._feed.desired()
+        return desired is not None and name in desired.connectors
+
+
+def _trace(error: CopycatError) -> str:
+    return error.trace if isinstance(error, PluginError) else trace_text(error)

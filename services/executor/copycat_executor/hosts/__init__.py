@@ -1,0 +1,1 @@
+"""Task hosts seen from outside: launched, given tasks, their control streams, ended."""

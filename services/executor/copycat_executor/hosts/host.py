@@ -1,0 +1,81 @@
+"""A host this executor launched, from its launch to its end."""
+
+from __future__ import annotations
+
+import asyncio
+
+from copycat.host.v1 import host_service_pb2 as pb
+
+from copycat_executor.domain.hosts import HostView, Isolation
+from copycat_executor.domain.instances import Instance
+from copycat_executor.hosts.session import HostSession
+
+
+class Host:
+    """What is known of one host."""
+
+    def __init__(self, host_id: str, now: float) -> None:
+        self.host_id = host_id
+        self.launched = now
+        self.tasks: dict[Instance, Isolation] = {}
+        self.former: str | None = None
+        self.empty_since = now
+        self.retiring = False
+        self.ends_by: float | None = None
+        """It was told to end, so its end is no loss; after this time by force."""
+        self.lost = False
+        """Its control stream ended without need."""
+        self.pid = 0
+        self.session: HostSession | None = None
+        self.attached: asyncio.Future[HostSession | None] = asyncio.get_running_loop().create_future()
+        """Its session once there is one; None when it ended before."""
+        self.gone = asyncio.Event()
+
+    @property
+    def ending(self) -> bool:
+        """True once it was told to end."""
+        return self.ends_by is not None
+
+    def view(self) -> HostView:
+        """Return the host as the planner sees it."""
+        return HostView(
+            host_id=self.host_id,
+            launched=self.launched,
+            tasks=dict(self.tasks),
+            former=self.former,
+            empty_since=self.empty_since,
+            retiring=self.retiring or self.ending,
+        )
+
+    def attach(self, session: HostSession, pid: int) -> None:
+        """Take the control stream."""
+        self.session, self.pid = session, pid
+        if not self.attached.done():
+            self.attached.set_result(session)
+
+    def end(self) -> None:
+        """Note that its process is gone."""
+        self.gone.set()
+        if not self.attached.done():
+            self.attached.set_result(None)
+        if self.session is not None:
+            self.session.finish()
+
+    def send(self, command: pb.AttachResponse) -> None:
+        """Send a command; lost when it never attached."""
+        if self.session is not None:
+            self.session.send(command)
+
+    def silent_for(self, now: float) -> float:
+        """Return for how long nothing was heard of it, seconds."""
+        return now - (self.launched if self.session is None else self.session.heard)
+
+    def take(self, task: Instance, isolation: Isolation) -> None:
+        """Give a task its place here."""
+        self.tasks[task] = isolation
+
+    def leave(self, task: Instance, now: float) -> None:
+        """Free the place of a task."""
+        if self.tasks.pop(task, None) is not None:
+            self.former = task.connector
+            self.empty_since = now

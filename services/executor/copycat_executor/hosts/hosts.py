@@ -1,0 +1,280 @@
+"""The hosts of this executor: launched, given tasks, kept up, ended."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.retry import RetryPolicy
+from copycat_telemetry.changes import log_change
+
+from copycat_executor.background.bell import Bell
+from copycat_executor.domain.errors import HostRefusedError, NoSlotError
+from copycat_executor.domain.hosts import Isolation
+from copycat_executor.domain.instances import Instance
+from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place
+from copycat_executor.domain.residency import ResidencyRules, upkeep
+from copycat_executor.hosts.host import Host
+from copycat_executor.hosts.session import HostSession
+from copycat_executor.taskhost.spec import HostSpec
+
+log = logging.getLogger(__name__)
+
+#: A host beats each second; one that is silent for so long is ended by force, seconds.
+SILENCE = 15.0
+#: A launch on a busy machine takes seconds, seldom more, seconds.
+LAUNCH = 60.0
+#: How long a task waits for a slot while none is free and none is about to be, seconds.
+NO_SLOT = 30.0
+DRAIN_MS = 5000
+AGAIN = RetryPolicy(first=0.1, factor=4.0, ceiling=30.0)
+#: How long a host may take to go after that, and after it was killed, seconds.
+FORCE = 5.0
+
+
+class Launcher(Protocol):
+    """Runs the process of a host."""
+
+    def launch(self, spec: HostSpec, ended: Callable[[str, str | None], None]) -> None:
+        """Start a host; `ended` hears from any thread of its end, with the reason of a failure."""
+
+    def kill(self, host_id: str) -> None:
+        """End a host by force."""
+
+
+class Residents(Protocol):
+    """Whose tasks live in the hosts."""
+
+    def host_lost(self, tasks: Sequence[Instance], reason: str) -> None:
+        """The host of these tasks died."""
+
+    def leave_host(self, tasks: Sequence[Instance]) -> None:
+        """These tasks are to move to another host."""
+
+
+class Hosts:
+    """All hosts of this executor; called from its event loop only."""
+
+    residents: Residents
+    """Set before the first host is launched."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        rules: ResidencyRules,
+        *,
+        address: str,
+        token: str,
+        log_level: str,
+        failed_plugins: Callable[[], Mapping[str, str]],
+    ) -> None:
+        """Take what hosts are launched with.
+
+        Args:
+            launcher: Runs their processes.
+            rules: How long they stay.
+            address: Where they find this executor.
+            token: What they prove themselves with.
+            log_level: Of their root logger.
+            failed_plugins: Returns what they must not load.
+        """
+        self._failed_plugins = failed_plugins
+        self._launcher = launcher
+        self._rules = rules
+        self._address = address
+        self._log_level = log_level
+        self._token = token
+        self._numbers = itertools.count(1)
+        self._hosts: dict[str, Host] = {}
+        self._standing: dict[str, pb.AttachResponse] = {}
+        self._changed = Bell()
+        self._loop = asyncio.get_running_loop()
+        self._closing = False
+        self._waits = AGAIN.waits()
+        self._launches_from = 0.0
+
+    def attach(self, hello: pb.Hello) -> Host:
+        """Take the control stream of a host; it has proved with its call that it is one of ours.
+
+        Raises:
+            HostRefusedError: It is not one this executor waits for, or is to end.
+        """
+        host = self._hosts.get(hello.host_id)
+        if host is None or host.session is not None or host.ending:
+            raise HostRefusedError(hello.host_id)
+        host.attach(HostSession(self._loop.time()), hello.pid)
+        for command in self._standing.values():
+            host.send(command)
+        self._waits = AGAIN.waits()
+        self._changed.ring()
+        return host
+
+    def detached(self, host: Host) -> None:
+        """A control stream ended; its process follows, by force if need be."""
+        if not host.ending:
+            host.lost = True
+            self._kill(host)
+
+    async def place(self, task: Instance, isolation: Isolation, *, alone: bool) -> Host | None:
+        """Give a task a host that is attached, with nobody else in it if `alone` and that is possible.
+
+        Returns None when that host died meanwhile.
+
+        Raises:
+            NoSlotError: Every slot is taken by tasks that share with nobody.
+        """
+        host = await self._reserve(task, isolation, alone)
+        self.tend()
+        try:
+            return host if await asyncio.shield(host.attached) is not None else None
+        except asyncio.CancelledError:
+            self.release(host, task)
+            raise
+
+    def release(self, host: Host, task: Instance) -> None:
+        """Free the place of a task that has ended."""
+        host.leave(task, self._loop.time())
+        self.tend()
+
+    def retire(self, host: Host) -> None:
+        """Leave a host: its tasks move, then it ends."""
+        if not host.retiring:
+            host.retiring = True
+            self.residents.leave_host(list(host.tasks))
+            self._changed.ring()
+
+    async def abandon(self, host: Host, hung: Instance) -> None:
+        """End a host in which a task hangs, once its other tasks have left."""
+        self.retire(host)
+        rings = self._changed.rings
+        while set(host.tasks) - {hung} and not host.gone.is_set():
+            rings = await self._changed.heard(rings)
+        self._kill(host)
+        await host.gone.wait()
+
+    def broadcast(self, subject: str, command: pb.AttachResponse) -> None:
+        """Send a command to every host, later ones included; it replaces the last of its subject."""
+        self._standing.pop(subject, None)
+        self._standing[subject] = command
+        for host in self._hosts.values():
+            host.send(command)
+
+    def tend(self) -> None:
+        """End, leave and launch what is due; called each second and after each change."""
+        now = self._loop.time()
+        views = [host.view() for host in self._hosts.values() if not host.ending]
+        due = upkeep(views, now, self._rules)
+        for host_id in due.end:
+            self._end(self._hosts[host_id])
+        for host_id in due.retire:
+            self.retire(self._hosts[host_id])
+        free = self._rules.slots - len(self._hosts)
+        for _ in range(min(due.launch, free) if now >= self._launches_from and not self._closing else 0):
+            self._launch()
+        for host in self._hosts.values():
+            self._force(host, now)
+        self._changed.ring()
+
+    async def close(self, seconds: float) -> None:
+        """End all hosts, by force after some seconds."""
+        self._closing = True
+        hosts = list(self._hosts.values())
+        for host in hosts:
+            self._end(host)
+        ends = [asyncio.create_task(host.gone.wait()) for host in hosts]
+        if ends:
+            await asyncio.wait(ends, timeout=seconds)
+        for end in ends:
+            end.cancel()
+        for host in self._hosts.values():
+            self._launcher.kill(host.host_id)
+
+    async def _reserve(self, task: Instance, isolation: Isolation, alone: bool) -> Host:
+        deadline, rings = self._loop.time() + NO_SLOT, self._changed.rings
+        while True:
+            chosen, granted = self._choose(task, isolation, alone)
+            match chosen:
+                case InHost(host_id):
+                    host = self._hosts[host_id]
+                    break
+                case NewHost():
+                    host = self._launch()
+                    break
+                case NoPlace(retire):
+                    if retire is not None and not any(host.retiring for host in self._hosts.values()):
+                        self.retire(self._hosts[retire])
+                    if self._loop.time() >= deadline:
+                        raise NoSlotError(task, isolation.value, self._rules.slots)
+                    rings = await self._changed.heard(rings)
+        host.take(task, granted)
+        return host
+
+    def _choose(self, task: Instance, isolation: Isolation, alone: bool) -> tuple[Place, Isolation]:
+        """Choose a place; also returns the isolation the task has there."""
+        views = [host.view() for host in self._hosts.values()]
+        if alone:
+            apart = place(task, Isolation.TASK, views, self._rules.slots)
+            if not isinstance(apart, NoPlace):
+                return apart, Isolation.TASK
+        return place(task, isolation, views, self._rules.slots), isolation
+
+    def _launch(self) -> Host:
+        host = Host(f"{self._address}/{next(self._numbers)}", self._loop.time())
+        self._hosts[host.host_id] = host
+        spec = HostSpec(
+            host.host_id,
+            self._address,
+            self._token,
+            self._log_level,
+            self._address,
+            self._failed_plugins(),
+        )
+        log_change(log, "task host launched", host=host.host_id, worker=self._address)
+        self._launcher.launch(spec, self._ended_elsewhere)
+        return host
+
+    def _force(self, host: Host, now: float) -> None:
+        """End by force a host that does not answer, or does not end."""
+        if host.ends_by is not None:
+            late = now > host.ends_by
+        else:
+            late = host.silent_for(now) > (LAUNCH if host.session is None else SILENCE)
+        if late:
+            log.warning("host %s does not answer and is ended by force", host.host_id)
+            self._kill(host)
+
+    def _kill(self, host: Host) -> None:
+        host.ends_by = self._loop.time() + FORCE
+        self._launcher.kill(host.host_id)
+
+    def _end(self, host: Host) -> None:
+        if host.ending:
+            return
+        if host.session is None:
+            self._kill(host)
+        else:
+            host.ends_by = self._loop.time() + DRAIN_MS / 1000 + FORCE
+            host.send(pb.AttachResponse(shutdown=pb.Shutdown(timeout_ms=DRAIN_MS)))
+
+    def _ended_elsewhere(self, host_id: str, reason: str | None) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._ended, host_id, reason)
+
+    def _ended(self, host_id: str, reason: str | None) -> None:
+        host = self._hosts.pop(host_id, None)
+        if host is None:
+            return
+        host.end()
+        if host.session is None:  # spares that do not even attach are not launched in a tight loop
+            self._launches_from = self._loop.time() + next(self._waits)
+        if host.tasks:
+            self.residents.host_lost(list(host.tasks), reason or "it ended by itself")
+        if reason is not None and (host.lost or not host.ending):
+            log_change(log, "task host died", logging.WARNING, host=host_id, worker=self._address, why=reason)
+        else:
+            log_change(log, "task host ended", host=host_id, worker=self._address)
+        self.tend()

@@ -1,0 +1,111 @@
+"""HostService: the control streams of this executor's hosts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any, Protocol
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.host.v1 import host_service_pb2_grpc
+
+from copycat_executor.domain.errors import HostRefusedError
+from copycat_executor.hosts.host import Host
+from copycat_executor.hosts.hosts import Hosts
+
+NAME = "copycat.host.v1.HostService"
+
+
+class HostEvents(Protocol):
+    """Who hears what hosts say."""
+
+    def state_changed(self, event: pb.TaskStateChanged) -> None:
+        """A task changed its state."""
+
+    def taken(self, event: pb.TaskTaken) -> None:
+        """A task's order arrived."""
+
+    def acknowledged(self, event: pb.Acknowledged, host: Host) -> None:
+        """A task has progress to commit."""
+
+    def topics_seen(self, event: pb.TopicsSeen) -> None:
+        """A task met topics."""
+
+    def made_of(self, event: pb.PluginsInUse) -> None:
+        """A task says what it is made of."""
+
+    def measured(self, event: pb.TaskMetrics) -> None:
+        """A task has numbers."""
+
+    def offsets_wanted(self, event: pb.OffsetsWanted, host: Host) -> None:
+        """A task asks for source offsets."""
+
+    def query_wanted(self, event: pb.QueryWanted, host: Host) -> None:
+        """A transformation wants a query prepared or run."""
+
+
+class HostServer(host_service_pb2_grpc.HostServiceServicer):
+    """Serves hosts; each stream is one host's life."""
+
+    def __init__(self, hosts: Callable[[], Hosts], events: Callable[[], HostEvents]) -> None:
+        """Take how to reach both once they exist: the port is bound before."""
+        self._hosts = hosts
+        self._events = events
+
+    async def Attach(
+        self, request_iterator: AsyncIterator[pb.AttachRequest], context: Any
+    ) -> AsyncIterator[pb.AttachResponse]:
+        """Take a host's events, give it commands."""
+        del context
+        first = await anext(aiter(request_iterator), None)
+        if first is None or first.WhichOneof("event") != "hello":
+            raise HostRefusedError("a stream without hello")
+        host = self._hosts().attach(first.hello)
+        assert host.session is not None  # noqa: S101 - just attached
+        reader = asyncio.create_task(self._read(request_iterator, host))
+        try:
+            async with aclosing(host.session.commands()) as commands:
+                async for command in commands:
+                    yield command
+        finally:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+            self._hosts().detached(host)
+
+    async def _read(self, requests: AsyncIterator[pb.AttachRequest], host: Host) -> None:
+        assert host.session is not None  # noqa: S101 - attached
+        loop = asyncio.get_running_loop()
+        try:
+            async for request in requests:
+                host.session.heard = loop.time()
+                self._take(request, host)
+        finally:
+            host.session.finish()
+
+    def _take(self, request: pb.AttachRequest, host: Host) -> None:
+        events = self._events()
+        match request.WhichOneof("event"):
+            case "state_changed":
+                events.state_changed(request.state_changed)
+            case "taken":
+                events.taken(request.taken)
+            case "acknowledged":
+                events.acknowledged(request.acknowledged, host)
+            case "topics_seen":
+                events.topics_seen(request.topics_seen)
+            case "offsets_wanted":
+                events.offsets_wanted(request.offsets_wanted, host)
+            case "query_wanted":
+                events.query_wanted(request.query_wanted, host)
+            case _:
+                self._take_notes(request)
+
+    def _take_notes(self, request: pb.AttachRequest) -> None:
+        match request.WhichOneof("event"):
+            case "plugins":
+                self._events().made_of(request.plugins)
+            case "metrics":
+                self._events().measured(request.metrics)
+            case _:
+                pass  # a beat has been heard already

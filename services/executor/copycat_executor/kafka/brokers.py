@@ -1,0 +1,43 @@
+"""The brokers' addresses, checked before a client is made: librdkafka looks for a wrong one for ever."""
+
+from __future__ import annotations
+
+import re
+import socket
+from typing import Final
+
+from copycat_connect.errors import ConfigError
+
+from copycat_executor.kafka.client_config import ClientConfig
+
+KEY: Final = "bootstrap.servers"
+LARGEST_PORT: Final = 65535
+_ADDRESS: Final = re.compile(r"(?:\w+://)?(?:\[([^\]]+)\]|([^:/\[\]]+)):(\d+)")
+
+
+def check_brokers(config: ClientConfig) -> None:
+    """See that every address has a form and one of them a host; refused in the words of Kafka's clients.
+
+    Raises:
+        ConfigError: They do not.
+    """
+    servers = config.properties.get(KEY, "")
+    addresses = [_address(server.strip()) for server in servers.split(",") if server.strip()]
+    if not any(_resolves(host, port) for host, port in addresses):
+        message = f"No resolvable bootstrap urls given in {KEY}: {servers!r}. Correct the host names"
+        raise ConfigError(message, key=KEY)
+
+
+def _address(server: str) -> tuple[str, int]:
+    found = _ADDRESS.fullmatch(server)
+    if found is None or int(found[3]) > LARGEST_PORT:
+        message = f"Invalid url in {KEY}: {server}. Write host:port, for example localhost:9092"
+        raise ConfigError(message, key=KEY)
+    return found[1] or found[2], int(found[3])
+
+
+def _resolves(host: str, port: int) -> bool:
+    try:
+        return bool(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    except OSError:
+        return False

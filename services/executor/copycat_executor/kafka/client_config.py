@@ -1,0 +1,157 @@
+"""Settings of the Kafka clients of one task: our defaults, the worker's prefix, the connector's overrides.
+
+Users write the Java clients' names; librdkafka's are made here. A key that neither knows is dropped and named
+in `unknown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from copycat_connect.config.override_policy import POLICY, override_policy
+from copycat_connect.errors import ConfigError
+
+from copycat_executor.kafka import client_keys, client_security
+from copycat_executor.kafka.client_keys import Rename
+
+Config = Mapping[str, str | None]
+
+#: Connect's own producer settings; what Java and librdkafka measure differently is chosen for throughput.
+_PRODUCER: Final = {
+    "acks": "all",
+    "max.in.flight.requests.per.connection": "1",
+    "enable.idempotence": "false",
+    "delivery.timeout.ms": "2147483647",
+    "linger.ms": "5",
+    "batch.size": "1000000",
+    "max.request.size": "1048576",
+    "buffer.memory": "67108864",
+}
+_CONSUMER: Final = {
+    "auto.offset.reset": "earliest",
+    "isolation.level": "read_uncommitted",
+}
+
+#: librdkafka settings without a Java name. The partitioner is Java's placement of keys.
+_PRODUCER_NATIVE: Final = {
+    "partitioner": "murmur2_random",
+    # How long a missing topic may still be on its way to this broker; KRaft needs a fraction of a second.
+    "topic.metadata.propagation.max.ms": "10000",
+    "queue.buffering.max.messages": "200000",
+}
+#: A fetch back-off of its default second halves throughput; the queue is bounded per task.
+_CONSUMER_NATIVE: Final = {
+    "enable.auto.commit": "false",
+    "enable.auto.offset.store": "false",
+    "enable.partition.eof": "false",
+    "fetch.queue.backoff.ms": "2",
+    "queued.min.messages": "100000",
+    "queued.max.messages.kbytes": "32768",
+}
+
+
+_LOGIN: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
+_PLAIN_ADMIN: Final = frozenset(client_keys.ADMIN) | client_security.KEYS
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """What a Kafka client is made from."""
+
+    properties: dict[str, str]
+    """librdkafka's settings."""
+    java: dict[str, str]
+    """The same in the user's words, for settings that the engine itself obeys."""
+    unknown: tuple[str, ...] = ()
+    """Keys given by the user that mean nothing here; worth a warning."""
+
+
+def producer_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
+    """Settings of the producer that writes a source task's records, or a dead letter queue."""
+    java = _first(_PRODUCER, worker, client_id) | _under(worker, "producer.")
+    java |= _overrides(worker, connector, "producer.override.")
+    return _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
+
+
+def consumer_config(worker: Config, connector: Config, client_id: str, group: str) -> ClientConfig:
+    """Settings of a sink task's consumer."""
+    java = _first(_CONSUMER | {"group.id": group}, worker, client_id) | _under(worker, "consumer.")
+    java |= _overrides(worker, connector, "consumer.override.")
+    config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
+    _fit_fetch_sizes(config.properties)
+    return config
+
+
+def admin_config(
+    worker: Config, connector: Config, client_id: str, *, as_producer: bool = False
+) -> ClientConfig:
+    """Settings of the admin client that creates topics; those of the worker itself are its own, too.
+
+    With `as_producer` it logs in as the connector's producer does, unless it has a login of its own.
+    """
+    plain = {key: value.strip() for key, value in worker.items() if key in _PLAIN_ADMIN and value is not None}
+    java = plain | _first({}, worker, client_id) | _under(worker, "admin.")
+    if as_producer:
+        overrides = _overrides(worker, connector, "producer.override.")
+        java |= {key: value for key, value in overrides.items() if key in _LOGIN}
+    java |= _overrides(worker, connector, "admin.override.")
+    return _translate(java, client_keys.ADMIN, {})
+
+
+def _first(defaults: Mapping[str, str], worker: Config, client_id: str) -> dict[str, str]:
+    servers = worker.get("bootstrap.servers") or "localhost:9092"
+    return {"bootstrap.servers": servers, "client.id": client_id, **defaults}
+
+
+def _under(config: Config, prefix: str) -> dict[str, str]:
+    return {
+        key.removeprefix(prefix): value.strip()
+        for key, value in config.items()
+        if key.startswith(prefix) and value is not None
+    }
+
+
+def _overrides(worker: Config, connector: Config, prefix: str) -> dict[str, str]:
+    """Return what a connector overrides: one written under another policy is checked here, too.
+
+    Raises:
+        ConfigError: The worker's policy does not allow it.
+    """
+    overrides = _under(connector, prefix)
+    policy = override_policy(worker)
+    for setting in overrides:
+        refusal = policy(setting)
+        if refusal is not None:
+            key = prefix + setting
+            message = f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}"
+            raise ConfigError(message, key=key)
+    return overrides
+
+
+def _translate(java: dict[str, str], names: Mapping[str, Rename], native: Mapping[str, str]) -> ClientConfig:
+    properties, unknown = client_security.security_properties(java)
+    for key, value in java.items():
+        if key in names:
+            name, convert = names[key]
+            properties[name] = _converted(key, value, convert)
+        elif key not in client_keys.MEANINGLESS and key not in client_security.KEYS:
+            unknown.append(key)
+    return ClientConfig({**properties, **native}, java, tuple(unknown))
+
+
+def _converted(key: str, value: str, convert: Callable[[str], str]) -> str:
+    try:
+        return convert(value)
+    except ValueError as error:
+        message = f"Invalid value {value} for configuration {key}: Not a number"
+        raise ConfigError(message, key=key) from error
+
+
+def _fit_fetch_sizes(properties: dict[str, str]) -> None:
+    """Lower the largest message with the fetch: librdkafka demands it, Java does not."""
+    if "fetch.max.bytes" in properties:
+        limit = max(int(properties["fetch.max.bytes"]), 1000)
+        properties["fetch.max.bytes"] = str(limit)
+        properties["message.max.bytes"] = str(min(limit, 1_000_000))

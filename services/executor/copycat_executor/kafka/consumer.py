@@ -1,0 +1,225 @@
+"""Kafka's consumer behind the pipeline's port: assigned by hand, never a member of its group."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, cast
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
+from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.errors import ConnectError, RetriableError
+
+from copycat_executor.kafka.brokers import KEY, check_brokers
+from copycat_executor.kafka.client_config import ClientConfig
+from copycat_executor.kafka.logins import LoginWatch
+from copycat_executor.kafka.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
+from copycat_executor.kafka.silent_consumer import SilenceWatch
+from copycat_executor.pipeline.records.receiver import KafkaMessage
+
+_log = logging.getLogger(__name__)
+_ANSWER: Final = 5.0
+_GATHER: Final = 0.001
+#: librdkafka's default of `fetch.wait.max.ms`.
+_FETCH_WAIT: Final = 500
+
+#: What does not pass by itself; all else the client tries again. The negative codes have no public name.
+_FINAL: Final = frozenset({
+    KafkaError.INVALID_MSG,
+    KafkaError.INVALID_RECORD,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    -140,  # no offset and no reset policy
+    -198,  # bad compression
+    -199,  # bad message
+})  # fmt: skip
+
+
+#: Brokers cannot be reached, or a partition has no leader.
+_AWAY: Final = frozenset({
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    -185,  # timed out
+    -187,  # all brokers are down
+    -195,  # transport
+})  # fmt: skip
+
+
+#: The client does not know a topic or a partition: it is not there, or may not be described.
+_UNKNOWN: Final = frozenset({UNKNOWN_TOPIC, UNKNOWN_PARTITION})
+
+
+class KafkaReceiver:
+    """Reads assigned partitions through librdkafka (`RecordReceiver`)."""
+
+    def __init__(self, config: ClientConfig, replaced: Callable[[], object] = lambda: None) -> None:
+        """Connect in the background; `replaced` is called when a stuck client was replaced.
+
+        Raises:
+            ConfigError: The brokers' addresses are none.
+        """
+        check_brokers(config)
+        self._config = config
+        self._replaced = replaced
+        self._login = LoginWatch("consumer", config.properties[KEY])
+        self._consumer = self._connect()
+        self._silence = SilenceWatch(
+            self._connect, float(config.properties.get("fetch.wait.max.ms", _FETCH_WAIT))
+        )
+        self._assigned: list[ClientPartition] = []
+        self._begin: dict[TopicPartition, int] = {}
+        #: Positions of a former client, until this one has read further.
+        self._carried: dict[TopicPartition, int] = {}
+        self._paused: set[TopicPartition] = set()
+        self._failure: ConnectError | None = None
+
+    def _connect(self) -> Consumer:
+        return Consumer({**self._config.properties, "error_cb": self._login.note}, logger=_log)
+
+    def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
+        """Begin to read."""
+        start = {
+            partition: offset if offset is not None and offset >= 0 else self._first(partition)
+            for partition, offset in offsets.items()
+        }
+        self._assigned = [ClientPartition(*partition) for partition in start]
+        self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
+        self._begin, self._carried, self._paused = dict(start), {}, set()
+        return start
+
+    def _first(self, partition: TopicPartition) -> int:
+        """Ask for the beginning or the end: a position must be known to go back to it."""
+        reset = self._config.properties["auto.offset.reset"]
+        try:
+            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=_ANSWER)
+        except KafkaException as error:
+            message = f"Cannot find where to begin in {partition.topic}-{partition.partition}"
+            if error.args[0].code() in _AWAY:
+                self._consumer.poll(0)  # hears why
+                self._login.check()
+                raise RetriableError(message) from error
+            remedy = remedy_for_reading(self._reason(partition.topic, error.args[0]))
+            raise ConnectError(f"{message}: {remedy}") from error
+        if reset == "error":
+            name = f"{partition.topic}-{partition.partition}"
+            message = f"Undefined offset with no reset policy for partition: {name}"
+            raise ConnectError(message)
+        return int(high if reset in {"latest", "end", "largest"} else low)
+
+    def _reason(self, topic: str, error: KafkaError) -> KafkaError:
+        """Have the brokers say why the client does not know a topic."""
+        if error.code() not in _UNKNOWN:
+            return error
+        try:
+            return self._consumer.list_topics(topic, timeout=_ANSWER).topics[topic].error or error
+        except KafkaException:
+            return error
+
+    def read(self, most: int, seconds: float) -> list[KafkaMessage]:
+        """Return the next records.
+
+        A failure is raised after what came with it was returned: positions count that as read (I1).
+        """
+        self._check()
+        messages = self._consumer.consume(most, 0)
+        if not messages:
+            # consume() waits until the batch is full: wait for the first record, then take what came with it.
+            messages = self._consumer.consume(1, seconds)
+            if messages and most > 1:
+                messages += self._consumer.consume(most - 1, _GATHER)
+        if any(map(Message.error, messages)):
+            messages = self._without_errors(messages)
+        if messages:
+            self._silence.heard()
+        else:
+            self._check()
+            successor = self._silence.successor(self._consumer, self._reading)
+            if successor is not None:
+                self._replace(successor)
+        return cast("list[KafkaMessage]", messages)
+
+    def _reading(self) -> list[ClientPartition]:
+        paused = self._paused
+        return [each for each in self._assigned if TopicPartition(each.topic, each.partition) not in paused]
+
+    def _replace(self, successor: Consumer) -> None:
+        """Go on with another client, where this one is."""
+        self._carried = self.positions()
+        points = self._begin | self._carried
+        former, self._consumer = self._consumer, successor
+        successor.assign([ClientPartition(*partition, offset) for partition, offset in points.items()])
+        self.pause(self._paused)
+        former.close()
+        self._replaced()
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """Return the next offset of each partition that something was read of."""
+        fresh = {
+            TopicPartition(each.topic, each.partition): each.offset
+            for each in self._consumer.position(self._assigned)
+            if each.offset >= 0
+        }
+        return self._carried | fresh
+
+    def lag(self) -> int:
+        """Return what is left of the partition that is most behind, by the ends its last fetches told."""
+        positions = self._consumer.position(self._assigned)
+        return max((self._left(each) for each in positions if each.offset >= 0), default=0)
+
+    def _left(self, position: ClientPartition) -> int:
+        _, high = self._consumer.get_watermark_offsets(position, cached=True)
+        return max(high - position.offset, 0)
+
+    def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Continue at these offsets."""
+        for partition, offset in offsets.items():
+            self._consumer.seek(ClientPartition(*partition, offset))
+            self._begin[partition] = offset
+            self._carried.pop(partition, None)
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read no more from these partitions."""
+        chosen = set(partitions)
+        self._consumer.pause([ClientPartition(*partition) for partition in chosen])
+        self._paused |= chosen
+
+    def resume(self, partitions: Iterable[TopicPartition]) -> None:
+        """Read from these partitions again."""
+        chosen = set(partitions)
+        self._consumer.resume([ClientPartition(*partition) for partition in chosen])
+        self._paused -= chosen
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._silence.close()
+        self._consumer.close()
+
+    def _check(self) -> None:
+        self._login.check()
+        if self._failure is not None:
+            raise self._failure
+
+    def _without_errors(self, messages: list[Message]) -> list[Message]:
+        """Return the records among messages; remembers a failure."""
+        kept = []
+        for message in messages:
+            error = message.error()
+            if error is None:
+                kept.append(message)
+            elif not error.fatal() and error.code() not in _FINAL:
+                _log.warning("Reading %s is held up: %s", message.topic(), error)
+            else:
+                text = f"Cannot read {self._place(message)}: {remedy_for_reading(error)}"
+                self._failure = ConnectError(text)
+                self._failure.__cause__ = KafkaException(error)
+        return kept
+
+    def _place(self, message: Message) -> str:
+        if message.topic():
+            return f"{message.topic()}-{message.partition()}"
+        # What concerns the group comes without a topic.
+        topics = ", ".join(sorted({str(each.topic) for each in self._assigned}))
+        return f"{topics} as consumer group {self._config.properties['group.id']}"

@@ -1,0 +1,206 @@
+"""Kafka's producer behind the pipeline's port."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from copycat_connect.data.topic_partition import RecordMetadata
+
+from copycat_executor.kafka.brokers import KEY, check_brokers
+from copycat_executor.kafka.client_config import ClientConfig
+from copycat_executor.kafka.logins import LoginWatch
+from copycat_executor.kafka.refused_batches import RefusedBatches
+from copycat_executor.kafka.remedies import not_written
+from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
+from copycat_executor.pipeline.records.stages import DrainedError
+
+OnFailure = Callable[[Exception, object], None]
+
+_log = logging.getLogger(__name__)
+_ROOM: Final = 0.05
+_ANY_PARTITION: Final = -1
+#: The client's own batch size, bytes.
+_BATCH: Final = 1_000_000
+
+
+class KafkaSender:
+    """Writes records through librdkafka (`RecordSender`).
+
+    Without `report_each` successes cost nothing: only failures come back, `flush` tells that all is durable.
+    Batches larger than their topic takes are sent again in smaller ones, as Java's producer does.
+    """
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        *,
+        on_failure: OnFailure,
+        draining: Callable[[], bool],
+        report_each: bool = False,
+    ) -> None:
+        """Connect in the background; `draining` ends waits for room in the queue.
+
+        Raises:
+            ConfigError: The brokers' addresses are none.
+        """
+        check_brokers(config)
+        self._config = config
+        self._on_failure = on_failure
+        self._draining = draining
+        self._closed = False
+        self._login = LoginWatch("producer", config.properties[KEY])
+        self._report_each = report_each
+        self._refused = RefusedBatches(int(config.properties.get("batch.size", _BATCH)))
+        self._producer = self._connect()
+
+    def _connect(self) -> Producer:
+        properties: dict[str, object] = {
+            **self._config.properties,
+            "batch.size": str(self._refused.batch_size),
+            "on_delivery": self._delivered,
+            "delivery.report.only.error": not self._report_each,
+            "error_cb": self._login.note,
+        }
+        return Producer(properties, logger=_log)
+
+    def send_values(
+        self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
+    ) -> None:
+        """Write plain records; waits while the queue is full."""
+        produce = self._producer.produce
+        if keys is None:
+            for value in values:
+                try:
+                    produce(topic, value)
+                except (BufferError, KafkaException) as error:
+                    self._again(error, OutgoingRecord(topic, value))
+                    produce = self._producer.produce
+        else:
+            for value, key in zip(values, keys, strict=True):
+                try:
+                    produce(topic, value, key)
+                except (BufferError, KafkaException) as error:
+                    self._again(error, OutgoingRecord(topic, value, key))
+                    produce = self._producer.produce
+        self._poll(0)
+
+    def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
+        """Write one record; waits while the queue is full."""
+        try:
+            self._produce(record, done)
+        except (BufferError, KafkaException) as error:
+            self._again(error, record, done)
+        self._poll(0)
+
+    def _produce(self, record: OutgoingRecord, done: Done | None) -> None:
+        self._producer.produce(
+            record.topic,
+            record.value,
+            record.key,
+            partition=_ANY_PARTITION if record.partition is None else record.partition,
+            on_delivery=self._telling(record, done),
+            timestamp=record.timestamp or 0,
+            headers=list(record.headers) or None,
+        )
+
+    def _again(self, error: Exception, record: OutgoingRecord, done: Done | None = None) -> None:
+        """Deal with a record that was not queued: wait for room, or give it up."""
+        while isinstance(error, BufferError):
+            if self._draining():
+                raise DrainedError
+            self._poll(_ROOM)
+            try:
+                self._produce(record, done)
+            except (BufferError, KafkaException) as failure:
+                error = failure
+            else:
+                return
+        refusal = not_written(record.topic, error.args[0]) if isinstance(error, KafkaException) else error
+        self._gave_up(refusal, record, done)
+
+    def _telling(
+        self, record: OutgoingRecord, done: Done | None
+    ) -> Callable[[KafkaError | None, Message], None]:
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            if error is not None:
+                self._failed(error, message, record, done)
+            elif done is not None:
+                done(_metadata(message), None)
+
+        return delivered
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        """Hear of a plain record."""
+        if error is not None:
+            topic, partition = message.topic() or "", message.partition()
+            record = OutgoingRecord(topic, message.value(), message.key(), partition=partition)
+            self._failed(error, message, record, None)
+
+    def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
+        if not self._refused.keep(error, record, done):
+            self._gave_up(not_written(record.topic, error), message, done)
+
+    def _gave_up(self, error: Exception, record: object, done: Done | None) -> None:
+        if self._closed:
+            return
+        if done is not None:
+            done(None, error)
+        self._on_failure(error, record)
+
+    def flush(self, seconds: float) -> bool:
+        """Wait until everything is durable or failed."""
+        done = self._producer.flush(seconds) == 0
+        self._login.check()
+        if self._refused:
+            self._resend()
+            return False
+        return done
+
+    def under_way(self) -> int:
+        """Return how many records are neither durable nor failed yet."""
+        return len(self._producer)
+
+    def _poll(self, seconds: float) -> None:
+        self._producer.poll(seconds)
+        self._login.check()
+        if self._refused:
+            self._resend()
+
+    def _resend(self) -> None:
+        """Write refused batches again, in smaller ones and before what was queued behind them."""
+        self._producer.purge(in_flight=False)
+        while self._producer.flush(_ROOM):
+            if self._draining() or self._closed:
+                return  # `flush` comes back to it
+        again = self._refused.take()
+        _log.warning(
+            "Topic %s takes no batches as large as batch.size; from now on they have %d bytes at most",
+            again[0][0].topic,
+            self._refused.batch_size,
+        )
+        self._producer.close()
+        self._producer = self._connect()
+        for record, done in again:  # no more than the queue holds
+            try:
+                self._produce(record, done)
+            except KafkaException as error:
+                self._again(error, record, done)
+
+    def drop(self) -> None:
+        """Drop what is still queued; may be called by any thread."""
+        self._closed = True
+        self._producer.purge()
+
+    def close(self) -> None:
+        """Drop what is still queued and let go of the connections."""
+        self.drop()
+        # It flushes for ever, but nothing is left; only it breaks the circle through the delivery callback.
+        self._producer.close()
+
+
+def _metadata(message: Message) -> RecordMetadata:
+    _, stamp = message.timestamp()
+    return RecordMetadata(message.topic() or "", message.partition() or 0, message.offset() or 0, stamp)

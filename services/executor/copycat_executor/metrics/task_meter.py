@@ -1,0 +1,88 @@
+"""What one task on this worker tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat_telemetry.metrics import task_groups
+from copycat_telemetry.metrics.definitions import MetricGroup
+from copycat_telemetry.metrics.registry import Reading, Value
+from copycat_telemetry.metrics.sampled import Windows
+
+from copycat_executor.domain.instances import Instance
+from copycat_executor.metrics import statistics
+from copycat_executor.metrics.states import StateTimes
+
+SOURCE = "source"
+
+
+class TaskMeter:
+    """One task, from its start on this worker until it leaves."""
+
+    def __init__(self, instance: Instance, windows: Windows, now: float) -> None:
+        self.times = StateTimes(now)
+        self._tags = {"connector": instance.connector, "task": str(instance.index)}
+        self._measured = statistics.Measured(windows)
+        self._plugins: Sequence[pb.PluginInUse] = ()
+        self._failed_at = 0.0
+
+    def made_of(self, plugins: Sequence[pb.PluginInUse]) -> None:
+        """Note its plugins."""
+        self._plugins = list(plugins)
+
+    def note(self, now: float, wall_ms: float, measures: Sequence[pb.Measure]) -> None:
+        """Add what its host reported; `wall_ms` is the time of day, milliseconds since the epoch."""
+        self._measured.note(now, list(measures))
+        if any(measure.name == "total-record-errors" for measure in measures):
+            self._failed_at = wall_ms
+
+    def readings(self, now: float) -> Iterator[Reading]:
+        """Tell everything."""
+        yield self._reading(task_groups.CONNECTOR_TASK, {**self._common(now), **self._made()})
+        kind = next((each.type for each in self._plugins if each.type), "")
+        if kind == SOURCE:
+            yield self._reading(task_groups.SOURCE_TASK, self._measured.values(now, statistics.SOURCE))
+        elif kind:
+            yield self._reading(task_groups.SINK_TASK, self._measured.values(now, statistics.SINK))
+        errors = self._measured.values(now, statistics.ERRORS)
+        yield self._reading(task_groups.TASK_ERROR, {**errors, "last-error-timestamp": self._failed_at})
+        for group in (task_groups.TRANSFORM, task_groups.PREDICATE):
+            yield from self._chain(group)
+
+    def _common(self, now: float) -> dict[str, Value]:
+        measured, times = self._measured, self.times
+        return {
+            **measured.values(now, statistics.TASK),
+            "status": times.state,
+            "running-ratio": times.share("running", now),
+            "pause-ratio": times.share("paused", now),
+            "offset-commit-success-percentage": measured.share(
+                now, statistics.COMMITTED, statistics.NOT_COMMITTED
+            ),
+            "offset-commit-failure-percentage": measured.share(
+                now, statistics.NOT_COMMITTED, statistics.COMMITTED
+            ),
+        }
+
+    def _made(self) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        for plugin in self._plugins:
+            if not plugin.alias:
+                found[f"{plugin.role}-class"] = plugin.class_name
+                found[f"{plugin.role}-version"] = plugin.version
+            if plugin.type:
+                found[f"{plugin.role}-type"] = plugin.type
+        return found
+
+    def _chain(self, group: MetricGroup) -> Iterator[Reading]:
+        role = group.tags[-1]
+        for plugin in self._plugins:
+            if plugin.role == role:
+                values = {f"{role}-class": plugin.class_name, f"{role}-version": plugin.version}
+                yield self._reading(group, values, {role: plugin.alias})
+
+    def _reading(
+        self, group: MetricGroup, values: Mapping[str, Value], further: Mapping[str, str] | None = None
+    ) -> Reading:
+        return Reading(group, {**self._tags, **(further or {})}, values)

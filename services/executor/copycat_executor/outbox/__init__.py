@@ -1,0 +1,1 @@
+"""What this worker sends to other services until they have it: statuses, progress, active topics."""

@@ -1,0 +1,162 @@
+"""Acknowledged progress on its way to the offset service (I1, I2).
+
+An acknowledgement is never dropped: it waits while the service is away, and a newer one of the same partition
+replaces it. Only a newer generation ends it: then the task is another worker's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from copycat.host.v1 import host_service_pb2 as host_pb
+from copycat.offset.v1 import offset_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import CopycatError, StaleGenerationError
+from copycat_connect.retry import RetryPolicy
+from copycat_rpc.errors import code_of
+
+from copycat_executor.background.bell import Bell
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.domain.instances import Instance, Partition
+from copycat_executor.outbox.offsets import SinkGroup
+from copycat_executor.peers import messages
+from copycat_executor.peers.services import Services
+from copycat_executor.peers.transient import is_transient
+
+log = logging.getLogger(__name__)
+
+AGAIN = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
+SILENT_FAILURES = 10
+Reply: TypeAlias = Callable[[host_pb.Committed], None]
+GenerationFor: TypeAlias = Callable[[Instance, int], int]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What a task acknowledged and is not committed yet."""
+
+    generation: int = 0
+    group: SinkGroup | None = None
+    source: dict[bytes, bytes | None] = field(default_factory=dict)
+    sink: dict[Partition, int] = field(default_factory=dict)
+    replies: list[tuple[host_pb.TaskRef, int, Reply]] = field(default_factory=list)
+
+    def add(self, ack: host_pb.Acknowledged, group: SinkGroup, reply: Reply) -> None:
+        """Take one more acknowledgement; what it says of a partition replaces what was waiting."""
+        self.generation, self.group = ack.task.generation, group
+        for each in ack.source_offsets:
+            self.source[each.partition] = each.offset if each.HasField("offset") else None
+        for position in ack.sink_offsets:
+            self.sink[(position.topic, position.partition)] = position.offset
+        self.replies.append((ack.task, ack.sequence, reply))
+
+    def answer(self, error: str = "", *, stale: bool = False) -> None:
+        """Tell the task what became of its acknowledgements."""
+        for ref, sequence, reply in self.replies:
+            reply(host_pb.Committed(task=ref, sequence=sequence, error=error, stale=stale))
+
+    def older_than(self, newer: _Waiting) -> _Waiting:
+        """Return both as one, in which the newer counts."""
+        return _Waiting(
+            generation=newer.generation or self.generation,
+            group=newer.group or self.group,
+            source={**self.source, **newer.source},
+            sink={**self.sink, **newer.sink},
+            replies=[*self.replies, *newer.replies],
+        )
+
+
+class Commits:
+    """Commits what tasks acknowledge, one call at a time for each task."""
+
+    def __init__(self, services: Services, jobs: Jobs, generation_for: GenerationFor) -> None:
+        """`generation_for` tells under which generation a start's progress is committed."""
+        self._services = services
+        self._jobs = jobs
+        self._generation_for = generation_for
+        self._waiting: dict[Instance, _Waiting] = {}
+        self._sending: set[Instance] = set()
+        self._settled = Bell()
+
+    def acknowledged(self, ack: host_pb.Acknowledged, group: SinkGroup, reply: Reply) -> None:
+        """Commit what a task says is durable; `reply` gets the outcome."""
+        task = messages.task_of(ack.task)
+        self._waiting.setdefault(task, _Waiting()).add(ack, group, reply)
+        if task not in self._sending:
+            self._sending.add(task)
+            self._jobs.spawn(self._send_all(task), f"commits of {task}")
+
+    async def flushed(self, task: Instance, seconds: float | None = None) -> bool:
+        """Wait until a task's acknowledgements have met their fate; False when the time was not enough."""
+        try:
+            async with asyncio.timeout(seconds):
+                rings = self._settled.rings
+                while task in self._sending:
+                    rings = await self._settled.heard(rings)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _send_all(self, task: Instance) -> None:
+        waits, failures = AGAIN.waits(), 0
+        try:
+            while (batch := self._waiting.pop(task, None)) is not None:
+                error = await self._send(task, batch)
+                if error is None:
+                    waits, failures = AGAIN.waits(), 0
+                    batch.answer()
+                elif code_of(error).name == StaleGenerationError.code.name:
+                    log.warning("progress of task %s is not committed: %s", task, error)
+                    batch.answer(error.message, stale=True)
+                else:
+                    failures += 1
+                    self._keep(task, batch, error, failures)
+                    await asyncio.sleep(next(waits))
+        finally:
+            self._sending.discard(task)
+            self._settled.ring()
+
+    def _keep(self, task: Instance, batch: _Waiting, error: CopycatError, failures: int) -> None:
+        """Put a batch back behind what has come since; a task hears of a refusal that will not pass."""
+        if failures == SILENT_FAILURES:
+            log.warning("progress of task %s cannot be committed and is tried for ever: %s", task, error)
+        if not is_transient(error):
+            batch.answer(error.message)
+            batch.replies.clear()
+        self._waiting[task] = batch.older_than(self._waiting.get(task, _Waiting()))
+
+    async def _send(self, task: Instance, batch: _Waiting) -> CopycatError | None:
+        generation = self._generation_for(task, batch.generation)
+        try:
+            if batch.source:
+                offsets = [
+                    types_pb2.SourceOffset(partition=partition, offset=offset)
+                    for partition, offset in batch.source.items()
+                ]
+                await self._services.offset.CommitSourceOffsets(
+                    pb.CommitSourceOffsetsRequest(
+                        connector=task.connector, task=task.index, generation=generation, offsets=offsets
+                    )
+                )
+            if batch.sink and batch.group is not None:
+                positions = [
+                    types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
+                    for (topic, partition), offset in batch.sink.items()
+                ]
+                await self._services.offset.CommitSinkOffsets(
+                    pb.CommitSinkOffsetsRequest(
+                        connector=task.connector,
+                        task=task.index,
+                        generation=generation,
+                        group_id=batch.group.id,
+                        offsets=positions,
+                        overrides=batch.group.overrides,
+                    )
+                )
+        except CopycatError as error:
+            return error
+        return None

@@ -1,0 +1,90 @@
+"""Where tasks begin: committed source offsets and sink positions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from copycat.host.v1 import host_service_pb2 as host_pb
+from copycat.offset.v1 import offset_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, overrides_of
+from copycat_connect.errors import CopycatError
+from copycat_connect.retry import RetryPolicy
+from copycat_rpc.configs import config_to_proto
+
+from copycat_executor.domain.instances import Config, Partition
+from copycat_executor.peers.services import Services
+from copycat_executor.peers.transient import is_transient
+
+log = logging.getLogger(__name__)
+
+AGAIN = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
+SILENT_FAILURES = 10
+NONE_COMMITTED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SinkGroup:
+    """The consumer group that holds a sink's positions."""
+
+    id: str
+    """Its name."""
+    overrides: types_pb2.Config = field(default_factory=types_pb2.Config, hash=False)
+    """The connector's `consumer.override.*`, as written: they may say that the group is elsewhere."""
+
+    @classmethod
+    def of(cls, connector: str, config: Config) -> SinkGroup:
+        """Read a connector's configuration."""
+        overrides = overrides_of(config, (CONSUMER_OVERRIDE,))
+        name = config.get(f"{CONSUMER_OVERRIDE}group.id") or f"connect-{connector}"
+        return cls(name, config_to_proto(overrides))
+
+
+class Offsets:
+    """Reads committed offsets."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def answer(self, wanted: host_pb.OffsetsWanted) -> host_pb.OffsetsFound:
+        """Answer a task's question; an answer that cannot be had says why."""
+        request = pb.ReadSourceOffsetsRequest(connector=wanted.task.connector, partitions=wanted.partitions)
+        try:
+            found = await self._services.offset.ReadSourceOffsets(request)
+        except CopycatError as error:
+            return host_pb.OffsetsFound(sequence=wanted.sequence, error=error.message or "unknown error")
+        return host_pb.OffsetsFound(sequence=wanted.sequence, offsets=found.offsets)
+
+    async def positions(
+        self, group: SinkGroup, partitions: Sequence[Partition]
+    ) -> list[types_pb2.TopicPartitionOffset]:
+        """Return where to begin in each partition, waiting while the offset service is away.
+
+        Raises:
+            CopycatError: It refuses, e.g. since the group may not be read.
+        """
+        if not partitions:
+            return []
+        waits, failures = AGAIN.waits(), 0
+        while True:
+            try:
+                request = pb.ListSinkOffsetsRequest(group_id=group.id, overrides=group.overrides)
+                listed = await self._services.offset.ListSinkOffsets(request)
+                break
+            except CopycatError as error:
+                if not is_transient(error):
+                    raise
+                failures += 1
+                if failures == SILENT_FAILURES:
+                    log.warning("the positions of group %s cannot be read and are asked for ever", group.id)
+                await asyncio.sleep(next(waits))
+        known = {(each.topic, each.partition): each.offset for each in listed.offsets}
+        return [
+            types_pb2.TopicPartitionOffset(
+                topic=topic, partition=partition, offset=known.get((topic, partition), NONE_COMMITTED)
+            )
+            for topic, partition in partitions
+        ]

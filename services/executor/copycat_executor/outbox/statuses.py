@@ -1,0 +1,126 @@
+"""Statuses on their way to the status service: sent in order, retried, the newest of each instance wins."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from copycat.status.v1 import status_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import CopycatError
+from copycat_connect.retry import RetryPolicy
+
+from copycat_executor.background.bell import Bell
+from copycat_executor.domain.instances import Instance
+from copycat_executor.metrics.worker_meter import WorkerMeter
+from copycat_executor.outbox.state_lines import log_state
+from copycat_executor.peers.services import Services
+from copycat_executor.peers.transient import is_transient
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 1000
+AGAIN = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
+SILENT_FAILURES = 10
+
+UNASSIGNED = types_pb2.STATE_UNASSIGNED
+RUNNING = types_pb2.STATE_RUNNING
+PAUSED = types_pb2.STATE_PAUSED
+STOPPED = types_pb2.STATE_STOPPED
+FAILED = types_pb2.STATE_FAILED
+RESTARTING = types_pb2.STATE_RESTARTING
+
+
+class Statuses:
+    """Reports statuses; one that waits is replaced by a newer one of the same instance."""
+
+    def __init__(
+        self,
+        worker_id: str,
+        services: Services,
+        is_configured: Callable[[Instance], bool],
+        meter: WorkerMeter,
+    ) -> None:
+        """Of an instance that `is_configured` denies nothing is reported: it was deleted."""
+        self._is_configured = is_configured
+        self._meter = meter
+        self._worker_id = worker_id
+        self._services = services
+        self._waiting: dict[Instance, pb.InstanceStatus] = {}
+        self._in_flight: dict[Instance, pb.InstanceStatus] = {}
+        self._bell = Bell()
+        self._sent = Bell()
+
+    def report(
+        self,
+        instance: Instance,
+        state: types_pb2.State.ValueType,
+        generation: int,
+        *,
+        trace: str | None = None,
+        version: str | None = None,
+    ) -> None:
+        """Report what an instance does now."""
+        self._meter.state(instance, state)
+        if not self._is_configured(instance):
+            log_state(self._worker_id, instance, state, generation, "it was deleted")
+            return
+        log_state(self._worker_id, instance, state, generation, trace)
+        status = pb.Status(
+            state=state, trace=trace, worker_id=self._worker_id, generation=generation, version=version
+        )
+        self._waiting.pop(instance, None)
+        self._waiting[instance] = pb.InstanceStatus(
+            connector=instance.connector, task=instance.task, status=status
+        )
+        self._bell.ring()
+
+    def forget(self, connector: str) -> None:
+        """Report nothing more of a connector that exists no longer, and of its tasks."""
+        for waiting in (self._waiting, self._in_flight):
+            for instance in [each for each in waiting if each.connector == connector]:
+                del waiting[instance]
+
+    async def run(self) -> None:
+        """Send until cancelled."""
+        rings = 0
+        while True:
+            rings = await self._bell.heard(rings)
+            while self._waiting:
+                await self._send()
+                self._sent.ring()
+
+    async def flushed(self, seconds: float) -> bool:
+        """Wait until all is sent; False when the time was not enough."""
+        try:
+            async with asyncio.timeout(seconds):
+                rings = self._sent.rings
+                while self._waiting or self._in_flight:
+                    rings = await self._sent.heard(rings)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _send(self) -> None:
+        """Send a batch; of what fails for now, all is tried again that nothing newer replaces."""
+        self._in_flight = dict(list(self._waiting.items())[:AT_ONCE])
+        for instance in self._in_flight:
+            del self._waiting[instance]
+        waits, failures = AGAIN.waits(), 0
+        while self._in_flight:
+            try:
+                request = pb.ReportStatusesRequest(statuses=list(self._in_flight.values()))
+                await self._services.status.ReportStatuses(request)
+                self._in_flight = {}
+            except CopycatError as error:
+                if not is_transient(error):
+                    log.warning("the status service refused %d statuses: %s", len(self._in_flight), error)
+                    self._in_flight = {}
+                    return
+                failures += 1
+                if failures == SILENT_FAILURES:
+                    log.warning("statuses cannot be reported and are tried for ever: %s", error)
+                await asyncio.sleep(next(waits))
+                for instance in self._in_flight.keys() & self._waiting.keys():
+                    del self._in_flight[instance]

@@ -1,0 +1,82 @@
+"""Active topics on their way to the status service (KIP-558)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+
+from copycat.status.v1 import status_service_pb2 as pb
+from copycat_connect.errors import CopycatError
+from copycat_connect.retry import RetryPolicy
+
+from copycat_executor.background.bell import Bell
+from copycat_executor.domain.instances import Instance
+from copycat_executor.peers.services import Services
+from copycat_executor.peers.transient import is_transient
+
+log = logging.getLogger(__name__)
+
+AGAIN = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
+
+
+class ActiveTopics:
+    """Reports the topics tasks met; tried for ever, forgotten with the connector."""
+
+    def __init__(
+        self, services: Services, is_configured: Callable[[Instance], bool], *, tracking: bool
+    ) -> None:
+        """With `tracking` false (`topic.tracking.enable`) nothing is reported.
+
+        Nor is anything of a connector that `is_configured` denies: its topics were forgotten with it, and
+        what its tasks still say while they drain would bring them back for ever.
+        """
+        self._is_configured = is_configured
+        self._services = services
+        self._tracking = tracking
+        self._waiting: dict[Instance, tuple[set[str], int]] = {}
+        self._bell = Bell()
+
+    def seen(self, task: Instance, topics: Iterable[str]) -> None:
+        """Report topics a task met."""
+        if not self._tracking or not self._is_configured(Instance(task.connector)):
+            return
+        known, since = self._waiting.get(task, (set(), int(time.time() * 1000)))
+        self._waiting[task] = (known | set(topics), since)
+        self._bell.ring()
+
+    def forget(self, connector: str) -> None:
+        """Report nothing more of a connector that exists no longer."""
+        for task in [task for task in self._waiting if task.connector == connector]:
+            del self._waiting[task]
+
+    async def run(self) -> None:
+        """Send until cancelled."""
+        rings, waits = 0, AGAIN.waits()
+        while True:
+            rings = await self._bell.heard(rings)
+            while self._waiting:
+                task, (topics, since) = next(iter(self._waiting.items()))
+                if await self._send(task, topics, since):
+                    waits = AGAIN.waits()
+                    self._sent(task, topics)
+                else:
+                    await asyncio.sleep(next(waits))
+
+    async def _send(self, task: Instance, topics: set[str], since: int) -> bool:
+        request = pb.ReportTopicsRequest(
+            connector=task.connector, task=task.index, topics=sorted(topics), discover_timestamp_ms=since
+        )
+        try:
+            await self._services.status.ReportTopics(request)
+        except CopycatError as error:
+            if is_transient(error):
+                return False
+            log.warning("the status service refused the topics of %s: %s", task, error)
+        return True
+
+    def _sent(self, task: Instance, topics: set[str]) -> None:
+        known, since = self._waiting.pop(task, (set(), 0))
+        if left := known - topics:
+            self._waiting[task] = (left, since)

@@ -1,0 +1,97 @@
+"""The dead letter queue of a task: failed records as they were, with where and why they failed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final
+
+from copycat_connect.data.topic_partition import RecordMetadata
+from copycat_connect.errors import ConnectError
+
+from copycat_executor.pipeline.records.letters import Letter, LetterOf
+from copycat_executor.pipeline.records.sender import OutgoingRecord, RecordSender
+from copycat_executor.pipeline.records.tolerate import FailedRecord
+from copycat_executor.pipeline.records.trace import class_name, trace_text
+from copycat_executor.pipeline.task.measures import Measures
+
+_log = logging.getLogger(__name__)
+
+_PREFIX: Final = "__connect.errors."
+_FLUSH_SLICE: Final = 0.15
+
+
+class DeadLetterQueue:
+    """Writes failed records to a topic; nothing about them is committed before they are durable there."""
+
+    def __init__(
+        self,
+        sender: RecordSender,
+        topic: str,
+        connector: str,
+        task: int,
+        *,
+        letter_of: LetterOf,
+        context_headers: bool,
+        measures: Measures,
+        scrub: Callable[[str], str] = str,
+    ) -> None:
+        """`letter_of` says what to keep of a record; `scrub` takes secrets out of the context headers."""
+        self._letter_of = letter_of
+        self._sender = sender
+        self._topic = topic
+        self._connector = connector
+        self._task = task
+        self._context_headers = context_headers
+        self._measures = measures
+        self._scrub = scrub
+
+    def report(self, failed: FailedRecord) -> None:
+        """Queue a failed record; a failure to write it is logged."""
+        self.send(failed)
+
+    def send(self, failed: FailedRecord) -> Future[None]:
+        """Queue a failed record; the future tells when it is durable."""
+        self._measures.note("deadletterqueue-produce-requests")
+        letter = self._letter_of(failed.original)
+        headers = list(letter.headers)
+        if self._context_headers:
+            headers += self._context(failed, letter)
+        record = OutgoingRecord(self._topic, letter.value, letter.key, headers, timestamp=letter.timestamp)
+        written: Future[None] = Future()
+
+        def done(_: RecordMetadata | None, error: Exception | None) -> None:
+            if error is None:
+                written.set_result(None)
+            else:
+                self._measures.note("deadletterqueue-produce-failures")
+                _log.error("Could not produce message to dead letter queue. topic=%s: %s", self._topic, error)
+                wrapped = ConnectError(f"Could not produce message to dead letter queue. topic={self._topic}")
+                wrapped.__cause__ = error
+                written.set_exception(wrapped)
+
+        self._sender.send(record, done)
+        return written
+
+    def settle(self, seconds: float, clock: Callable[[], float]) -> bool:
+        """Wait until all that was queued is durable or given up; False when the time was not enough."""
+        until = clock() + seconds
+        while not self._sender.flush(_FLUSH_SLICE):
+            if clock() >= until:
+                return False
+        return True
+
+    def _context(self, failed: FailedRecord, letter: Letter) -> list[tuple[str, bytes | None]]:
+        text = self._scrub(str(failed.error))
+        values: tuple[tuple[str, str | None], ...] = (
+            *letter.origin,
+            ("connector.name", self._connector),
+            ("task.id", str(self._task)),
+            ("stage", failed.stage.value),
+            ("class.name", failed.plugin),
+            ("exception.class.name", class_name(failed.error)),
+            ("exception.message", text or None),
+            ("exception.stacktrace", self._scrub(trace_text(failed.error))),
+        )
+        return [(_PREFIX + name, None if value is None else value.encode()) for name, value in values]

@@ -1,0 +1,1 @@
+"""The path of a source record: polled, transformed, converted, sent; then its offset is acknowledged."""

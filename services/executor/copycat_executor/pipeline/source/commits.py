@@ -1,0 +1,59 @@
+"""Source offsets on their way to the offset service: taken when durable, kept until they are settled."""
+
+from __future__ import annotations
+
+import logging
+
+from copycat_executor.pipeline.records.stages import StaleTaskError
+from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.task.control import Settlement
+from copycat_executor.pipeline.task.link import TaskLink
+
+_log = logging.getLogger(__name__)
+
+
+class SourceCommits:
+    """Acknowledges progress and remembers what was not settled yet."""
+
+    def __init__(self, progress: SourceProgress, link: TaskLink) -> None:
+        self._progress = progress
+        self._link = link
+        self._sequence = 0
+        self._unsettled: dict[int, dict[bytes, bytes | None]] = {}
+
+    @property
+    def pending(self) -> bool:
+        """True when there is something to acknowledge."""
+        return bool(self._progress)
+
+    @property
+    def unsettled(self) -> bool:
+        """True while the fate of an acknowledgement is open."""
+        return bool(self._unsettled)
+
+    def acknowledge(self) -> int:
+        """Report what is new; the caller made sure that it is durable (I1). Returns the report's number."""
+        offsets = self._progress.take()
+        self._sequence += 1
+        self._unsettled[self._sequence] = offsets
+        self._link.acknowledge_source(self._sequence, offsets)
+        return self._sequence
+
+    def settle(self, settlement: Settlement) -> bool:
+        """Take note of a fate; True when the offsets are committed.
+
+        Raises:
+            StaleTaskError: A newer generation of this task exists.
+        """
+        if settlement.stale:
+            raise StaleTaskError
+        offsets = self._unsettled.pop(settlement.sequence, None)
+        if offsets is None:
+            return False
+        if not settlement.error:
+            return True
+        _log.warning("Offsets were not committed and are tried again: %s", settlement.error)
+        newer = [later for sequence, later in self._unsettled.items() if sequence > settlement.sequence]
+        superseded = {partition for later in newer for partition in later}
+        self._progress.restore({key: offset for key, offset in offsets.items() if key not in superseded})
+        return False

@@ -1,0 +1,65 @@
+"""What a source task may ask of the engine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from copycat_connect.errors import DataError, RetriableError
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
+
+from copycat_executor.pipeline.records.stages import DrainedError
+from copycat_executor.pipeline.source.progress import from_json, to_json
+from copycat_executor.pipeline.task.link import TaskLink
+
+_log = logging.getLogger(__name__)
+_AGAIN: Final = 1.0
+
+
+class RunningSourceContext:
+    """The context of a running source task (`SourceTaskContext`)."""
+
+    def __init__(
+        self, configs: Callable[[], Mapping[str, str]], link: TaskLink, wait: Callable[[float], bool]
+    ) -> None:
+        self._configs = configs
+        self._link = link
+        self._wait = wait
+        self.waited = False
+
+    @property
+    def transaction(self) -> TransactionContext | None:
+        """No task places its own boundaries in at-least-once delivery."""
+        return None
+
+    def configs(self) -> Mapping[str, str]:
+        """Return the task's configuration, placeholders resolved."""
+        return self._configs()
+
+    def offset(self, partition: SourcePartition) -> SourceOffset | None:
+        """Ask the offset service for one offset; blocks."""
+        return self.offsets([partition])[0]
+
+    def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
+        """Ask the offset service for several offsets; blocks until it answers.
+
+        Raises:
+            DrainedError: The task must end.
+        """
+        keys = [to_json(partition) for partition in partitions]
+        if None in keys:
+            raise DataError("A source partition must not be null")
+        known = [key for key in keys if key is not None]
+        while True:
+            try:
+                return [from_json(text) for text in self._link.source_offsets(known)]
+            except RetriableError as error:
+                _log.warning("Offsets cannot be read now, asking again: %s", error)
+            if self._wait(_AGAIN):
+                raise DrainedError
+
+    def wait(self, seconds: float) -> bool:
+        """Wait; the engine commits offsets meanwhile."""
+        self.waited = True
+        return self._wait(seconds)

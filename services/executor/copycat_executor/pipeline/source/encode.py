@@ -1,0 +1,102 @@
+"""Source records in the bytes Kafka stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from copycat_connect.data.headers import Headers
+from copycat_connect.data.records import SourceRecord
+from copycat_connect.data.schema import Schema
+
+from copycat_executor.pipeline.records.converters import Converters
+from copycat_executor.pipeline.records.sender import OutgoingRecord
+from copycat_executor.pipeline.records.stages import Stage
+from copycat_executor.pipeline.records.tolerate import Tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Encoded records of one topic."""
+
+    values: list[bytes | None]
+    """The values."""
+    keys: list[bytes | None] | None
+    """The keys; None when no record has one."""
+
+
+class Encoder:
+    """Encodes with a task's converters."""
+
+    def __init__(self, converters: Converters, tolerance: Tolerance) -> None:
+        self._converters = converters
+        self._tolerance = tolerance
+
+    def columns(
+        self,
+        topic: str,
+        keys: tuple[Schema | None, list[object] | None],
+        values: tuple[Schema | None, list[object]],
+        *,
+        utf8: bool,
+    ) -> Columns | None:
+        """Encode many records at once; None when one of them fails, so that record by record finds it."""
+        value_schema, plain_values = values
+        try:
+            encoded_keys = self._keys(topic, keys, len(plain_values))
+            encoded = self._converters.value.from_connect_batch(topic, value_schema, plain_values, utf8)
+        except Exception:
+            return None
+        return Columns(encoded, encoded_keys)
+
+    def _keys(
+        self, topic: str, keys: tuple[Schema | None, list[object] | None], count: int
+    ) -> list[bytes | None] | None:
+        schema, plain = keys
+        converter = self._converters.key
+        if plain is not None and any(key is not None for key in plain):
+            return converter.from_connect_batch(topic, schema, plain)
+        nothing = converter.from_connect(topic, None, schema, None)
+        return None if nothing is None else [nothing] * count
+
+    def record(self, record: SourceRecord, original: SourceRecord) -> OutgoingRecord:
+        """Encode one record.
+
+        Raises:
+            RecordSkippedError: It failed and that is tolerated.
+            ToleranceExceededError: It failed and that is not tolerated.
+        """
+        topic = record.topic
+        headers = record.headers if record.has_headers else None
+        kafka_headers = () if headers is None else self._headers(topic, headers, original)
+        key_of = partial(self._converters.key.from_connect, topic, headers, record.key_schema, record.key)
+        try:
+            key = key_of()
+        except Exception as error:
+            name = self._converters.key_name
+            key = self._tolerance.recover(error, original, Stage.KEY_CONVERTER, name, key_of)
+        value_of = partial(
+            self._converters.value.from_connect, topic, headers, record.value_schema, record.value
+        )
+        try:
+            value = value_of()
+        except Exception as error:
+            name = self._converters.value_name
+            value = self._tolerance.recover(error, original, Stage.VALUE_CONVERTER, name, value_of)
+        return OutgoingRecord(topic, value, key, kafka_headers, record.kafka_partition, record.timestamp)
+
+    def _headers(
+        self, topic: str, headers: Headers, original: SourceRecord
+    ) -> list[tuple[str, bytes | None]]:
+        encoded: list[tuple[str, bytes | None]] = []
+        for header in headers:
+            value_of = partial(
+                self._converters.header.from_connect_header, topic, header.key, header.schema, header.value
+            )
+            try:
+                value = value_of()
+            except Exception as error:
+                name = self._converters.header_name
+                value = self._tolerance.recover(error, original, Stage.HEADER_CONVERTER, name, value_of)
+            encoded.append((header.key, value))
+        return encoded

@@ -1,0 +1,126 @@
+"""What the config and scheduler services say, folded into what this worker should run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from copycat.config.v1 import config_service_pb2
+from copycat.scheduler.v1 import scheduler_service_pb2
+
+from copycat_executor.background.bell import Bell
+from copycat_executor.domain.desired import (
+    NOTHING,
+    Assigned,
+    Configured,
+    Desired,
+    assign,
+    desired,
+    generation_for,
+)
+from copycat_executor.domain.instances import Instance
+from copycat_executor.peers import messages
+
+ConfigChange = config_service_pb2.WatchConnectorsResponse
+AssignmentChange = scheduler_service_pb2.WatchAssignmentsResponse
+
+
+class Feed:
+    """Folds both watches; until both gave a snapshot nothing is known, so nothing is stopped."""
+
+    def __init__(
+        self,
+        worker_id: str,
+        bell: Bell,
+        *,
+        restart: Callable[[config_service_pb2.RequestRestartRequest], None],
+        level: Callable[[config_service_pb2.SetLoggerLevelRequest], None],
+        removed: Callable[[str], None],
+    ) -> None:
+        """Take whom to tell of changes (`bell`), restart requests, log levels and removed connectors."""
+        self._worker_id = worker_id
+        self._bell = bell
+        self._restart = restart
+        self._level = level
+        self._removed = removed
+        self._configured: dict[str, Configured] | None = None
+        self._assigned: dict[Instance, Assigned] | None = None
+        self._draining = False
+
+    def desired(self) -> Desired | None:
+        """Return what this worker should run; None while that is not known."""
+        if self._draining:
+            return NOTHING
+        if self._configured is None or self._assigned is None:
+            return None
+        return desired(self._configured, self._assigned, self._worker_id)
+
+    def drain(self) -> None:
+        """Want nothing any more: the worker leaves."""
+        self._draining = True
+        self._bell.ring()
+
+    def connector(self, name: str) -> Configured | None:
+        """Return a connector's configuration, if there is one."""
+        return (self._configured or {}).get(name)
+
+    def is_configured(self, instance: Instance) -> bool:
+        """Tell whether the connector, or the task's place in its task set, still exists."""
+        connector = self.connector(instance.connector)
+        return connector is not None and (instance.task is None or instance.task < len(connector.tasks))
+
+    def generation_for(self, instance: Instance, generation: int) -> int:
+        """Return the generation under which to commit what a start of `generation` achieved (I2)."""
+        return generation_for(generation, (self._assigned or {}).get(instance), self._worker_id)
+
+    def connectors(self, snapshot: Sequence[ConfigChange]) -> None:
+        """Take the config service's snapshot."""
+        known = self._configured or {}
+        found = (messages.configured(each.connector) for each in snapshot)
+        self._configured = {connector.name: connector for connector in found}
+        for name in known.keys() - self._configured.keys():
+            self._removed(name)
+        self._bell.ring()
+
+    def connector_changed(self, message: ConfigChange) -> None:
+        """Take one change of the config service."""
+        if self._configured is None:
+            return
+        match message.WhichOneof("change"):
+            case "connector":
+                connector = messages.configured(message.connector)
+                self._configured[connector.name] = connector
+            case "removed":
+                self._configured.pop(message.removed, None)
+                self._removed(message.removed)
+            case "restart":
+                self._restart(message.restart)
+            case "logger_level":
+                self._level(message.logger_level)
+        self._bell.ring()
+
+    def assignments(self, snapshot: Sequence[AssignmentChange]) -> None:
+        """Take the scheduler's snapshot; what happened before it is unknown, so no hold continues."""
+        known = self._assigned or {}
+        found: dict[Instance, Assigned] = {}
+        for each in snapshot:
+            instance = messages.instance(each.assignment.instance)
+            before = known.get(instance)
+            same = before is not None and before.generation == each.assignment.generation
+            found[instance] = self._assignment(before if same else None, each.assignment)
+        self._assigned = found
+        self._bell.ring()
+
+    def assignment_changed(self, message: AssignmentChange) -> None:
+        """Take one change of the scheduler."""
+        if self._assigned is None:
+            return
+        match message.WhichOneof("change"):
+            case "assignment":
+                instance = messages.instance(message.assignment.instance)
+                self._assigned[instance] = self._assignment(self._assigned.get(instance), message.assignment)
+            case "removed":
+                self._assigned.pop(messages.instance(message.removed), None)
+        self._bell.ring()
+
+    def _assignment(self, before: Assigned | None, message: scheduler_service_pb2.Assignment) -> Assigned:
+        return assign(before, message.worker_id, message.generation, messages.partitions(message))

@@ -1,0 +1,81 @@
+"""Where a host starts, whoever runs its process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import time
+
+import grpc
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.plugin import load_plugins
+from copycat_telemetry.logs import configure_logging
+
+from copycat_executor.taskhost.garbage import Garbage
+from copycat_executor.taskhost.host import Host, HostSummary
+from copycat_executor.taskhost.queries import HostQueries
+from copycat_executor.taskhost.spec import HostSpec
+from copycat_executor.taskhost.stream import ControlStream
+from copycat_executor.taskhost.surroundings import Surroundings
+
+_log = logging.getLogger(__name__)
+
+
+def run_host(spec: HostSpec) -> str:
+    """Run one host until its executor ends it or is lost; answers a JSON summary.
+
+    Blocks; to be called once in a process, from any thread. When the summary names abandoned tasks, threads
+    of theirs still hang, and the process must end without being used again.
+    """
+    configure_logging("host", spec.log_level)
+    garbage = Garbage(time.monotonic)
+    stream = ControlStream(spec, time.monotonic)
+    surroundings = Surroundings(
+        plugins=load_plugins(failed_before=spec.failed_plugins),
+        environment=dict(os.environ),
+        clock=time.monotonic,
+        random=random.SystemRandom().random,
+        queries=HostQueries(stream.send),
+        garbage=garbage,
+    )
+    host = Host(surroundings, stream.send, stream.finish)
+    garbage.tame()
+    try:
+        reason = _attend(stream, host)
+    finally:
+        garbage.release()
+        stream.close()
+    return HostSummary(spec.host_id, reason, host.started, host.abandoned).to_json()
+
+
+def _obey(host: Host, command: pb.AttachResponse) -> None:
+    try:
+        host.obey(command)
+    except Exception:
+        # One command that goes wrong must not end the tasks of all others.
+        _log.exception("A command failed: %s", command.WhichOneof("command"))
+
+
+def _reason(error: grpc.RpcError) -> str:
+    """Return code and details; the text of a call that ended is several lines about the call itself."""
+    if not isinstance(error, grpc.Call):
+        return type(error).__name__
+    return f"{error.code().name}: {error.details()}"
+
+
+def _attend(stream: ControlStream, host: Host) -> str:
+    """Obey until the stream ends; says why it did."""
+    try:
+        for command in stream.commands():
+            _obey(host, command)
+    except grpc.RpcError as error:
+        _log.warning("The executor is gone: %s", _reason(error))
+        reason = "executor lost"
+    except grpc.FutureTimeoutError:
+        _log.warning("The executor does not answer")
+        reason = "executor not reached"
+    else:
+        reason = "shutdown" if host.ended_by_command else "stream ended"
+    host.lose_executor()
+    return reason

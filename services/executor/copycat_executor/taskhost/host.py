@@ -1,0 +1,175 @@
+"""A host: obeys its executor's commands, and ends with it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.log_levels import level_named
+from copycat_telemetry.loggers import set_level
+
+from copycat_executor.pipeline.task.control import Ending, Settlement
+from copycat_executor.taskhost.link import StreamLink
+from copycat_executor.taskhost.questions import Questions
+from copycat_executor.taskhost.surroundings import Surroundings
+from copycat_executor.taskhost.task_thread import TaskThread
+
+_log = logging.getLogger(__name__)
+
+TaskKey = tuple[str, int, int, int]
+
+#: How long tasks may take to notice that the executor is gone.
+_LOST: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class HostSummary:
+    """How a host's life ended."""
+
+    host_id: str
+    """The host."""
+    reason: str
+    """`shutdown`, or why the stream ended."""
+    tasks: int = 0
+    """Tasks it ran."""
+    abandoned: tuple[str, ...] = ()
+    """Tasks whose threads still hang: the process must not be used again."""
+
+    def to_json(self) -> str:
+        """Write the summary as compact JSON."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+class Host:
+    """The tasks of one host. Commands come from one thread."""
+
+    def __init__(
+        self, surroundings: Surroundings, send: Callable[[pb.AttachRequest], None], finish: Callable[[], None]
+    ) -> None:
+        """Prepare; `finish` ends the stream from this side."""
+        self._surroundings = surroundings
+        self._send = send
+        self._finish = finish
+        self._questions = Questions(send)
+        self._lock = threading.Lock()
+        self._tasks: dict[TaskKey, TaskThread] = {}
+        self.started = 0
+        self.abandoned: tuple[str, ...] = ()
+        self.ended_by_command = False
+
+    def obey(self, command: pb.AttachResponse) -> None:
+        """Carry out one command; never blocks."""
+        match command.WhichOneof("command"):
+            case "start_task":
+                self._start(command.start_task)
+            case "stop_task":
+                self._stop(command.stop_task)
+            case "set_task_state":
+                self._set_state(command.set_task_state)
+            case "offsets_found" | "query_answered":
+                self._answer(command)
+            case "committed":
+                self._settle(command.committed)
+            case "shutdown":
+                self._shut_down(command.shutdown)
+            case "set_level":
+                _set_level(command.set_level)
+            case unknown:
+                _log.warning("The executor sent a command this host does not know: %s", unknown)
+
+    def lose_executor(self) -> None:
+        """End all tasks without a commit: nobody is there to take it, they will be repeated elsewhere."""
+        self._questions.abandon()
+        self._surroundings.queries.abandon()
+        tasks = self._all()
+        for task in tasks:
+            task.stop(Ending.DROP)
+        until = self._surroundings.clock() + _LOST
+        hanging = [task for task in tasks if not task.join(until - self._surroundings.clock())]
+        self._abandon(hanging, _LOST)
+
+    def _answer(self, command: pb.AttachResponse) -> None:
+        if command.HasField("offsets_found"):
+            self._questions.answer(command.offsets_found)
+        else:
+            self._surroundings.queries.answer(command.query_answered)
+
+    def _start(self, command: pb.StartTask) -> None:
+        link = StreamLink(command.task, self._send, self._questions)
+        task = TaskThread(command, self._surroundings, link, self._forget)
+        with self._lock:
+            self._tasks[_key(command.task)] = task
+            self.started += 1
+        self._send(pb.AttachRequest(taken=pb.TaskTaken(task=command.task)))
+        task.start()
+
+    def _stop(self, command: pb.StopTask) -> None:
+        task = self._tasks.get(_key(command.task))
+        if task is None:
+            # It ended before, by itself: the executor still waits for a word.
+            changed = pb.TaskStateChanged(task=command.task, state=types_pb2.STATE_UNASSIGNED)
+            self._send(pb.AttachRequest(state_changed=changed))
+            return
+        task.stop(Ending.DRAIN)
+        self._watch([task], command.timeout_ms / 1000, then_finish=False)
+
+    def _shut_down(self, command: pb.Shutdown) -> None:
+        self.ended_by_command = True
+        tasks = self._all()
+        for task in tasks:
+            task.stop(Ending.DRAIN)
+        self._watch(tasks, command.timeout_ms / 1000, then_finish=True)
+
+    def _watch(self, tasks: list[TaskThread], timeout: float, *, then_finish: bool) -> None:
+        """Wait in another thread, since commits that tasks wait for come as commands."""
+
+        def watch() -> None:
+            until = self._surroundings.clock() + timeout
+            hanging = [task for task in tasks if not task.join(until - self._surroundings.clock())]
+            self._abandon(hanging, timeout)
+            if then_finish or (self.abandoned and not self._tasks):
+                self._finish()
+
+        threading.Thread(target=watch, name="drain", daemon=True).start()
+
+    def _abandon(self, hanging: list[TaskThread], timeout: float) -> None:
+        for task in hanging:
+            task.abandon(timeout)
+            self._forget(task)
+            self.abandoned = (*self.abandoned, f"{task.ref.connector}-{task.ref.task}")
+
+    def _set_state(self, command: pb.SetTaskState) -> None:
+        task = self._tasks.get(_key(command.task))
+        if task is not None:
+            task.set_paused(command.target_state == types_pb2.TARGET_STATE_PAUSED)
+
+    def _settle(self, command: pb.Committed) -> None:
+        task = self._tasks.get(_key(command.task))
+        if task is not None:
+            task.settle(Settlement(command.sequence, command.error, command.stale))
+
+    def _forget(self, task: TaskThread) -> None:
+        with self._lock:
+            self._tasks.pop(_key(task.ref), None)
+
+    def _all(self) -> list[TaskThread]:
+        with self._lock:
+            return list(self._tasks.values())
+
+
+def _set_level(command: pb.SetLevel) -> None:
+    level = level_named(command.level)
+    if level is None:
+        _log.warning("There is no log level %s", command.level)
+        return
+    set_level(command.logger, level)
+
+
+def _key(ref: pb.TaskRef) -> TaskKey:
+    return ref.connector, ref.task, ref.generation, ref.start

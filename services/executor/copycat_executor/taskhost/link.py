@@ -1,0 +1,112 @@
+"""Reports of one task over the control stream."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.data.topic_partition import TopicPartition
+
+from copycat_executor.pipeline.task.link import TaskState
+from copycat_executor.pipeline.task.measures import Measure
+from copycat_executor.taskhost.questions import Questions
+
+_STATES: Final = {
+    TaskState.RUNNING: types_pb2.STATE_RUNNING,
+    TaskState.PAUSED: types_pb2.STATE_PAUSED,
+    TaskState.FAILED: types_pb2.STATE_FAILED,
+    TaskState.UNASSIGNED: types_pb2.STATE_UNASSIGNED,
+}
+
+
+class StreamLink:
+    """A task's end of the stream (`TaskLink`); after `cut` it is silent, whatever a thread still says."""
+
+    def __init__(
+        self, ref: pb.TaskRef, send: Callable[[pb.AttachRequest], None], questions: Questions
+    ) -> None:
+        self._ref = ref
+        self._send_event = send
+        self._questions = questions
+        self._lock = threading.Lock()
+        self._cut = False
+        self.version: str | None = None
+
+    def state(self, state: TaskState) -> None:
+        """Report a new state."""
+        self._state(pb.TaskStateChanged(task=self._ref, state=_STATES[state], version=self.version))
+
+    def failed(self, stage: str, trace: str) -> None:
+        """Report a failure."""
+        self._state(
+            pb.TaskStateChanged(
+                task=self._ref,
+                state=types_pb2.STATE_FAILED,
+                trace=trace,
+                stage=stage,
+                version=self.version,
+            )
+        )
+
+    def cut(self) -> None:
+        """Say no more."""
+        with self._lock:
+            self._cut = True
+
+    def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
+        """Report durable source offsets."""
+        chosen = [
+            types_pb2.SourceOffset(partition=partition, offset=offset)
+            for partition, offset in offsets.items()
+        ]
+        acknowledged = pb.Acknowledged(task=self._ref, sequence=sequence, source_offsets=chosen)
+        self._send(pb.AttachRequest(acknowledged=acknowledged))
+
+    def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
+        """Report flushed sink positions."""
+        chosen = [
+            types_pb2.TopicPartitionOffset(topic=each.topic, partition=each.partition, offset=offset)
+            for each, offset in offsets.items()
+        ]
+        acknowledged = pb.Acknowledged(task=self._ref, sequence=sequence, sink_offsets=chosen)
+        self._send(pb.AttachRequest(acknowledged=acknowledged))
+
+    def topics_seen(self, topics: Sequence[str]) -> None:
+        """Report topics met for the first time."""
+        self._send(pb.AttachRequest(topics_seen=pb.TopicsSeen(task=self._ref, topics=topics)))
+
+    def source_offsets(self, partitions: Sequence[bytes]) -> list[bytes | None]:
+        """Ask for committed source offsets; blocks."""
+        return self._questions.ask(self._ref, partitions)
+
+    def plugins(self, plugins: Sequence[pb.PluginInUse]) -> None:
+        """Report what the task is made of."""
+        self._send(pb.AttachRequest(plugins=pb.PluginsInUse(task=self._ref, plugins=plugins)))
+
+    def measured(self, measures: Mapping[str, Measure]) -> None:
+        """Report what was measured."""
+        if not measures:
+            return
+        found = [
+            pb.Measure(
+                name=name,
+                count=each.count,
+                total=each.total,
+                highest=each.highest,
+                lowest=each.lowest,
+                last=each.last,
+            )
+            for name, each in measures.items()
+        ]
+        self._send(pb.AttachRequest(metrics=pb.TaskMetrics(task=self._ref, measures=found)))
+
+    def _state(self, changed: pb.TaskStateChanged) -> None:
+        self._send(pb.AttachRequest(state_changed=changed))
+
+    def _send(self, event: pb.AttachRequest) -> None:
+        with self._lock:
+            if not self._cut:
+                self._send_event(event)

@@ -1,0 +1,108 @@
+"""One task in a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.config.secrets import Secrets
+from copycat_telemetry.context import about, keep_secret
+
+from copycat_executor.pipeline.records.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.pipeline.task.control import Ending, Settlement, TaskControl
+from copycat_executor.pipeline.task.link import TaskState
+from copycat_executor.taskhost.assemble import Runner, assemble
+from copycat_executor.taskhost.link import StreamLink
+from copycat_executor.taskhost.order import TaskOrder, starts_paused
+from copycat_executor.taskhost.surroundings import Surroundings
+
+_log = logging.getLogger(__name__)
+
+
+class TaskThread:
+    """Runs a task from its start to its end, and reports both."""
+
+    def __init__(
+        self,
+        command: pb.StartTask,
+        surroundings: Surroundings,
+        link: StreamLink,
+        ended: Callable[[TaskThread], None],
+    ) -> None:
+        """Prepare; `ended` is called by the thread as its last act."""
+        self.ref = command.task
+        self._command = command
+        self._surroundings = surroundings
+        self._link = link
+        self._ended = ended
+        self._control = TaskControl(paused=starts_paused(command))
+        self._runner: Runner | None = None
+        self._secrets = Secrets()
+        name = f"task-{command.task.connector}-{command.task.task}"
+        self._thread = threading.Thread(target=self._main, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, ending: Ending) -> None:
+        """Ask the task to end."""
+        self._control.stop(ending)
+
+    def set_paused(self, paused: bool) -> None:
+        """Pause or resume the task."""
+        self._control.set_paused(paused)
+
+    def settle(self, settlement: Settlement) -> None:
+        """Hand over the fate of an acknowledgement."""
+        self._control.settle(settlement)
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the end; False when the time was not enough."""
+        self._thread.join(max(0.0, seconds))
+        return not self._thread.is_alive()
+
+    def abandon(self, timeout: float) -> None:
+        """Give the task up: it did not end in time, and nothing it says from now on counts."""
+        self._control.stop(Ending.DROP)
+        if self._runner is not None:
+            self._runner.cancel()
+        task_id = f"{self.ref.connector}-{self.ref.task}"
+        message = f"Graceful stop of task {task_id} failed: it did not end within {timeout:g} s"
+        _log.error("%s", message)
+        self._link.failed(Stage.STOP.status_name, message)
+        self._link.cut()
+
+    def _main(self) -> None:
+        with about(connector=self.ref.connector, task=str(self.ref.task)):
+            try:
+                self._run()
+            except StaleTaskError:
+                self._link.state(TaskState.UNASSIGNED)
+            except TaskFailedError as failure:
+                self._report(failure.stage, failure.__cause__ or failure)
+            except Exception as error:
+                self._report(Stage.START, error)
+            else:
+                self._link.state(TaskState.UNASSIGNED)
+            finally:
+                self._runner = None
+                self._surroundings.garbage.collect()
+                self._ended(self)
+
+    def _run(self) -> None:
+        order = TaskOrder.of(self._command, self._surroundings.environment)
+        self._secrets = order.secrets
+        keep_secret(order.secrets.scrub)
+        assembled = assemble(order, self._surroundings, self._control, self._link)
+        self._link.version = assembled.version
+        self._link.plugins(assembled.plugins)
+        self._runner = assembled.runner
+        assembled.runner.run()
+
+    def _report(self, stage: Stage, error: BaseException) -> None:
+        _log.error("The task failed at %s", stage.status_name, exc_info=error)
+        self._link.failed(stage.status_name, self._secrets.scrub(trace_text(error)))

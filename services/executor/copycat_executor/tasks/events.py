@@ -1,0 +1,165 @@
+"""What tasks and their hosts say, turned into statuses, commits and new starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import ConnectError
+
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.query_engine import Queries
+from copycat_executor.domain.instances import Instance
+from copycat_executor.domain.running import Phase
+from copycat_executor.hosts.host import Host
+from copycat_executor.metrics.worker_meter import WorkerMeter
+from copycat_executor.outbox import statuses
+from copycat_executor.outbox.commits import Commits
+from copycat_executor.outbox.offsets import Offsets, SinkGroup
+from copycat_executor.outbox.topics import ActiveTopics
+from copycat_executor.peers import messages
+from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.state.board import Board
+from copycat_executor.tasks.lives import TaskLife, TaskLives
+from copycat_executor.tasks.suspects import Suspects
+
+#: Stage of the failure a host reports for a task that did not drain in time: its thread still hangs there.
+STOP_STAGE = "STOP"
+
+
+class TaskEvents:
+    """Hears every host; events of a start that is over are dropped."""
+
+    def __init__(
+        self,
+        *,
+        board: Board,
+        lives: TaskLives,
+        suspects: Suspects,
+        commits: Commits,
+        offsets: Offsets,
+        topics: ActiveTopics,
+        queries: Queries,
+        meter: WorkerMeter,
+        jobs: Jobs,
+    ) -> None:
+        self._board = board
+        self._lives = lives
+        self._suspects = suspects
+        self._commits = commits
+        self._offsets = offsets
+        self._topics = topics
+        self._queries = queries
+        self._meter = meter
+        self._jobs = jobs
+
+    def state_changed(self, event: pb.TaskStateChanged) -> None:
+        """A task changed its state."""
+        life = self._lives.of(event.task)
+        if life is None:
+            return
+        version = event.version if event.HasField("version") else None
+        match event.state:
+            case types_pb2.STATE_RUNNING | types_pb2.STATE_PAUSED:
+                self._settled(life, event.state, version)
+            case types_pb2.STATE_FAILED:
+                self._failed(life, event, version)
+            case types_pb2.STATE_UNASSIGNED:
+                self._ended(life)
+
+    def taken(self, event: pb.TaskTaken) -> None:
+        """A host has a task's order."""
+        life = self._lives.of(event.task)
+        if life is not None:
+            life.taken = True
+
+    def made_of(self, event: pb.PluginsInUse) -> None:
+        """A task says what it is made of."""
+        if self._lives.of(event.task) is not None:
+            self._meter.plugins(messages.task_of(event.task), event.plugins)
+
+    def measured(self, event: pb.TaskMetrics) -> None:
+        """A task has numbers."""
+        if self._lives.of(event.task) is not None:
+            self._meter.measured(messages.task_of(event.task), event.measures)
+
+    def acknowledged(self, event: pb.Acknowledged, host: Host) -> None:
+        """A task has progress to commit."""
+        life = self._lives.of(event.task)
+        if life is None:
+            return
+        group = SinkGroup.of(life.instance.connector, life.wanted.connector_config)
+        self._commits.acknowledged(event, group, lambda fate: host.send(pb.AttachResponse(committed=fate)))
+
+    def topics_seen(self, event: pb.TopicsSeen) -> None:
+        """A task met topics."""
+        if self._lives.of(event.task) is not None:
+            self._topics.seen(messages.task_of(event.task), event.topics)
+
+    def offsets_wanted(self, event: pb.OffsetsWanted, host: Host) -> None:
+        """A task asks for source offsets."""
+
+        async def answer() -> None:
+            host.send(pb.AttachResponse(offsets_found=await self._offsets.answer(event)))
+
+        self._jobs.spawn(answer(), "offsets for a task")
+
+    def query_wanted(self, event: pb.QueryWanted, host: Host) -> None:
+        """A transformation wants a query prepared or run."""
+
+        async def answer() -> None:
+            host.send(pb.AttachResponse(query_answered=await self._queries.answer(event)))
+
+        self._jobs.spawn(answer(), "query for a task")
+
+    def host_lost(self, tasks: Sequence[Instance], reason: str) -> None:
+        """The host of these tasks died: they start again elsewhere, a few times."""
+        for instance in tasks:
+            life = self._lives.get(instance)
+            if life is None:
+                continue
+            if self._stopping(life):
+                life.ended.set()
+            elif self._suspects.died(instance, taken=life.taken).hopeless:
+                message = f"The host of task {instance} died again and again, the last time so: {reason}"
+                self._suspects.forget(instance)
+                self._lives.fail(life, trace_text(ConnectError(message)))
+            else:
+                self._lives.close(life)
+                self._board.drop_task(instance)
+
+    def leave_host(self, tasks: Sequence[Instance]) -> None:
+        """These tasks are to move to another host."""
+        for instance in tasks:
+            self._board.change_task(instance, moving=True)
+
+    def _settled(self, life: TaskLife, state: types_pb2.State.ValueType, version: str | None) -> None:
+        if self._stopping(life):
+            return
+        self._lives.report(life, state, version=version)
+        if self._board.tasks[life.instance].phase is Phase.STARTING:
+            self._board.change_task(life.instance, phase=Phase.SETTLED)
+
+    def _failed(self, life: TaskLife, event: pb.TaskStateChanged, version: str | None) -> None:
+        if not self._stopping(life):
+            self._lives.fail(life, event.trace, version)
+            return
+        if event.stage == STOP_STAGE:
+            life.hung = True
+        else:
+            life.failed = True
+            self._lives.report(life, statuses.FAILED, trace=event.trace, version=version)
+        life.ended.set()
+
+    def _ended(self, life: TaskLife) -> None:
+        life.ended.set()
+        if not self._stopping(life):
+            # Its generation is stale (I2): it waits here, not running, for what the scheduler says.
+            self._meter.state(life.instance, types_pb2.STATE_UNASSIGNED)
+            self._lives.close(life)
+            self._board.change_task(life.instance, phase=Phase.FAILED)
+
+    def _stopping(self, life: TaskLife) -> bool:
+        runs = self._board.tasks.get(life.instance)
+        return runs is None or runs.phase is Phase.STOPPING

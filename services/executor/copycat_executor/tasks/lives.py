@@ -1,0 +1,109 @@
+"""Lives of tasks on this worker: each is one start of a task, from its order to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+from copycat.host.v1 import host_service_pb2 as pb
+
+from copycat_executor.domain.desired import WantedTask
+from copycat_executor.domain.instances import Instance
+from copycat_executor.domain.running import Phase
+from copycat_executor.hosts.host import Host
+from copycat_executor.hosts.hosts import Hosts
+from copycat_executor.outbox import statuses
+from copycat_executor.outbox.statuses import Statuses
+from copycat_executor.peers import messages
+from copycat_executor.state.board import Board
+from copycat_executor.state.feed import Feed
+
+
+@dataclass(slots=True, eq=False)
+class TaskLife:
+    """One start of a task."""
+
+    wanted: WantedTask
+    start: int
+    """Numbers the starts of this executor: what an earlier one still says is dropped."""
+    job: asyncio.Task[Any] | None = None
+    """Its way into a host."""
+    host: Host | None = None
+    """Where it was sent."""
+    taken: bool = False
+    """Its host has its order: the code of the task may have run."""
+    failed: bool = False
+    """It failed, if only in its drain."""
+    hung: bool = False
+    """It did not drain in time; its host is to be left."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it says, or its host's end says, that it is over."""
+
+    @property
+    def instance(self) -> Instance:
+        """The task."""
+        return self.wanted.instance
+
+    @property
+    def ref(self) -> pb.TaskRef:
+        """Its name on the control stream."""
+        return pb.TaskRef(
+            connector=self.instance.connector,
+            task=self.instance.index,
+            generation=self.wanted.generation,
+            start=self.start,
+        )
+
+
+class TaskLives:
+    """The lives under way, one per task."""
+
+    def __init__(self, board: Board, feed: Feed, hosts: Hosts, statuses: Statuses) -> None:
+        self._board = board
+        self._feed = feed
+        self._hosts = hosts
+        self._statuses = statuses
+        self._lives: dict[Instance, TaskLife] = {}
+        self._starts = itertools.count(1)
+
+    def begin(self, wanted: WantedTask) -> TaskLife:
+        """Begin a life."""
+        life = TaskLife(wanted, next(self._starts))
+        self._lives[wanted.instance] = life
+        return life
+
+    def get(self, instance: Instance) -> TaskLife | None:
+        """Return a task's life; None when it has none, e.g. since it failed."""
+        return self._lives.get(instance)
+
+    def of(self, ref: pb.TaskRef) -> TaskLife | None:
+        """Return the life an event is about; None when that start is over."""
+        life = self._lives.get(messages.task_of(ref))
+        return life if life is not None and life.start == ref.start else None
+
+    def close(self, life: TaskLife) -> None:
+        """End a life and free its place."""
+        if self._lives.get(life.instance) is life:
+            del self._lives[life.instance]
+        if life.host is not None:
+            self._hosts.release(life.host, life.instance)
+
+    def fail(self, life: TaskLife, trace: str, version: str | None = None) -> None:
+        """End a life by failure: only a user brings the task back."""
+        self.close(life)
+        self.report(life, statuses.FAILED, trace=trace, version=version)
+        self._board.change_task(life.instance, phase=Phase.FAILED)
+
+    def report(
+        self,
+        life: TaskLife,
+        state: Any,
+        *,
+        trace: str | None = None,
+        version: str | None = None,
+    ) -> None:
+        """Report what a task does now."""
+        generation = self._feed.generation_for(life.instance, life.wanted.generation)
+        self._statuses.report(life.instance, state, generation, trace=trace, version=version)

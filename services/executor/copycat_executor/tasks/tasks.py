@@ -1,0 +1,167 @@
+"""Tasks: started in hosts, paused, drained."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
+from copycat_connect.errors import CopycatError
+from copycat_rpc.configs import config_to_proto
+
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.domain.desired import WantedTask
+from copycat_executor.domain.hosts import Isolation
+from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.running import Phase, RunningTask
+from copycat_executor.domain.task_limit import check_task_count
+from copycat_executor.hosts.hosts import Hosts
+from copycat_executor.metrics.worker_meter import WorkerMeter
+from copycat_executor.outbox import statuses
+from copycat_executor.outbox.commits import Commits
+from copycat_executor.outbox.offsets import Offsets, SinkGroup
+from copycat_executor.peers import messages
+from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.state.board import Board
+from copycat_executor.state.feed import Feed
+from copycat_executor.tasks.lives import TaskLife, TaskLives
+from copycat_executor.tasks.suspects import Suspects
+
+#: What the way there and back may add to a drain, seconds.
+MARGIN = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How long ends may take, seconds."""
+
+    drain: float
+    """For a task to drain (`task.shutdown.graceful.timeout.ms`)."""
+    commit: float
+    """For its last acknowledgement to be committed (`offset.flush.timeout.ms`)."""
+
+
+class Tasks:
+    """Carries out what is to be done about tasks; each action returns at once."""
+
+    def __init__(
+        self,
+        *,
+        board: Board,
+        feed: Feed,
+        hosts: Hosts,
+        lives: TaskLives,
+        suspects: Suspects,
+        commits: Commits,
+        offsets: Offsets,
+        meter: WorkerMeter,
+        jobs: Jobs,
+        budgets: Budgets,
+        worker: Mapping[str, str],
+    ) -> None:
+        """`worker` is the worker's configuration, which every task gets."""
+        self._board = board
+        self._feed = feed
+        self._hosts = hosts
+        self._lives = lives
+        self._suspects = suspects
+        self._commits = commits
+        self._offsets = offsets
+        self._meter = meter
+        self._jobs = jobs
+        self._budgets = budgets
+        self._worker = config_to_proto(worker)
+
+    def start(self, wanted: WantedTask) -> None:
+        """Start a task."""
+        life = self._lives.begin(wanted)
+        self._board.put_task(
+            wanted.instance,
+            RunningTask(
+                connector_config=wanted.connector_config,
+                task_config=wanted.task_config,
+                partitions=wanted.partitions,
+                generation=wanted.generation,
+                target=wanted.target,
+            ),
+        )
+        self._meter.begins(wanted.instance)
+        life.job = self._jobs.spawn(self._start(life), f"start of task {wanted.instance}")
+
+    def set_target(self, instance: Instance, target: Target) -> None:
+        """Pause or resume a task; one on its way into a host begins in its new target state."""
+        self._board.change_task(instance, target=target)
+        life = self._lives.get(instance)
+        if life is not None and life.host is not None:
+            state = pb.SetTaskState(task=life.ref, target_state=messages.TARGET_CODES[target])
+            life.host.send(pb.AttachResponse(set_task_state=state))
+
+    def stop(self, instance: Instance) -> None:
+        """Drain a task, then forget it."""
+        life = self._lives.get(instance)
+        if life is None:  # it failed: nothing of it is left
+            self._board.drop_task(instance)
+            return
+        self._board.change_task(instance, phase=Phase.STOPPING)
+        self._jobs.spawn(self._stop(life), f"stop of task {instance}")
+
+    async def _start(self, life: TaskLife) -> None:
+        wanted, instance = life.wanted, life.instance
+        try:
+            check_task_count(instance.connector, wanted.connector_config, wanted.task_count)
+            # What its last start achieved comes first, or it would be done again.
+            await self._commits.flushed(instance)
+            group = SinkGroup.of(instance.connector, wanted.connector_config)
+            positions = await self._offsets.positions(group, wanted.partitions)
+            isolation = Isolation.of(wanted.connector_config)
+            host = await self._hosts.place(instance, isolation, alone=self._suspects.suspected(instance))
+        except CopycatError as error:
+            self._lives.fail(life, trace_text(error))
+            return
+        if host is None:
+            return  # it died: its residents are told
+        life.host = host
+        host.send(pb.AttachResponse(start_task=self._order(life, positions)))
+
+    def _order(self, life: TaskLife, positions: list[types_pb2.TopicPartitionOffset]) -> pb.StartTask:
+        wanted, runs = life.wanted, self._board.tasks[life.instance]
+        return pb.StartTask(
+            task=life.ref,
+            worker_config=self._worker,
+            connector_config=config_to_proto(wanted.connector_config),
+            task_config=config_to_proto(wanted.task_config),
+            target_state=messages.TARGET_CODES[runs.target],
+            partitions=positions,
+        )
+
+    async def _stop(self, life: TaskLife) -> None:
+        if life.job is not None:
+            life.job.cancel()
+            await asyncio.gather(life.job, return_exceptions=True)
+        if life.host is not None:
+            await self._drain(life)
+        await self._commits.flushed(life.instance, self._budgets.commit)
+        self._lives.close(life)
+        if not (life.failed or life.hung or self._wanted_here(life.instance)):
+            self._lives.report(life, statuses.UNASSIGNED)
+        if not self._wanted_here(life.instance):
+            self._suspects.forget(life.instance)
+        self._board.drop_task(life.instance)
+
+    async def _drain(self, life: TaskLife) -> None:
+        assert life.host is not None  # noqa: S101 - the caller has looked
+        timeout_ms = int(self._budgets.drain * 1000)
+        life.host.send(pb.AttachResponse(stop_task=pb.StopTask(task=life.ref, timeout_ms=timeout_ms)))
+        try:
+            async with asyncio.timeout(self._budgets.drain + MARGIN):
+                await life.ended.wait()
+        except TimeoutError:
+            life.hung = True
+        if life.hung:
+            await self._hosts.abandon(life.host, life.instance)
+
+    def _wanted_here(self, instance: Instance) -> bool:
+        desired = self._feed.desired()
+        return desired is not None and instance in desired.tasks

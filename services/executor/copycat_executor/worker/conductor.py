@@ -1,0 +1,66 @@
+"""Keeps what runs as it is wanted: one pure decision after changes, carried out at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, assert_never
+
+from copycat_executor.connectors.connectors import Connectors
+from copycat_executor.domain.actions import (
+    Action,
+    PublishTasks,
+    SetConnectorTarget,
+    SetTaskTarget,
+    StartConnector,
+    StartTask,
+    StopConnector,
+    StopTask,
+)
+from copycat_executor.domain.reconcile import reconcile
+from copycat_executor.state.board import Board
+from copycat_executor.state.feed import Feed
+from copycat_executor.tasks.tasks import Tasks
+
+#: Seconds in which changes count as one: a decision looks at everything, and a change seldom comes alone.
+TOGETHER: Final = 0.02
+
+
+class Conductor:
+    """Reconciles until cancelled."""
+
+    def __init__(self, board: Board, feed: Feed, connectors: Connectors, tasks: Tasks) -> None:
+        self._board = board
+        self._feed = feed
+        self._connectors = connectors
+        self._tasks = tasks
+
+    async def run(self) -> None:
+        """Act on every change of what is wanted or what runs, a moment later."""
+        rings = -1
+        while True:
+            await self._board.bell.heard(rings)
+            await asyncio.sleep(TOGETHER)
+            rings = self._board.bell.rings
+            desired = self._feed.desired()
+            if desired is not None:
+                for action in reconcile(desired, self._board.running()):
+                    self._perform(action)
+
+    def _perform(self, action: Action) -> None:
+        match action:
+            case StartConnector(wanted):
+                self._connectors.start(wanted)
+            case SetConnectorTarget(name, target):
+                self._connectors.set_target(name, target)
+            case StopConnector(name):
+                self._connectors.stop(name)
+            case PublishTasks(name):
+                self._connectors.publish(name)
+            case StartTask(task):
+                self._tasks.start(task)
+            case SetTaskTarget(instance, target):
+                self._tasks.set_target(instance, target)
+            case StopTask(instance):
+                self._tasks.stop(instance)
+            case _:
+                assert_never(action)

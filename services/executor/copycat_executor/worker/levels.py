@@ -1,0 +1,29 @@
+"""Log levels set for the cluster, on the loggers of this worker: here, and in the processes it runs."""
+
+from __future__ import annotations
+
+import logging
+
+from copycat.config.v1 import config_service_pb2
+from copycat.host.v1 import host_service_pb2
+from copycat_connect.log_levels import level_named
+from copycat_telemetry.loggers import set_level
+
+from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.hosts.hosts import Hosts
+
+log = logging.getLogger(__name__)
+
+
+def set_level_everywhere(
+    request: config_service_pb2.SetLoggerLevelRequest, process: ConnectorProcess, hosts: Hosts
+) -> None:
+    """Set a logger's level here, in the process of the connectors and in all hosts, also later ones."""
+    level = level_named(request.level)
+    if level is None:
+        log.warning("there is no log level %s", request.level)
+        return
+    set_level(request.logger, level)
+    process.tell_always(f"level of {request.logger}", "level", logger=request.logger, level=level)
+    command = host_service_pb2.SetLevel(logger=request.logger, level=level)
+    hosts.broadcast(request.logger, host_service_pb2.AttachResponse(set_level=command))

@@ -1,0 +1,76 @@
+"""The worker's lease: beats that say all it holds, each second and at once when that changes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+from copycat.scheduler.v1 import scheduler_service_pb2 as pb
+from copycat_connect.errors import CopycatError
+from copycat_connect.retry import RetryPolicy
+
+from copycat_executor.domain.instances import Instance
+from copycat_executor.peers import messages
+from copycat_executor.peers.services import Services
+from copycat_executor.state.board import Board
+
+log = logging.getLogger(__name__)
+
+BEAT = 1.0
+#: Every beat is answered at once. A scheduler that is silent for so long after one hangs: nothing on the
+#: connection tells in time, and its standby gives workers one lease to join.
+SILENCE = 2 * BEAT
+AGAIN = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
+SILENT_FAILURES = 15
+
+
+class Membership:
+    """Keeps the lease while it runs. Without a scheduler all that runs here goes on."""
+
+    def __init__(self, worker_id: str, services: Services, board: Board) -> None:
+        self._worker_id = worker_id
+        self._services = services
+        self._board = board
+        self._leaving = False
+        self.joined = asyncio.Event()
+
+    def leave(self) -> None:
+        """Say from the next beat on, which is sent at once, that the worker drains."""
+        self._leaving = True
+        self._board.bell.ring()
+
+    async def run(self) -> None:
+        """Beat until cancelled, joining again whenever the stream is lost."""
+        loop, waits, failures = asyncio.get_running_loop(), AGAIN.waits(), 0
+        while True:
+            try:
+                async with asyncio.timeout(SILENCE) as silence:
+                    async for _ in self._services.scheduler.Join(self._beats()):
+                        silence.reschedule(loop.time() + BEAT + SILENCE)
+                        waits, failures = AGAIN.waits(), 0
+                        self.joined.set()
+            except (CopycatError, TimeoutError) as error:
+                failures += 1
+                if failures == SILENT_FAILURES:
+                    log.warning("the scheduler cannot be reached and is tried for ever: %s", error)
+            await asyncio.sleep(next(waits))
+
+    async def _beats(self) -> AsyncIterator[pb.JoinRequest]:
+        while True:
+            rings = self._board.bell.rings
+            held, leaving = self._board.held(), self._leaving
+            yield self._beat(held, leaving)
+            try:
+                async with asyncio.timeout(BEAT):
+                    while (self._board.held(), self._leaving) == (held, leaving):
+                        rings = await self._board.bell.heard(rings)
+            except TimeoutError:
+                pass
+
+    def _beat(self, held: dict[Instance, int], leaving: bool) -> pb.JoinRequest:
+        return pb.JoinRequest(
+            worker_id=self._worker_id,
+            held=[messages.held(instance, generation) for instance, generation in held.items()],
+            leaving=leaving,
+        )

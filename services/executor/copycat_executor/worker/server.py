@@ -1,0 +1,98 @@
+"""ExecutorService: what the gateway asks of this executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from copycat.executor.v1 import executor_service_pb2 as pb
+from copycat.executor.v1 import executor_service_pb2_grpc
+from copycat.types.v1 import types_pb2
+from copycat_rpc.configs import config_from_proto
+
+from copycat_executor.children import plugin_messages
+from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.domain.instances import Instance
+from copycat_executor.worker.restarting import Restarting
+
+NAME = "copycat.executor.v1.ExecutorService"
+#: Of the time the caller gives, author code gets this share: the rest is for the answer that says what hangs.
+SHARE = 0.9
+WAITING = "waiting for a new thread to become available for connector validation"
+
+
+class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
+    """Serves the gateway; author code runs in the connectors' process under a deadline."""
+
+    def __init__(
+        self, process: ConnectorProcess, restarting: Callable[[], Restarting], deadline: float
+    ) -> None:
+        """Take how to reach what exists only once the port is bound; `deadline` is in seconds."""
+        self._process = process
+        self._restarting = restarting
+        self._deadline = deadline
+
+    async def ListPlugins(self, request: pb.ListPluginsRequest, context: Any) -> pb.ListPluginsResponse:
+        """List the plugins this executor can load."""
+        found = await self._process.call("plugins", "loading the plugins", self._patience(context))
+        return plugin_messages.plugins(found)
+
+    async def GetPluginConfig(
+        self, request: pb.GetPluginConfigRequest, context: Any
+    ) -> pb.GetPluginConfigResponse:
+        """Return the config keys of one plugin."""
+        stage = f"retrieving the configuration definition of plugin {request.plugin}"
+        found = await self._process.call(
+            "plugin_keys",
+            stage,
+            self._patience(context),
+            plugin=request.plugin,
+            version=request.version if request.HasField("version") else None,
+        )
+        return plugin_messages.keys(found)
+
+    async def ValidateConnector(
+        self, request: pb.ValidateConnectorRequest, context: Any
+    ) -> pb.ValidateConnectorResponse:
+        """Validate a connector's configuration."""
+        config = config_from_proto(request.config)
+        found = await self._process.call("validate", WAITING, self._patience(context), config=config)
+        return plugin_messages.validation(found)
+
+    async def RestartConnector(
+        self, request: pb.RestartConnectorRequest, context: Any
+    ) -> pb.RestartConnectorResponse:
+        """Restart a connector that runs here."""
+        await self._restarting().connector(request.connector)
+        return pb.RestartConnectorResponse()
+
+    async def RestartTask(self, request: pb.RestartTaskRequest, context: Any) -> pb.RestartTaskResponse:
+        """Restart a task that runs here."""
+        await self._restarting().task(Instance(request.connector, request.task))
+        return pb.RestartTaskResponse()
+
+    async def AlterOffsets(self, request: pb.AlterOffsetsRequest, context: Any) -> pb.AlterOffsetsResponse:
+        """Call the connector's alterOffsets hook."""
+        config = config_from_proto(request.config)
+        handled = await self._process.call(
+            "alter_offsets",
+            f"modifying offsets for connector {config.get('name')}",
+            self._patience(context),
+            config=config,
+            source=[_source(each) for each in request.source_offsets],
+            sink=[_sink(each) for each in request.sink_offsets],
+        )
+        return pb.AlterOffsetsResponse(handled=handled)
+
+    def _patience(self, context: Any) -> float:
+        """Return how long author code may take to answer this caller, seconds."""
+        remaining: float | None = context.time_remaining()
+        return self._deadline if remaining is None else min(self._deadline, SHARE * remaining)
+
+
+def _source(offset: types_pb2.SourceOffset) -> list[str | None]:
+    return [offset.partition.decode(), offset.offset.decode() if offset.HasField("offset") else None]
+
+
+def _sink(offset: types_pb2.TopicPartitionOffset) -> list[str | int | None]:
+    return [offset.topic, offset.partition, offset.offset if offset.offset >= 0 else None]

@@ -123,6 +123,8 @@ class RpcServer:
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self._names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
+        self._bound: str | None = None
+        self._started = False
 
     def add(
         self, adder: Callable[[Any, Any], None], servicer: object, full_name: str, *, secret: str = ""
@@ -136,16 +138,18 @@ class RpcServer:
         adder(servicer, self._server)
         self._names.append(full_name)
 
-    async def start(self) -> str:
-        """Listen; returns `host:port` as bound. Health says NOT_SERVING until `set_serving(True)`.
+    def bind(self) -> str:
+        """Take the port before `start`, for servicers that need to know it; returns `host:port` as bound.
+
+        Nobody is answered until `start`.
 
         Raises:
             ConfigError: The address is taken or cannot be bound, or other machines reach it and there is no
                 secret.
         """
+        if self._bound is not None:
+            return self._bound
         check_listener(self._listen, self._secret, setting=self._setting)
-        reflection.enable_server_reflection(self._names, self._server)
-        await self.set_serving(False)
         host = self._listen.rpartition(":")[0]
         try:
             port = self._server.add_insecure_port(self._listen)
@@ -155,8 +159,22 @@ class RpcServer:
                 f" set {self._setting} to a free host:port",
                 key=self._setting,
             ) from error
+        self._bound = f"{host}:{port}"
+        return self._bound
+
+    async def start(self) -> str:
+        """Listen; returns `host:port` as bound. Health says NOT_SERVING until `set_serving(True)`.
+
+        Raises:
+            ConfigError: The address is taken or cannot be bound, or other machines reach it and there is no
+                secret.
+        """
+        address = self.bind()
+        reflection.enable_server_reflection(self._names, self._server)
+        await self.set_serving(False)
         await self._server.start()
-        return f"{host}:{port}"
+        self._started = True
+        return address
 
     def hold(self) -> None:
         """Make calls wait until `set_serving(True)`; health and reflection answer all the same."""
@@ -173,4 +191,6 @@ class RpcServer:
         """Take no new calls and wait up to `grace` seconds for those under way."""
         self._gate.end()
         await self._health.enter_graceful_shutdown()
+        if self._bound is not None and not self._started:
+            await self._server.start()  # gRPC gives a port back only once it was served
         await self._server.stop(grace)

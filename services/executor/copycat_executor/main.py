@@ -5,34 +5,30 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
 
-from copycat.executor.v1 import executor_service_pb2_grpc
-from copycat.host.v1 import host_service_pb2_grpc
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import CopycatError
 from copycat_rpc import role
 from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
-from copycat_telemetry.metrics.registry import Reading
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.domain.residency import ResidencyRules
-from copycat_executor.hosts import server as host_server
 from copycat_executor.peers.services import Addresses, connected
 from copycat_executor.settings import Settings, read_settings
 from copycat_executor.spark.conf import slots_of
 from copycat_executor.spark.launcher import SparkLauncher
 from copycat_executor.spark.session import Spark, start_spark
 from copycat_executor.tasks.tasks import Budgets
-from copycat_executor.worker import server as executor_server
+from copycat_executor.wiring import Limits, Surroundings, wire
 from copycat_executor.worker.advertised import advertised_address
-from copycat_executor.worker.executor import Executor, Limits
+from copycat_executor.worker.executor import Executor
 
 Ready = Callable[[str], None]
 GRACE = 2.0
@@ -62,14 +58,14 @@ async def serve(
             should end and be started again.
     """
     settings = _settings(properties)
-    jobs = Jobs()
-    wiring = _Wiring(_without_secret(properties), settings, jobs)
-    jobs.spawn(wiring.process.run(), "process of the connectors")
+    worker, jobs = _without_secret(properties), Jobs()
+    process = ConnectorProcess(worker)
+    jobs.spawn(process.run(), "process of the connectors")
     try:
         if spark is None:
             spark = await _starting(properties, stop)
         if spark is not None:
-            await _serve(wiring, spark, stop, ready)
+            await _serve(_Given(worker, settings, process, jobs), spark, stop, ready)
     finally:
         await jobs.close()
         if spark is not None:
@@ -91,75 +87,32 @@ def _without_secret(properties: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in properties.items() if key != CLUSTER_SECRET.name}
 
 
-class _Wiring:
-    """What exists before the port is bound, and with it the worker's name."""
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What is there before Spark has started."""
 
-    executor: Executor
+    worker: Mapping[str, str]
+    """The worker's configuration, as plugins may see it."""
+    settings: Settings
+    process: ConnectorProcess
+    jobs: Jobs
 
-    def __init__(self, properties: Mapping[str, str], settings: Settings, jobs: Jobs) -> None:
-        self.properties = properties
-        self.host_token = secrets.token_urlsafe(32)
-        self.settings = settings
-        self.jobs = jobs
-        self.process = ConnectorProcess(
-            properties,
-            event=self._connector_says,
-            ended=self._process_ended,
-        )
-        self.queries = Queries(properties, jobs)
 
-    def server(self) -> RpcServer:
-        """Return the server, which answers hosts and the gateway."""
-        server = RpcServer(self.settings.listen, setting="executor.listen", secret=self.settings.secret)
-        hosts = host_server.HostServer(lambda: self.executor.hosts, lambda: self.executor.events)
-        # Hosts run code of plugins: what they are given opens this one service of this one executor.
-        server.add(
-            host_service_pb2_grpc.add_HostServiceServicer_to_server,
-            hosts,
-            host_server.NAME,
-            secret=self.host_token,
-        )
-        gateway = executor_server.ExecutorServer(
-            self.process, lambda: self.executor.restarting, self.settings.plugin_call
-        )
-        server.add(
-            executor_service_pb2_grpc.add_ExecutorServiceServicer_to_server, gateway, executor_server.NAME
-        )
-        return server
-
-    def readings(self) -> Iterable[Reading]:
-        """Tell what there is to tell; nothing before the executor is there."""
-        try:
-            return self.executor.meter.readings()
-        except AttributeError:
-            return ()
-
-    def limits(self) -> Limits:
-        """Return what the settings allow."""
-        settings = self.settings
-        return Limits(
-            residency=ResidencyRules(
-                slots=slots_of(self.properties),
-                lifetime=settings.lifetime,
-                linger=settings.linger,
-                spares=settings.spares,
-            ),
-            budgets=Budgets(drain=settings.drain, commit=settings.commit),
-            plugin_call=settings.plugin_call,
-            topic_tracking=settings.topic_tracking,
-            log_level=settings.log_level,
-            windows=settings.windows,
-        )
-
-    def _connector_says(self, event: Mapping[str, Any]) -> None:
-        if event["event"] == "query":
-            self.jobs.spawn(self.queries.tell(event, self.process), "query of a validation")
-        else:
-            self.executor.connectors.heard(event)
-
-    def _process_ended(self) -> None:
-        with suppress(AttributeError):  # it may end before the executor is there
-            self.executor.connectors.process_ended()
+def _limits(worker: Mapping[str, str], settings: Settings) -> Limits:
+    """Return what the settings allow."""
+    return Limits(
+        residency=ResidencyRules(
+            slots=slots_of(worker),
+            lifetime=settings.lifetime,
+            linger=settings.linger,
+            spares=settings.spares,
+        ),
+        budgets=Budgets(drain=settings.drain, commit=settings.commit),
+        plugin_call=settings.plugin_call,
+        topic_tracking=settings.topic_tracking,
+        log_level=settings.log_level,
+        windows=settings.windows,
+    )
 
 
 async def _starting(properties: Mapping[str, str], stop: asyncio.Event) -> Spark | None:
@@ -172,8 +125,8 @@ async def _starting(properties: Mapping[str, str], stop: asyncio.Event) -> Spark
     return spark
 
 
-async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Ready) -> None:
-    settings, jobs, loop = wiring.settings, wiring.jobs, asyncio.get_running_loop()
+async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready) -> None:
+    settings, jobs, loop = given.settings, given.jobs, asyncio.get_running_loop()
 
     def lost(code: int) -> None:
         message = f"Spark's JVM ended (exit code {code}); start this executor again"
@@ -181,47 +134,53 @@ async def _serve(wiring: _Wiring, spark: Spark, stop: asyncio.Event, ready: Read
             loop.call_soon_threadsafe(jobs.crash, SparkLostError(message))
 
     spark.jvm.when_ended(lost)
-    server, launcher = wiring.server(), SparkLauncher(spark)
+    server = RpcServer(settings.listen, setting="executor.listen", secret=settings.secret)
+    launcher = SparkLauncher(spark)
     addresses = Addresses(settings.config, settings.offset, settings.status, settings.scheduler)
     try:
-        async with (
-            telling(server, "executor", wiring.properties, wiring.readings),
-            connected(addresses, secret=settings.secret) as services,
-        ):
-            address = await server.start()
-            wiring.executor = Executor(
-                await advertised_address(settings, address, socket.gethostname()),
-                wiring.properties,
-                wiring.limits(),
-                services=services,
-                launcher=launcher,
-                host_token=wiring.host_token,
-                process=wiring.process,
-                queries=wiring.queries,
-                jobs=jobs,
+        async with connected(addresses, secret=settings.secret) as services:
+            executor = wire(
+                await advertised_address(settings, server.bind(), socket.gethostname()),
+                given.worker,
+                _limits(given.worker, settings),
+                Surroundings(server, services, launcher, given.process, Queries(given.worker, jobs), jobs),
+                host_token=secrets.token_urlsafe(32),
             )
-            # No host may load a plugin that harms it, and no worker join that could not run a connector.
-            if not await _loaded(wiring, stop):
-                return
-            wiring.executor.run()
-            jobs.spawn(_announce(wiring.executor, server, address, ready), "announcement")
-            await _until(stop, jobs)
-            await server.set_serving(False)
-            await wiring.executor.drain()
-            await jobs.close()
+            async with telling(server, "executor", given.worker, executor.meter.readings):
+                await _work(executor, server, given, stop, ready)
     finally:
         launcher.close()
         await server.stop(GRACE)
 
 
-async def _loaded(wiring: _Wiring, stop: asyncio.Event) -> bool:
+async def _work(
+    executor: Executor, server: RpcServer, given: _Given, stop: asyncio.Event, ready: Ready
+) -> None:
+    """Join, and work until `stop`.
+
+    Raises:
+        CopycatError: A part crashed.
+    """
+    address = await server.start()
+    # No host may load a plugin that harms it, and no worker join that could not run a connector.
+    if not await _loaded(given, stop):
+        return
+    executor.run()
+    given.jobs.spawn(_announce(executor, server, address, ready), "announcement")
+    await _until(stop, given.jobs)
+    await server.set_serving(False)
+    await executor.drain()
+    await given.jobs.close()
+
+
+async def _loaded(given: _Given, stop: asyncio.Event) -> bool:
     """Wait until the plugins are loaded; False when told to stop meanwhile.
 
     Raises:
         CopycatError: A part crashed.
     """
-    loaded = asyncio.create_task(wiring.process.loaded())
-    stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(wiring.jobs.crashed())
+    loaded = asyncio.create_task(given.process.loaded())
+    stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(given.jobs.crashed())
     try:
         await asyncio.wait((loaded, stopped, crash), return_when=asyncio.FIRST_COMPLETED)
         if crash.done():

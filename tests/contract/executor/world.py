@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,10 @@ from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.residency import ResidencyRules
-from copycat_executor.hosts import server as host_server
 from copycat_executor.peers.services import Addresses, connected
 from copycat_executor.tasks.tasks import Budgets
-from copycat_executor.worker import server as executor_server
-from copycat_executor.worker.executor import Executor, Limits
+from copycat_executor.wiring import Limits, Surroundings, wire
+from copycat_executor.worker.executor import Executor
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
 from copycat_telemetry.metrics.sampled import Windows
@@ -50,19 +49,8 @@ class World:
         self.launcher = FakeLauncher()
         self.jobs = Jobs()
         self.executor: Executor
-        self.process: ConnectorProcess
-        self.queries: Queries
         self.worker = ""
         self.gateway: Any  # generated stubs have no asynchronous types
-
-    def connector_says(self, event: Mapping[str, Any]) -> None:
-        if event["event"] == "query":
-            self.jobs.spawn(self.queries.tell(event, self.process), "query of a validation")
-        else:
-            self.executor.connectors.heard(event)
-
-    def process_ended(self) -> None:
-        self.executor.connectors.process_ended()
 
     async def until(self, holds: Callable[[], bool], what: str = "") -> None:
         """Wait for a condition; everything here happens in this loop, so polling it is enough."""
@@ -116,22 +104,12 @@ async def world(
     peers.add(add_StatusServiceServicer_to_server, it.status, "copycat.status.v1.StatusService")
     peers.add(add_OffsetServiceServicer_to_server, it.offset, "copycat.offset.v1.OffsetService")
     address = await peers.start()
-    it.process = ConnectorProcess(
-        properties or {},
-        event=it.connector_says,
-        ended=it.process_ended,
-    )
-    it.queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
+    process = ConnectorProcess(properties or {})
+    queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
     if connectors:
-        it.jobs.spawn(it.process.run(), "process of the connectors")
+        it.jobs.spawn(process.run(), "process of the connectors")
     server = RpcServer("127.0.0.1:0", secret=CLUSTER_SECRET)
-    hosts = host_server.HostServer(lambda: it.executor.hosts, lambda: it.executor.events)
-    server.add(
-        host_service_pb2_grpc.add_HostServiceServicer_to_server, hosts, host_server.NAME, secret=HOST_TOKEN
-    )
-    service = executor_server.ExecutorServer(it.process, lambda: it.executor.restarting, plugin_call)
-    server.add(executor_service_pb2_grpc.add_ExecutorServiceServicer_to_server, service, executor_server.NAME)
-    it.worker = await server.start()
+    it.worker = server.bind()
     limits = Limits(
         residency=ResidencyRules(slots=slots, lifetime=1000.0, linger=1000.0, spares=spares),
         budgets=Budgets(drain=drain, commit=1.0),
@@ -144,20 +122,17 @@ async def world(
     try:
         async with connected(Addresses(*([address],) * 4), secret=CLUSTER_SECRET) as services, channel:
             it.gateway = executor_service_pb2_grpc.ExecutorServiceStub(channel)
-            it.executor = Executor(
+            it.executor = wire(
                 it.worker,
                 properties or {},
                 limits,
-                services=services,
-                launcher=it.launcher,
+                Surroundings(server, services, it.launcher, process, queries, it.jobs),
                 host_token=HOST_TOKEN,
-                process=it.process,
-                queries=it.queries,
-                jobs=it.jobs,
             )
+            await server.start()
             it.executor.run()
             if connectors:  # so that short deadlines mean author code only
-                await it.process.call("ping", "starting", 60.0)
+                await process.call("ping", "starting", 60.0)
             yield it
             crashed = asyncio.create_task(it.jobs.crashed())
             done, _ = await asyncio.wait((crashed,), timeout=0)

@@ -245,3 +245,25 @@ async def test_a_call_whose_service_stops_says_that_nobody_answered() -> None:
 
         with pytest.raises(UnavailableError):
             await call
+
+
+async def test_a_servicer_can_be_made_from_the_port_it_is_served_at() -> None:
+    server = RpcServer("127.0.0.1:0")
+    address = server.bind()
+    server.add(rpc.add_ConfigServiceServicer_to_server, Service(), "copycat.config.v1.ConfigService")
+    async with open_channel([address]) as channel:
+        early = asyncio.ensure_future(
+            rpc.ConfigServiceStub(channel).GetConnector(pb.GetConnectorRequest(name="orders"), timeout=60)
+        )
+        assert await server.start() == address == server.bind()
+        assert (await early).connector.name == "orders"
+    await server.stop(0)
+
+
+async def test_a_server_that_was_bound_and_never_started_gives_its_port_back() -> None:
+    first = RpcServer("127.0.0.1:0")
+    address = first.bind()
+    await first.stop(0)
+    second = RpcServer(address)
+    assert second.bind() == address
+    await second.stop(0)

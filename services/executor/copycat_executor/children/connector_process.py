@@ -7,11 +7,11 @@ import itertools
 import logging
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from copycat_connect.retry import RetryPolicy
 
@@ -30,7 +30,6 @@ PATIENCE = 2.0
 PING = 5.0
 AGAIN = RetryPolicy(first=0.05, factor=4.0, ceiling=10.0)
 STEADY = 30.0
-Event = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(slots=True)
@@ -42,6 +41,26 @@ class _Call:
     began: str
 
 
+class ProcessListener(Protocol):
+    """Who hears what a process says without having been called."""
+
+    def heard(self, event: Mapping[str, Any]) -> None:
+        """Something happened to an object in the process, or one asks for something."""
+
+    def process_ended(self) -> None:
+        """The process ended, and all objects in it; another is started."""
+
+
+class _Nobody:
+    """Listens until somebody else does: a process that was not called yet says nothing of importance."""
+
+    def heard(self, event: Mapping[str, Any]) -> None:
+        pass
+
+    def process_ended(self) -> None:
+        pass
+
+
 class ConnectorProcess:
     """Runs one process at a time; whoever waits for a process that dies hears it."""
 
@@ -49,13 +68,11 @@ class ConnectorProcess:
         self,
         worker: Mapping[str, str],
         *,
-        event: Event,
-        ended: Callable[[], None],
         module: str = MODULE,
         what: str = "connectors",
         grace: float = 0.0,
     ) -> None:
-        """Take the worker's properties; `event` hears of connectors, `ended` of the process's death.
+        """Take the worker's properties, which the process gets.
 
         `module` is what the process runs, `what` its name in logs, `grace` how many seconds it may take to
         end by itself when it is no longer wanted.
@@ -64,8 +81,7 @@ class ConnectorProcess:
         self._what = what
         self._grace = grace
         self._worker = dict(worker)
-        self._event = event
-        self._ended = ended
+        self._listener: ProcessListener = _Nobody()
         self._ids = itertools.count(1)
         self._calls: dict[int, _Call] = {}
         self._ready = asyncio.Event()
@@ -73,9 +89,12 @@ class ConnectorProcess:
         self._standing: dict[str, Mapping[str, Any]] = {}
         self._loading = plugin_loading.PluginLoading()
 
-    @property
+    def listen(self, listener: ProcessListener) -> None:
+        """Have what the process says heard by `listener`; call it once, before the first call into it."""
+        self._listener = listener
+
     def failed_plugins(self) -> Mapping[str, str]:
-        """The plugins not to load, by entry point, and why; complete once `loaded` has returned."""
+        """Return the plugins not to load, by entry point, and why; complete once `loaded` has returned."""
         return self._loading.failed
 
     async def loaded(self) -> None:
@@ -91,7 +110,7 @@ class ConnectorProcess:
             if loop.time() - began > STEADY:
                 waits = AGAIN.waits()
             log.warning("the process of the %s ended (%s) and is started again", self._what, ending)
-            self._ended()
+            self._listener.process_ended()
             await asyncio.sleep(next(waits))
 
     async def call(self, name: str, stage: str, deadline: float, **arguments: Any) -> Any:
@@ -210,7 +229,7 @@ class ConnectorProcess:
                 case "loading":
                     self._loading.begins(message["entry_point"])
                 case _:
-                    self._event(message)
+                    self._listener.heard(message)
             return
         call = self._calls.get(message["id"])
         if call is None or call.answer.done():

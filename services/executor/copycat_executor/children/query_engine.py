@@ -37,9 +37,7 @@ class Queries:
         """Take the worker's properties; nothing is started yet. `module` is what the engine runs."""
         self._jobs = jobs
         self._deadline = deadline
-        self._process = ConnectorProcess(
-            worker, event=lambda _: None, ended=lambda: None, module=module, what="queries", grace=GRACE
-        )
+        self._process = ConnectorProcess(worker, module=module, what="queries", grace=GRACE)
         self._running: asyncio.Task[Any] | None = None
         self._turn = asyncio.Lock()
         self._used = 0.0

@@ -59,9 +59,6 @@ class Residents(Protocol):
 class Hosts:
     """All hosts of this executor; called from its event loop only."""
 
-    residents: Residents
-    """Set before the first host is launched."""
-
     def __init__(
         self,
         launcher: Launcher,
@@ -82,6 +79,7 @@ class Hosts:
             log_level: Of their root logger.
             failed_plugins: Returns what they must not load.
         """
+        self._residents: Residents | None = None
         self._failed_plugins = failed_plugins
         self._launcher = launcher
         self._rules = rules
@@ -96,6 +94,10 @@ class Hosts:
         self._closing = False
         self._waits = AGAIN.waits()
         self._launches_from = 0.0
+
+    def listen(self, residents: Residents) -> None:
+        """Have what becomes of hosts heard by `residents`; call it once, before the first task is placed."""
+        self._residents = residents
 
     def attach(self, hello: pb.Hello) -> Host:
         """Take the control stream of a host; it has proved with its call that it is one of ours.
@@ -144,7 +146,8 @@ class Hosts:
         """Leave a host: its tasks move, then it ends."""
         if not host.retiring:
             host.retiring = True
-            self.residents.leave_host(list(host.tasks))
+            if host.tasks and self._residents is not None:
+                self._residents.leave_host(list(host.tasks))
             self._changed.ring()
 
     async def abandon(self, host: Host, hung: Instance) -> None:
@@ -271,8 +274,8 @@ class Hosts:
         host.end()
         if host.session is None:  # spares that do not even attach are not launched in a tight loop
             self._launches_from = self._loop.time() + next(self._waits)
-        if host.tasks:
-            self.residents.host_lost(list(host.tasks), reason or "it ended by itself")
+        if host.tasks and self._residents is not None:
+            self._residents.host_lost(list(host.tasks), reason or "it ended by itself")
         if reason is not None and (host.lost or not host.ending):
             log_change(log, "task host died", logging.WARNING, host=host_id, worker=self._address, why=reason)
         else:

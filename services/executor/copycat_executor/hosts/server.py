@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, Protocol
 
@@ -48,8 +48,7 @@ class HostEvents(Protocol):
 class HostServer(host_service_pb2_grpc.HostServiceServicer):
     """Serves hosts; each stream is one host's life."""
 
-    def __init__(self, hosts: Callable[[], Hosts], events: Callable[[], HostEvents]) -> None:
-        """Take how to reach both once they exist: the port is bound before."""
+    def __init__(self, hosts: Hosts, events: HostEvents) -> None:
         self._hosts = hosts
         self._events = events
 
@@ -61,7 +60,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         first = await anext(aiter(request_iterator), None)
         if first is None or first.WhichOneof("event") != "hello":
             raise HostRefusedError("a stream without hello")
-        host = self._hosts().attach(first.hello)
+        host = self._hosts.attach(first.hello)
         assert host.session is not None  # noqa: S101 - just attached
         reader = asyncio.create_task(self._read(request_iterator, host))
         try:
@@ -71,7 +70,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         finally:
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
-            self._hosts().detached(host)
+            self._hosts.detached(host)
 
     async def _read(self, requests: AsyncIterator[pb.AttachRequest], host: Host) -> None:
         assert host.session is not None  # noqa: S101 - attached
@@ -84,7 +83,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
             host.session.finish()
 
     def _take(self, request: pb.AttachRequest, host: Host) -> None:
-        events = self._events()
+        events = self._events
         match request.WhichOneof("event"):
             case "state_changed":
                 events.state_changed(request.state_changed)
@@ -104,8 +103,8 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
     def _take_notes(self, request: pb.AttachRequest) -> None:
         match request.WhichOneof("event"):
             case "plugins":
-                self._events().made_of(request.plugins)
+                self._events.made_of(request.plugins)
             case "metrics":
-                self._events().measured(request.metrics)
+                self._events.measured(request.metrics)
             case _:
                 pass  # a beat has been heard already

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
@@ -27,21 +27,10 @@ AssignmentChange = scheduler_service_pb2.WatchAssignmentsResponse
 class Feed:
     """Folds both watches; until both gave a snapshot nothing is known, so nothing is stopped."""
 
-    def __init__(
-        self,
-        worker_id: str,
-        bell: Bell,
-        *,
-        restart: Callable[[config_service_pb2.RequestRestartRequest], None],
-        level: Callable[[config_service_pb2.SetLoggerLevelRequest], None],
-        removed: Callable[[str], None],
-    ) -> None:
-        """Take whom to tell of changes (`bell`), restart requests, log levels and removed connectors."""
+    def __init__(self, worker_id: str, bell: Bell) -> None:
+        """Take the bell to ring after each change."""
         self._worker_id = worker_id
         self._bell = bell
-        self._restart = restart
-        self._level = level
-        self._removed = removed
         self._configured: dict[str, Configured] | None = None
         self._assigned: dict[Instance, Assigned] | None = None
         self._draining = False
@@ -72,17 +61,16 @@ class Feed:
         """Return the generation under which to commit what a start of `generation` achieved (I2)."""
         return generation_for(generation, (self._assigned or {}).get(instance), self._worker_id)
 
-    def connectors(self, snapshot: Sequence[ConfigChange]) -> None:
-        """Take the config service's snapshot."""
+    def connectors(self, snapshot: Sequence[ConfigChange]) -> set[str]:
+        """Take the config service's snapshot; returns the connectors that are gone since what was known."""
         known = self._configured or {}
         found = (messages.configured(each.connector) for each in snapshot)
         self._configured = {connector.name: connector for connector in found}
-        for name in known.keys() - self._configured.keys():
-            self._removed(name)
         self._bell.ring()
+        return known.keys() - self._configured.keys()
 
     def connector_changed(self, message: ConfigChange) -> None:
-        """Take one change of the config service."""
+        """Take one change of a connector's configuration; other messages of the watch change nothing here."""
         if self._configured is None:
             return
         match message.WhichOneof("change"):
@@ -91,11 +79,6 @@ class Feed:
                 self._configured[connector.name] = connector
             case "removed":
                 self._configured.pop(message.removed, None)
-                self._removed(message.removed)
-            case "restart":
-                self._restart(message.restart)
-            case "logger_level":
-                self._level(message.logger_level)
         self._bell.ring()
 
     def assignments(self, snapshot: Sequence[AssignmentChange]) -> None:

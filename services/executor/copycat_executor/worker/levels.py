@@ -15,15 +15,20 @@ from copycat_executor.hosts.hosts import Hosts
 log = logging.getLogger(__name__)
 
 
-def set_level_everywhere(
-    request: config_service_pb2.SetLoggerLevelRequest, process: ConnectorProcess, hosts: Hosts
-) -> None:
-    """Set a logger's level here, in the process of the connectors and in all hosts, also later ones."""
-    level = level_named(request.level)
-    if level is None:
-        log.warning("there is no log level %s", request.level)
-        return
-    set_level(request.logger, level)
-    process.tell_always(f"level of {request.logger}", "level", logger=request.logger, level=level)
-    command = host_service_pb2.SetLevel(logger=request.logger, level=level)
-    hosts.broadcast(request.logger, host_service_pb2.AttachResponse(set_level=command))
+class LogLevels:
+    """Sets levels here, in the process of the connectors and in all hosts, also in later ones."""
+
+    def __init__(self, process: ConnectorProcess, hosts: Hosts) -> None:
+        self._process = process
+        self._hosts = hosts
+
+    def set(self, request: config_service_pb2.SetLoggerLevelRequest) -> None:
+        """Set a logger's level everywhere; a level that does not exist is logged and changes nothing."""
+        level = level_named(request.level)
+        if level is None:
+            log.warning("there is no log level %s", request.level)
+            return
+        set_level(request.logger, level)
+        self._process.tell_always(f"level of {request.logger}", "level", logger=request.logger, level=level)
+        command = host_service_pb2.SetLevel(logger=request.logger, level=level)
+        self._hosts.broadcast(request.logger, host_service_pb2.AttachResponse(set_level=command))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from copycat.executor.v1 import executor_service_pb2 as pb
@@ -24,10 +23,8 @@ WAITING = "waiting for a new thread to become available for connector validation
 class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     """Serves the gateway; author code runs in the connectors' process under a deadline."""
 
-    def __init__(
-        self, process: ConnectorProcess, restarting: Callable[[], Restarting], deadline: float
-    ) -> None:
-        """Take how to reach what exists only once the port is bound; `deadline` is in seconds."""
+    def __init__(self, process: ConnectorProcess, restarting: Restarting, deadline: float) -> None:
+        """`deadline` is what author code may take where the caller gives more time, seconds."""
         self._process = process
         self._restarting = restarting
         self._deadline = deadline
@@ -63,12 +60,12 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         self, request: pb.RestartConnectorRequest, context: Any
     ) -> pb.RestartConnectorResponse:
         """Restart a connector that runs here."""
-        await self._restarting().connector(request.connector)
+        await self._restarting.connector(request.connector)
         return pb.RestartConnectorResponse()
 
     async def RestartTask(self, request: pb.RestartTaskRequest, context: Any) -> pb.RestartTaskResponse:
         """Restart a task that runs here."""
-        await self._restarting().task(Instance(request.connector, request.task))
+        await self._restarting.task(Instance(request.connector, request.task))
         return pb.RestartTaskResponse()
 
     async def AlterOffsets(self, request: pb.AlterOffsetsRequest, context: Any) -> pb.AlterOffsetsResponse:

@@ -2,23 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_rpc.following import follow
 
+from copycat_executor.outbox.statuses import Statuses
+from copycat_executor.outbox.topics import ActiveTopics
 from copycat_executor.peers.services import Services
-from copycat_executor.state.feed import Feed
+from copycat_executor.state.feed import ConfigChange, Feed
+from copycat_executor.worker.levels import LogLevels
+from copycat_executor.worker.restarting import Restarting
 
 
-async def follow_configs(services: Services, feed: Feed) -> None:
-    """Follow the connectors until cancelled."""
-    await follow(
-        lambda after: services.config.WatchConnectors(
-            config_service_pb2.WatchConnectorsRequest(after_revision=after)
-        ),
-        snapshot=feed.connectors,
-        change=feed.connector_changed,
-    )
+class ConfigWatch:
+    """Follows the config service: configurations, deletions, restarts a user asks for, log levels."""
+
+    def __init__(
+        self,
+        services: Services,
+        feed: Feed,
+        *,
+        restarting: Restarting,
+        levels: LogLevels,
+        statuses: Statuses,
+        topics: ActiveTopics,
+    ) -> None:
+        self._services = services
+        self._feed = feed
+        self._restarting = restarting
+        self._levels = levels
+        self._statuses = statuses
+        self._topics = topics
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        await follow(
+            lambda after: self._services.config.WatchConnectors(
+                config_service_pb2.WatchConnectorsRequest(after_revision=after)
+            ),
+            snapshot=self._all,
+            change=self._changed,
+        )
+
+    def _all(self, snapshot: Sequence[ConfigChange]) -> None:
+        for name in self._feed.connectors(snapshot):
+            self._removed(name)
+
+    def _changed(self, message: ConfigChange) -> None:
+        self._feed.connector_changed(message)
+        match message.WhichOneof("change"):
+            case "removed":
+                self._removed(message.removed)
+            case "restart":
+                self._restarting.requested(message.restart)
+            case "logger_level":
+                self._levels.set(message.logger_level)
+
+    def _removed(self, connector: str) -> None:
+        """A connector is gone: what was still to be said of it would bring its status back."""
+        self._statuses.forget(connector)
+        self._topics.forget(connector)
+        self._restarting.removed(connector)
 
 
 async def follow_assignments(services: Services, feed: Feed) -> None:

@@ -1,0 +1,34 @@
+"""What the process of the connectors says, passed to who deals with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.query_engine import Queries
+from copycat_executor.connectors.connectors import Connectors
+
+
+class ProcessEvents:
+    """Hears the process of the connectors: a validation's queries are answered, the rest is of connectors."""
+
+    def __init__(
+        self, connectors: Connectors, queries: Queries, process: ConnectorProcess, jobs: Jobs
+    ) -> None:
+        self._connectors = connectors
+        self._queries = queries
+        self._process = process
+        self._jobs = jobs
+
+    def heard(self, event: Mapping[str, Any]) -> None:
+        """A validation asks for a query, or a connector says something."""
+        if event["event"] == "query":
+            self._jobs.spawn(self._queries.tell(event, self._process), "query of a validation")
+        else:
+            self._connectors.heard(event)
+
+    def process_ended(self) -> None:
+        """Every connector lost its object."""
+        self._connectors.process_ended()

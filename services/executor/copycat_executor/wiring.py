@@ -1,0 +1,183 @@
+"""The executor put together: every part is made once, from parts that exist already, in the order below.
+
+Two parts are made before who hears them: the process of the connectors, and the hosts. `listen` connects each
+with its listener, once and before anything runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from copycat.executor.v1 import executor_service_pb2_grpc
+from copycat.host.v1 import host_service_pb2_grpc
+from copycat_rpc.server import RpcServer
+from copycat_telemetry.metrics.sampled import Windows
+
+from copycat_executor.background.bell import Bell
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.query_engine import Queries
+from copycat_executor.connectors.calls import ConnectorCalls
+from copycat_executor.connectors.connectors import Connectors
+from copycat_executor.connectors.process_events import ProcessEvents
+from copycat_executor.connectors.publishing import Publishing
+from copycat_executor.domain.residency import ResidencyRules
+from copycat_executor.hosts import server as host_server
+from copycat_executor.hosts.hosts import Hosts, Launcher
+from copycat_executor.metrics.worker_meter import WorkerMeter
+from copycat_executor.outbox.commits import Commits
+from copycat_executor.outbox.offsets import Offsets
+from copycat_executor.outbox.statuses import Statuses
+from copycat_executor.outbox.topics import ActiveTopics
+from copycat_executor.peers.services import Services
+from copycat_executor.state.board import Board
+from copycat_executor.state.feed import Feed
+from copycat_executor.tasks.events import TaskEvents
+from copycat_executor.tasks.lives import TaskLives
+from copycat_executor.tasks.suspects import Suspects
+from copycat_executor.tasks.tasks import Budgets, Tasks
+from copycat_executor.worker import server as executor_server
+from copycat_executor.worker.conductor import Conductor
+from copycat_executor.worker.executor import Executor
+from copycat_executor.worker.levels import LogLevels
+from copycat_executor.worker.membership import Membership
+from copycat_executor.worker.restarting import Restarting
+from copycat_executor.worker.watches import ConfigWatch
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the settings allow."""
+
+    residency: ResidencyRules
+    """How many hosts there may be, and how long they stay."""
+    budgets: Budgets
+    """How long tasks may take to end."""
+    plugin_call: float
+    """For author code of a connector, seconds."""
+    topic_tracking: bool
+    """Whether active topics are recorded."""
+    log_level: str
+    """Of hosts."""
+    windows: Windows
+    """Over which metrics are sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an executor works with and does not make itself; tests give parts of their own."""
+
+    server: RpcServer
+    """Bound and not started: hosts and the gateway call it."""
+    services: Services
+    """The other services."""
+    launcher: Launcher
+    """Runs hosts."""
+    process: ConnectorProcess
+    """Runs author code of connectors; it may run already."""
+    queries: Queries
+    """The query engine."""
+    jobs: Jobs
+    """Runs what goes on in the background."""
+
+
+def wire(
+    worker_id: str, worker: Mapping[str, str], limits: Limits, given: Surroundings, *, host_token: str
+) -> Executor:
+    """Make an executor and add its servicers to the server; nothing runs yet.
+
+    Args:
+        worker_id: The `host:port` at which hosts and the gateway reach the server.
+        worker: The worker's configuration, which every task gets.
+        limits: What the settings allow.
+        given: What it works with.
+        host_token: What hosts prove themselves with. They run code of plugins: it opens the service of hosts
+            on this executor, and nothing else.
+    """
+    services, process, jobs = given.services, given.process, given.jobs
+    bell = Bell()
+    board, feed = Board(bell), Feed(worker_id, bell)
+    meter = WorkerMeter(board, limits.windows, clock=time.monotonic, wall=time.time)
+    statuses = Statuses(worker_id, services, feed.is_configured, meter)
+    topics = ActiveTopics(services, feed.is_configured, tracking=limits.topic_tracking)
+    commits, offsets = Commits(services, jobs, feed.generation_for), Offsets(services)
+    hosts = Hosts(
+        given.launcher,
+        limits.residency,
+        address=worker_id,
+        token=host_token,
+        log_level=limits.log_level,
+        failed_plugins=process.failed_plugins,
+    )
+    suspects, lives = Suspects(), TaskLives(board, feed, hosts, statuses)
+    events = TaskEvents(
+        board=board,
+        lives=lives,
+        suspects=suspects,
+        commits=commits,
+        offsets=offsets,
+        topics=topics,
+        queries=given.queries,
+        meter=meter,
+        jobs=jobs,
+    )
+    hosts.listen(events)
+    tasks = Tasks(
+        board=board,
+        feed=feed,
+        hosts=hosts,
+        lives=lives,
+        suspects=suspects,
+        commits=commits,
+        offsets=offsets,
+        meter=meter,
+        jobs=jobs,
+        budgets=limits.budgets,
+        worker=worker,
+    )
+    calls = ConnectorCalls(process, limits.plugin_call)
+    connectors = Connectors(
+        board=board,
+        feed=feed,
+        calls=calls,
+        publishing=Publishing(calls, services, feed, bell),
+        statuses=statuses,
+        meter=meter,
+        jobs=jobs,
+    )
+    process.listen(ProcessEvents(connectors, given.queries, process, jobs))
+    restarting = Restarting(board, feed, statuses, suspects)
+    given.server.add(
+        host_service_pb2_grpc.add_HostServiceServicer_to_server,
+        host_server.HostServer(hosts, events),
+        host_server.NAME,
+        secret=host_token,
+    )
+    given.server.add(
+        executor_service_pb2_grpc.add_ExecutorServiceServicer_to_server,
+        executor_server.ExecutorServer(process, restarting, limits.plugin_call),
+        executor_server.NAME,
+    )
+    return Executor(
+        board=board,
+        feed=feed,
+        hosts=hosts,
+        meter=meter,
+        statuses=statuses,
+        topics=topics,
+        config_watch=ConfigWatch(
+            services,
+            feed,
+            restarting=restarting,
+            levels=LogLevels(process, hosts),
+            statuses=statuses,
+            topics=topics,
+        ),
+        conductor=Conductor(board, feed, connectors, tasks),
+        membership=Membership(worker_id, services, board),
+        services=services,
+        budgets=limits.budgets,
+        jobs=jobs,
+    )

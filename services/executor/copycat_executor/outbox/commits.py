@@ -23,14 +23,14 @@ from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.domain.instances import Instance, Partition
 from copycat_executor.outbox.offsets import SinkGroup
+from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers import messages
 from copycat_executor.peers.services import Services
 from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
 
-AGAIN = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
-SILENT_FAILURES = 10
+RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 Reply: TypeAlias = Callable[[host_pb.Committed], None]
 GenerationFor: TypeAlias = Callable[[Instance, int], int]
 
@@ -102,61 +102,61 @@ class Commits:
         return True
 
     async def _send_all(self, task: Instance) -> None:
-        waits, failures = AGAIN.waits(), 0
+        complaint = f"progress of task {task} cannot be committed and is tried for ever"
         try:
-            while (batch := self._waiting.pop(task, None)) is not None:
-                error = await self._send(task, batch)
-                if error is None:
-                    waits, failures = AGAIN.waits(), 0
-                    batch.answer()
-                elif code_of(error).name == StaleGenerationError.code.name:
-                    log.warning("progress of task %s is not committed: %s", task, error)
-                    batch.answer(error.message, stale=True)
-                else:
-                    failures += 1
-                    self._keep(task, batch, error, failures)
-                    await asyncio.sleep(next(waits))
+            while task in self._waiting:
+                await until_it_works(
+                    lambda: self._send_waiting(task), RETRY, complaint=complaint, passes=lambda _: True
+                )
         finally:
             self._sending.discard(task)
             self._settled.ring()
 
-    def _keep(self, task: Instance, batch: _Waiting, error: CopycatError, failures: int) -> None:
+    async def _send_waiting(self, task: Instance) -> None:
+        """Commit what waits; what is not committed waits on, unless a newer generation ended it (I2)."""
+        batch = self._waiting.pop(task)
+        try:
+            await self._send(task, batch)
+        except CopycatError as error:
+            if code_of(error).name != StaleGenerationError.code.name:
+                self._keep(task, batch, error)
+                raise
+            log.warning("progress of task %s is not committed: %s", task, error)
+            batch.answer(error.message, stale=True)
+        else:
+            batch.answer()
+
+    def _keep(self, task: Instance, batch: _Waiting, error: CopycatError) -> None:
         """Put a batch back behind what has come since; a task hears of a refusal that will not pass."""
-        if failures == SILENT_FAILURES:
-            log.warning("progress of task %s cannot be committed and is tried for ever: %s", task, error)
         if not is_transient(error):
             batch.answer(error.message)
             batch.replies.clear()
         self._waiting[task] = batch.older_than(self._waiting.get(task, _Waiting()))
 
-    async def _send(self, task: Instance, batch: _Waiting) -> CopycatError | None:
+    async def _send(self, task: Instance, batch: _Waiting) -> None:
         generation = self._generation_for(task, batch.generation)
-        try:
-            if batch.source:
-                offsets = [
-                    types_pb2.SourceOffset(partition=partition, offset=offset)
-                    for partition, offset in batch.source.items()
-                ]
-                await self._services.offset.CommitSourceOffsets(
-                    pb.CommitSourceOffsetsRequest(
-                        connector=task.connector, task=task.index, generation=generation, offsets=offsets
-                    )
+        if batch.source:
+            offsets = [
+                types_pb2.SourceOffset(partition=partition, offset=offset)
+                for partition, offset in batch.source.items()
+            ]
+            await self._services.offset.CommitSourceOffsets(
+                pb.CommitSourceOffsetsRequest(
+                    connector=task.connector, task=task.index, generation=generation, offsets=offsets
                 )
-            if batch.sink and batch.group is not None:
-                positions = [
-                    types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
-                    for (topic, partition), offset in batch.sink.items()
-                ]
-                await self._services.offset.CommitSinkOffsets(
-                    pb.CommitSinkOffsetsRequest(
-                        connector=task.connector,
-                        task=task.index,
-                        generation=generation,
-                        group_id=batch.group.id,
-                        offsets=positions,
-                        overrides=batch.group.overrides,
-                    )
+            )
+        if batch.sink and batch.group is not None:
+            positions = [
+                types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
+                for (topic, partition), offset in batch.sink.items()
+            ]
+            await self._services.offset.CommitSinkOffsets(
+                pb.CommitSinkOffsetsRequest(
+                    connector=task.connector,
+                    task=task.index,
+                    generation=generation,
+                    group_id=batch.group.id,
+                    offsets=positions,
+                    overrides=batch.group.overrides,
                 )
-        except CopycatError as error:
-            return error
-        return None
+            )

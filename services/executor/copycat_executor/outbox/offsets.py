@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,13 +14,10 @@ from copycat_connect.retry import RetryPolicy
 from copycat_rpc.configs import config_to_proto
 
 from copycat_executor.domain.instances import Config, Partition
+from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.services import Services
-from copycat_executor.peers.transient import is_transient
 
-log = logging.getLogger(__name__)
-
-AGAIN = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
-SILENT_FAILURES = 10
+RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 NONE_COMMITTED = -1
 
 
@@ -68,19 +63,12 @@ class Offsets:
         """
         if not partitions:
             return []
-        waits, failures = AGAIN.waits(), 0
-        while True:
-            try:
-                request = pb.ListSinkOffsetsRequest(group_id=group.id, overrides=group.overrides)
-                listed = await self._services.offset.ListSinkOffsets(request)
-                break
-            except CopycatError as error:
-                if not is_transient(error):
-                    raise
-                failures += 1
-                if failures == SILENT_FAILURES:
-                    log.warning("the positions of group %s cannot be read and are asked for ever", group.id)
-                await asyncio.sleep(next(waits))
+        request = pb.ListSinkOffsetsRequest(group_id=group.id, overrides=group.overrides)
+        listed = await until_it_works(
+            lambda: self._services.offset.ListSinkOffsets(request),
+            RETRY,
+            complaint=f"the positions of group {group.id} cannot be read and are asked for ever",
+        )
         known = {(each.topic, each.partition): each.offset for each in listed.offsets}
         return [
             types_pb2.TopicPartitionOffset(

@@ -15,14 +15,13 @@ from copycat_executor.background.bell import Bell
 from copycat_executor.domain.instances import Instance
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.state_lines import log_state
+from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.services import Services
-from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
 
 AT_ONCE = 1000
-AGAIN = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
-SILENT_FAILURES = 10
+RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 
 UNASSIGNED = types_pb2.STATE_UNASSIGNED
 RUNNING = types_pb2.STATE_RUNNING
@@ -107,20 +106,17 @@ class Statuses:
         self._in_flight = dict(list(self._waiting.items())[:AT_ONCE])
         for instance in self._in_flight:
             del self._waiting[instance]
-        waits, failures = AGAIN.waits(), 0
-        while self._in_flight:
-            try:
-                request = pb.ReportStatusesRequest(statuses=list(self._in_flight.values()))
-                await self._services.status.ReportStatuses(request)
-                self._in_flight = {}
-            except CopycatError as error:
-                if not is_transient(error):
-                    log.warning("the status service refused %d statuses: %s", len(self._in_flight), error)
-                    self._in_flight = {}
-                    return
-                failures += 1
-                if failures == SILENT_FAILURES:
-                    log.warning("statuses cannot be reported and are tried for ever: %s", error)
-                await asyncio.sleep(next(waits))
-                for instance in self._in_flight.keys() & self._waiting.keys():
-                    del self._in_flight[instance]
+        try:
+            await until_it_works(
+                self._send_in_flight, RETRY, complaint="statuses cannot be reported and are tried for ever"
+            )
+        except CopycatError as error:
+            log.warning("the status service refused %d statuses: %s", len(self._in_flight), error)
+        self._in_flight = {}
+
+    async def _send_in_flight(self) -> None:
+        for instance in self._in_flight.keys() & self._waiting.keys():
+            del self._in_flight[instance]
+        if self._in_flight:
+            request = pb.ReportStatusesRequest(statuses=list(self._in_flight.values()))
+            await self._services.status.ReportStatuses(request)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -13,12 +12,13 @@ from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.instances import Instance
+from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.services import Services
 from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
 
-AGAIN = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
+RETRY = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
 
 
 class ActiveTopics:
@@ -53,18 +53,17 @@ class ActiveTopics:
 
     async def run(self) -> None:
         """Send until cancelled."""
-        rings, waits = 0, AGAIN.waits()
+        rings = 0
         while True:
             rings = await self._bell.heard(rings)
             while self._waiting:
-                task, (topics, since) = next(iter(self._waiting.items()))
-                if await self._send(task, topics, since):
-                    waits = AGAIN.waits()
-                    self._sent(task, topics)
-                else:
-                    await asyncio.sleep(next(waits))
+                await until_it_works(self._send_next, RETRY)
 
-    async def _send(self, task: Instance, topics: set[str], since: int) -> bool:
+    async def _send_next(self) -> None:
+        """Send what one task met, if anything waits still; what is refused for good is given up."""
+        if not self._waiting:
+            return
+        task, (topics, since) = next(iter(self._waiting.items()))
         request = pb.ReportTopicsRequest(
             connector=task.connector, task=task.index, topics=sorted(topics), discover_timestamp_ms=since
         )
@@ -72,9 +71,9 @@ class ActiveTopics:
             await self._services.status.ReportTopics(request)
         except CopycatError as error:
             if is_transient(error):
-                return False
+                raise
             log.warning("the status service refused the topics of %s: %s", task, error)
-        return True
+        self._sent(task, topics)
 
     def _sent(self, task: Instance, topics: set[str]) -> None:
         known, since = self._waiting.pop(task, (set(), 0))

@@ -1,0 +1,48 @@
+"""The one loop that sends until it works."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from copycat_connect.errors import CopycatError
+from copycat_connect.retry import RetryPolicy
+
+from copycat_executor.peers.transient import is_transient
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+#: A service that starts, or hands over to its standby, is away for some seconds: that is no news.
+SILENT_FAILURES: Final = 10
+
+
+async def until_it_works(
+    attempt: Callable[[], Awaitable[T]],
+    retry: RetryPolicy,
+    *,
+    complaint: str = "",
+    passes: Callable[[CopycatError], bool] = is_transient,
+) -> T:
+    """Call `attempt` until it succeeds, waiting in between; returns its result.
+
+    `attempt` looks anew at what waits to be sent, so that what came meanwhile replaces what failed. After
+    ten failures in a row `complaint`, where there is one, is logged once with the error.
+
+    Raises:
+        CopycatError: An error of which `passes` says that it will not.
+    """
+    waits, failures = retry.waits(), 0
+    while True:
+        try:
+            return await attempt()
+        except CopycatError as error:
+            if not passes(error):
+                raise
+            failures += 1
+            if complaint and failures == SILENT_FAILURES:
+                log.warning("%s: %s", complaint, error)
+        await asyncio.sleep(next(waits))

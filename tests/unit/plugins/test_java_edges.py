@@ -156,3 +156,21 @@ def test_a_schema_that_is_no_point_in_time_fails_the_timestamp_converter_with_a_
         convert.apply(SinkRecord("t", 0, 0, None, value, None, schema))
     assert not isinstance(raised.value, DataError)
     assert convert.apply(SinkRecord("t", 0, 0, None, 5, None, INT64_SCHEMA)).value == 5
+
+
+@pytest.mark.parametrize("fields", [{"c": 1, "d": 2, "a": 3}, {"a": 3, "c": 1, "d": 2}])
+@pytest.mark.parametrize(
+    ("renames", "renamed"),
+    [
+        ("a:y,d:y", {"c": 1, "y": 2}),
+        ("d:y,a:y", {"c": 1, "y": 2}),
+        ("a:c", {"c": 1, "d": 2}),
+        ("d:a", {"a": 2, "c": 1}),
+    ],
+)
+def test_of_fields_renamed_alike_the_last_of_javas_map_stays(
+    renames: str, renamed: dict[str, int], fields: dict[str, int]
+) -> None:
+    answer = apply("ReplaceField$Value", {"renames": renames}, fields)
+
+    assert answer["value"]["payload"] == renamed

@@ -40,6 +40,8 @@ _BROKEN = re.compile("[\udc80-\udcff]")
 #: Jackson's bounds.
 _MAX_NUMBER_LENGTH = 1000
 _MAX_NESTING = 1000
+_DEEPEST_SHORT_BYTES = 2 * _MAX_NESTING
+"""No text of so many bytes is nested too deep: each level takes two."""
 _OPENING = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 _READ_FAILED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
 
@@ -52,7 +54,7 @@ def read(data: bytes) -> Node:
     Raises:
         DataError: There is none.
     """
-    if _may_be_huge(data) or _NEGATIVE_ZERO.search(data):
+    if _may_be_huge(data) or _NEGATIVE_ZERO.search(data) or _is_too_deep(data):
         return _decode_schemaless(data)
     try:
         return orjson.loads(data)
@@ -72,7 +74,7 @@ def read_batch(datas: Sequence[bytes]) -> list[Node]:
         DataError: One of them is malformed.
     """
     joined = b"\n".join(datas)
-    if _may_be_huge(joined) or (b"-0" in joined and _NEGATIVE_ZERO.search(joined)):
+    if _may_be_huge(joined) or (b"-0" in joined and _NEGATIVE_ZERO.search(joined)) or _any_too_deep(datas):
         return [read(data) for data in datas]
     try:
         return [orjson.loads(data) for data in datas]
@@ -95,7 +97,7 @@ def read_for_schema(data: bytes, *, digits_as_written: bool = False) -> Node:
     """
     if digits_as_written:
         return _decode(data, Decimal)
-    if _may_be_huge(data):
+    if _may_be_huge(data) or _is_too_deep(data):
         return _decode(data, float)
     try:
         return orjson.loads(data)
@@ -113,7 +115,7 @@ def read_strictly(data: bytes) -> Node:
     Raises:
         NotStrictError: It is something else, or needs `read_for_schema`.
     """
-    if _may_be_huge(data):
+    if _may_be_huge(data) or _is_too_deep(data):
         raise NotStrictError
     try:
         return orjson.loads(data)
@@ -128,7 +130,7 @@ def read_batch_strictly(datas: Sequence[bytes]) -> list[Node]:
         NotStrictError: One is something else, or needs `read_for_schema`, or may hold a negative zero.
     """
     joined = b"\n".join(datas)
-    if _may_be_huge(joined) or (b"-0" in joined and _NEGATIVE_ZERO.search(joined)):
+    if _may_be_huge(joined) or (b"-0" in joined and _NEGATIVE_ZERO.search(joined)) or _any_too_deep(datas):
         raise NotStrictError
     try:
         return [orjson.loads(data) for data in datas]
@@ -174,9 +176,13 @@ def _may_be_huge(data: bytes) -> bool:
     return _NINETEEN_DIGITS in data.translate(_DIGITS_TO_ZERO)
 
 
+def _any_too_deep(datas: Sequence[bytes]) -> bool:
+    return max(map(len, datas), default=0) > _DEEPEST_SHORT_BYTES and any(map(_is_too_deep, datas))
+
+
 def _is_too_deep(data: bytes) -> bool:
     """Return whether arrays and objects are nested deeper than Jackson goes; texts do not count."""
-    if data.count(b"[") + data.count(b"{") <= _MAX_NESTING:
+    if len(data) <= _DEEPEST_SHORT_BYTES or data.count(b"[") + data.count(b"{") <= _MAX_NESTING:
         return False
     depth = 0
     for found in _OPENING.finditer(data):

@@ -67,7 +67,12 @@ class ReplaceField(SidedTransformation):
         self._exclude, self._include = frozenset(parsed[EXCLUDE]), frozenset(parsed[INCLUDE])
         self._renames = _parse_renames(parsed[RENAMES])
         # One name after the other is enough when no new name is an old one too.
-        self._is_local = not self._include and not self._renames.keys() & set(self._renames.values())
+        self._targets = frozenset(self._renames.values())
+        self._is_local = (
+            not self._include
+            and not self._renames.keys() & self._targets
+            and len(self._targets) == len(self._renames)
+        )
         # Of two that are renamed alike Kafka Connect reads the one its hash map gives last.
         self._old_names = {self._renames[old]: old for old in in_hash_order(self._renames)}
         self._replace_null: bool = parsed[REPLACE_NULL]
@@ -123,6 +128,9 @@ class ReplaceField(SidedTransformation):
         return self._renamed(fields)
 
     def _renamed(self, fields: dict[ConnectValue, ConnectValue]) -> dict[ConnectValue, ConnectValue]:
+        for new in self._targets:
+            if new in fields:
+                return self._rebuilt(fields)
         for old, new in self._renames.items():
             if old in fields:
                 fields[new] = fields.pop(old)
@@ -130,11 +138,16 @@ class ReplaceField(SidedTransformation):
 
     def _rebuilt(self, fields: dict[ConnectValue, ConnectValue]) -> dict[ConnectValue, ConnectValue]:
         exclude, include, renames = self._exclude, self._include, self._renames
-        return {
-            renames.get(name, name): item
+        kept = {
+            name: item
             for name, item in fields.items()
             if name not in exclude and (not include or name in include)
         }
+        rebuilt = {renames.get(name, name): item for name, item in kept.items()}
+        if len(rebuilt) < len(kept):  # of two with one name the later in Java's map stays
+            names = in_hash_order(name for name in fields if isinstance(name, str))
+            rebuilt |= {renames.get(name, name): kept[name] for name in names if name in kept}
+        return rebuilt
 
     def _keeps(self, name: str) -> bool:
         return name not in self._exclude and (not self._include or name in self._include)

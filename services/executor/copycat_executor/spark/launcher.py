@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from copycat_executor.spark.session import Spark

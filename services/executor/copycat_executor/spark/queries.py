@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from copycat_connect.errors import ConfigError, DataError
-from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped] # py4j has no types
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType

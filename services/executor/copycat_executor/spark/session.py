@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped] # py4j has no types
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession

@@ -16,7 +16,7 @@ from copycat_testkit.system import CopycatUp, names
 
 PAGE = Path(__file__).parents[3] / "libs/connect/WRITING_A_CONNECTOR.md"
 BLOCK = re.compile(r"^```(\w+)[ ]?([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 PAGE_FOLDER = "/tmp/"  # noqa: S108 - what the page says, replaced by the folder of the test
 
 
@@ -46,10 +46,11 @@ def without_port(tree: Any) -> str:
 def runs(url: str) -> Any:
     status = httpx.get(url).json()
     states = [each["state"] for each in (status.get("connector", {"state": ""}), *status.get("tasks", ()))]
+    assert "FAILED" not in states, status
     return status if states == ["RUNNING", "RUNNING"] else None
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(420)
 def test_the_page_leads_from_nothing_to_records_in_the_topic(
     kafka: str, environment: ScratchEnvironment, tmp_path: Path
 ) -> None:

@@ -12,8 +12,8 @@ from copycat_connect.data.topic_partition import TopicPartition
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
 from copycat_executor.kafka import silent_consumer
-from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.kafka.client_config import consumer_config
+from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_testkit.kafka import create_topic, produce
 
 #: The controller takes such a broker for dead most of the time: its answers name no live broker.

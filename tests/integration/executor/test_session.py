@@ -24,7 +24,10 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_process_may_start_spark_again_after_it_stopped_or_was_killed(temporary: Path) -> None:
+def test_a_process_may_start_spark_again_after_it_stopped_or_was_killed(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "/of/another/program")
     for how in ("killed", "stopped"):
         spark = start_spark({"spark.master": "local[2]"})
         ended = threading.Event()
@@ -42,3 +45,5 @@ def test_a_process_may_start_spark_again_after_it_stopped_or_was_killed(temporar
         assert found == ["spec"]
         assert {"blockmgr", "spark"} <= inside, "Spark keeps its files in our folder and nowhere else"
         assert list(temporary.iterdir()) == []
+    left = {name: value for name, value in os.environ.items() if name.startswith("PYSPARK_")}
+    assert left == {"PYSPARK_PYTHON": "/of/another/program"}, "later programs must not meet ours"

@@ -46,7 +46,7 @@ def without_port(tree: Any) -> str:
 def runs(url: str) -> Any:
     status = httpx.get(url).json()
     states = [each["state"] for each in (status.get("connector", {"state": ""}), *status.get("tasks", ()))]
-    assert "FAILED" not in states, status
+    assert "FAILED" not in states, httpx.get(url).text
     return status if states == ["RUNNING", "RUNNING"] else None
 
 

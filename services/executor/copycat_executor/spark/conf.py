@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 
 MASTER = "spark.master"
@@ -65,3 +66,15 @@ def session_conf(properties: Mapping[str, str]) -> dict[str, str]:
     master = given.get(MASTER, f"local[{default_slots()}]")
     where = LOCAL if master.startswith("local") else {}
     return {MASTER: master, **where, **DEFAULTS, **given}
+
+
+def python_of_hosts(conf: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """Return the Python program that runs the hosts, for the configuration of a session.
+
+    On this machine it is the one that runs the executor, with its packages and plugins: a `PYSPARK_PYTHON`
+    that is set for other programs of the user would lead to another. On a cluster that variable names it.
+    """
+    default = sys.executable
+    if not conf[MASTER].startswith("local"):
+        default = environment.get("PYSPARK_PYTHON", default)
+    return conf.get("spark.pyspark.python", default)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Mapping
 from functools import cached_property
@@ -16,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from copycat_executor.spark.archive import archive_file, kind_for, make_options, use_options
 from copycat_executor.spark.command import Java, command_line
-from copycat_executor.spark.conf import session_conf
+from copycat_executor.spark.conf import python_of_hosts, session_conf
 from copycat_executor.spark.jvm import STOP_SECONDS, SparkJvm
 from copycat_executor.spark.scratch import ScratchFolder
 from copycat_executor.spark.worker import idle
@@ -85,8 +84,7 @@ def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, qui
     scratch = ScratchFolder()
     temporary = f"-Djava.io.tmpdir={scratch.path}"  # spark.local.dir is there too unless it is set
     jvm = SparkJvm(command_line(java, conf, (*options, temporary)), scratch, quiet=quiet)
-    # PySpark takes the gateway and its Python from the environment and nowhere else.
-    os.environ.setdefault("PYSPARK_PYTHON", conf.get("spark.pyspark.python", sys.executable))
+    # PySpark takes the gateway from the environment and nowhere else.
     gateway = {"PYSPARK_GATEWAY_PORT": str(jvm.port), "PYSPARK_GATEWAY_SECRET": jvm.secret}
     os.environ.update(gateway)
     try:
@@ -94,6 +92,7 @@ def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, qui
     finally:
         for name in gateway:
             del os.environ[name]
+    context.pythonExec = python_of_hosts(conf, os.environ)
     # PySpark prints a stack trace when the JVM ends; whoever watches the JVM says it in a line.
     context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign, assignment]  # noqa: SLF001
     return Spark(jvm, context)

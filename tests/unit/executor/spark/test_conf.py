@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_executor.spark.archive import archive_file, use_options
 from copycat_executor.spark.command import Java, command_line
-from copycat_executor.spark.conf import default_slots, session_conf, slots_of
+from copycat_executor.spark.conf import default_slots, python_of_hosts, session_conf, slots_of
 
 
 def test_a_local_master_says_how_many_hosts_there_may_be() -> None:
@@ -64,3 +65,16 @@ def test_an_archive_is_used_only_when_it_is_there(tmp_path: Path, kind: str, opt
     assert use_options(Java(program), properties) == ()
     file.touch()
     assert use_options(Java(program), properties)[0] == f"{option}={file}"
+
+
+def test_hosts_on_this_machine_run_on_our_own_python_whatever_pyspark_is_told_for_others() -> None:
+    environment = {"PYSPARK_PYTHON": "/other/python"}
+    assert python_of_hosts(session_conf({}), environment) == sys.executable
+    named = session_conf({"spark.pyspark.python": "/set/python"})
+    assert python_of_hosts(named, environment) == "/set/python"
+
+
+def test_on_a_cluster_the_environment_names_the_python_of_hosts() -> None:
+    cluster = session_conf({"spark.master": "spark://a:1"})
+    assert python_of_hosts(cluster, {"PYSPARK_PYTHON": "/other/python"}) == "/other/python"
+    assert python_of_hosts(cluster, {}) == sys.executable

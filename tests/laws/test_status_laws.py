@@ -1,5 +1,6 @@
 """L1-L5 of the status service."""
 
+from copycat_connect.cluster import Instance
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record
 from copycat_status.adapters.codec import StatusCodec
@@ -21,7 +22,7 @@ from copycat_status.domain.events import (
 )
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 from copycat_status.domain.views import list_instances
 from copycat_testkit.laws import Subject, service_laws
 from hypothesis import strategies as st

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
+from copycat_connect.cluster import Instance
+from copycat_rpc.instances import instance_from_proto, instance_to_proto
 
-from copycat_client.instances import Instance, instance_of
 from copycat_client.revisions import Revision
 from copycat_client.watching import Watch, watch
 
@@ -68,7 +69,7 @@ class Scheduler:
             Worker(
                 each.worker_id,
                 each.leaving,
-                {instance_of(held.instance): held.generation for held in each.held},
+                {instance_from_proto(held.instance): held.generation for held in each.held},
             )
             for each in reply.workers
         )
@@ -112,7 +113,7 @@ class Scheduler:
 
 def _beat(worker: Worker) -> pb.JoinRequest:
     held = [
-        pb.Held(instance=pb.Instance(connector=each.connector, task=each.task), generation=generation)
+        pb.Held(instance=instance_to_proto(each), generation=generation)
         for each, generation in worker.held.items()
     ]
     return pb.JoinRequest(worker_id=worker.worker_id, held=held, leaving=worker.leaving)
@@ -120,7 +121,7 @@ def _beat(worker: Worker) -> pb.JoinRequest:
 
 def _assignment(message: pb.Assignment) -> Assignment:
     return Assignment(
-        instance=instance_of(message.instance),
+        instance=instance_from_proto(message.instance),
         worker_id=message.worker_id,
         generation=message.generation,
         partitions=tuple((each.topic, each.partition) for each in message.partitions),
@@ -129,5 +130,5 @@ def _assignment(message: pb.Assignment) -> Assignment:
 
 def _change(message: pb.WatchAssignmentsResponse) -> AssignmentChange:
     if message.HasField("removed"):
-        return Unassigned(instance_of(message.removed))
+        return Unassigned(instance_from_proto(message.removed))
     return _assignment(message.assignment)

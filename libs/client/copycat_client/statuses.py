@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
+from copycat_rpc.instances import instance_from_proto
 
-from copycat_client.instances import Instance, instance_of
 from copycat_client.revisions import Revision, revision_message, revision_of
 from copycat_client.watching import Watch, watch
 
@@ -187,7 +188,7 @@ def _status(message: pb.Status) -> Status:
 
 
 def _instance_status(message: pb.InstanceStatus) -> InstanceStatus:
-    return InstanceStatus(instance_of(message), _status(message.status))
+    return InstanceStatus(instance_from_proto(message), _status(message.status))
 
 
 def _connector_status(message: pb.ConnectorStatus) -> ConnectorStatus:
@@ -200,5 +201,5 @@ def _connector_status(message: pb.ConnectorStatus) -> ConnectorStatus:
 
 def _change(message: pb.WatchStatusesResponse) -> StatusChange:
     if message.HasField("removed"):
-        return Forgotten(instance_of(message.removed))
+        return Forgotten(instance_from_proto(message.removed))
     return _instance_status(message.status)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from copycat_client.client import CopycatClient
-from copycat_client.instances import Instance
+from copycat_connect.cluster import Instance
 from copycat_embedded.ports import free_ports
 from copycat_rpc.role import read_properties
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands

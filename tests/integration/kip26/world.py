@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from copycat_client.client import CopycatClient
-from copycat_client.instances import Instance
 from copycat_client.scheduler import Assignment
 from copycat_client.statuses import ConnectorStatus, State
+from copycat_connect.cluster import Instance
 from copycat_rpc.errors import RemoteError
 from copycat_testkit.kafka import consume_all
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from functools import reduce
 
+from copycat_connect.cluster import Instance
 from copycat_scheduler.domain.commands import Desired, Reschedule
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 from copycat_scheduler.domain.evolve import evolve
-from copycat_scheduler.domain.instances import Instance
 from copycat_scheduler.domain.plan import plan
 from copycat_scheduler.domain.state import SchedulerState
 

@@ -1,10 +1,10 @@
 """What the assignments topic is not."""
 
 import pytest
+from copycat_connect.cluster import Instance
 from copycat_eventlog.log import Record
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.domain.events import Unassigned
-from copycat_scheduler.domain.instances import Instance
 
 
 @pytest.mark.parametrize(

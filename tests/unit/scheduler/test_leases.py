@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from copycat_connect.cluster import Instance
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.instances import Instance
 from copycat_scheduler.domain.leases import NEWS_TAKES, Leases, Session
 
 A, B = Instance("a"), Instance("b", 0)

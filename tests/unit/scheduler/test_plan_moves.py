@@ -1,8 +1,8 @@
 """Moves: a settled cluster that gains or loses a worker moves what it must and nothing more."""
 
+from copycat_connect.cluster import Instance
 from copycat_scheduler.domain.commands import Desired
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.instances import Instance
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,7 @@
 """Which statuses need a correction."""
 
+from copycat_connect.cluster import Instance
 from copycat_scheduler.domain.commands import Desired
-from copycat_scheduler.domain.instances import Instance
 from copycat_scheduler.domain.upkeep import Observed, Upkeep, upkeep
 
 RUNS = Observed("w", 3, unassigned=False)

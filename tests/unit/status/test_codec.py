@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from copycat_connect.cluster import Instance
 from copycat_eventlog.log import Record
 from copycat_status.adapters.codec import StatusCodec
 from copycat_status.domain.events import (
@@ -12,7 +13,7 @@ from copycat_status.domain.events import (
     TopicActive,
     TopicForgotten,
 )
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 
 CODEC = StatusCodec()
 WORKER = "127.0.0.1:18083"

@@ -3,6 +3,7 @@
 from functools import reduce
 
 import pytest
+from copycat_connect.cluster import Instance
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportStatuses, ReportTopics, ResetTopics
 from copycat_status.domain.decide import decide
 from copycat_status.domain.errors import InvalidReportError
@@ -15,7 +16,7 @@ from copycat_status.domain.events import (
 )
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 
 ORDERS = Instance("orders")
 TASK = Instance("orders", 0)

@@ -3,6 +3,7 @@
 from functools import reduce
 
 import pytest
+from copycat_connect.cluster import Instance
 from copycat_status.domain.errors import UnknownStatusError
 from copycat_status.domain.events import (
     StatusEvent,
@@ -13,7 +14,7 @@ from copycat_status.domain.events import (
 )
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 from copycat_status.domain.views import (
     get_connector_status,
     list_instances,

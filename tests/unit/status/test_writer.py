@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import (
     CopycatError,
     DataError,
@@ -29,7 +30,7 @@ from copycat_status.domain.decide import decide
 from copycat_status.domain.events import StatusSet
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 from copycat_testkit.eventually import eventually
 
 TASK = Instance("orders", 0)

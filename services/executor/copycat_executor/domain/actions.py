@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from copycat_connect.cluster import Instance
+
 from copycat_executor.domain.desired import WantedConnector, WantedTask
-from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.instances import Target
 
 
 @dataclass(frozen=True, slots=True)

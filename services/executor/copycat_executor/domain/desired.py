@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from copycat_executor.domain.instances import Config, Instance, Partition, Target
+from copycat_connect.cluster import Instance
+
+from copycat_executor.domain.instances import Config, Partition, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def _wanted_task(instance: Instance, connector: Configured, assignment: Assigned
     return WantedTask(
         instance=instance,
         connector_config=connector.config,
-        task_config=connector.tasks[instance.index],
+        task_config=connector.tasks[instance.task_number],
         task_count=len(connector.tasks),
         target=connector.target,
         generation=assignment.generation,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import ConnectError, CopycatError, ErrorCode
-
-from copycat_executor.domain.instances import Instance
 
 
 class UnassignedInstanceError(CopycatError):

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from copycat_executor.domain.instances import Config, Instance
+from copycat_connect.cluster import Instance
+
+from copycat_executor.domain.instances import Config
 
 
 class Isolation(Enum):

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from copycat_connect.cluster import Instance
+
 from copycat_executor.domain.hosts import HostView, Isolation
-from copycat_executor.domain.instances import Instance
 
 #: Tasks of `isolation=shared` fill a host up to here before the next one is opened.
 SHARED_HOST_TASKS = 16

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copycat_executor.domain.instances import Instance
+from copycat_connect.cluster import Instance
+
 from copycat_executor.domain.running import Phase, Running
 
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from copycat_executor.domain.instances import Config, Instance, Partition, Target
+from copycat_connect.cluster import Instance
+
+from copycat_executor.domain.instances import Config, Partition, Target
 
 
 class Phase(Enum):

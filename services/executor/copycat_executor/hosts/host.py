@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.hosts import HostView, Isolation
-from copycat_executor.domain.instances import Instance
 from copycat_executor.hosts.session import HostSession
 
 

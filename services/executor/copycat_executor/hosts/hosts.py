@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.cluster import Instance
 from copycat_connect.retry import RetryPolicy
 from copycat_telemetry.changes import log_change
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.errors import HostRefusedError, NoSlotError
 from copycat_executor.domain.hosts import Isolation
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place
 from copycat_executor.domain.residency import ResidencyRules, upkeep
 from copycat_executor.hosts.host import Host

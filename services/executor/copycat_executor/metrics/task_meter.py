@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.cluster import Instance
 from copycat_telemetry.metrics import task_groups
 from copycat_telemetry.metrics.definitions import MetricGroup
 from copycat_telemetry.metrics.registry import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 
-from copycat_executor.domain.instances import Instance
 from copycat_executor.metrics import statistics
 from copycat_executor.metrics.states import StateTimes
 
@@ -22,7 +22,7 @@ class TaskMeter:
 
     def __init__(self, instance: Instance, windows: Windows, now: float) -> None:
         self.times = StateTimes(now)
-        self._tags = {"connector": instance.connector, "task": str(instance.index)}
+        self._tags = {"connector": instance.connector, "task": str(instance.task_number)}
         self._measured = statistics.Measured(windows)
         self._plugins: Sequence[pb.PluginInUse] = ()
         self._failed_at = 0.0

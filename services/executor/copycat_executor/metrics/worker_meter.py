@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_telemetry.metrics import task_groups, worker_groups
 from copycat_telemetry.metrics.registry import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.plugin import Plugin
 from copycat_executor.metrics.startups import Startups
 from copycat_executor.metrics.states import FAILED, StateTimes, state_name

@@ -15,13 +15,14 @@ from typing import TypeAlias
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError, StaleGenerationError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.domain.instances import Instance, Partition
+from copycat_executor.domain.instances import Partition
 from copycat_executor.outbox.offsets import SinkGroup
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers import messages
@@ -142,7 +143,7 @@ class Commits:
             ]
             await self._services.offset.CommitSourceOffsets(
                 pb.CommitSourceOffsetsRequest(
-                    connector=task.connector, task=task.index, generation=generation, offsets=offsets
+                    connector=task.connector, task=task.task_number, generation=generation, offsets=offsets
                 )
             )
         if batch.sink and batch.group is not None:
@@ -153,7 +154,7 @@ class Commits:
             await self._services.offset.CommitSinkOffsets(
                 pb.CommitSinkOffsetsRequest(
                     connector=task.connector,
-                    task=task.index,
+                    task=task.task_number,
                     generation=generation,
                     group_id=batch.group.id,
                     offsets=positions,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_telemetry.changes import log_change
-
-from copycat_executor.domain.instances import Instance
 
 log = logging.getLogger(__name__)
 

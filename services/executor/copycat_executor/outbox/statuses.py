@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.background.bell import Bell
-from copycat_executor.domain.instances import Instance
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.state_lines import log_state
 from copycat_executor.outbox.until_it_works import until_it_works

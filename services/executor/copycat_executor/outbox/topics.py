@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 
 from copycat.status.v1 import status_service_pb2 as pb
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.background.bell import Bell
-from copycat_executor.domain.instances import Instance
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.services import Services
 from copycat_executor.peers.transient import is_transient
@@ -65,7 +65,10 @@ class ActiveTopics:
             return
         task, (topics, since) = next(iter(self._waiting.items()))
         request = pb.ReportTopicsRequest(
-            connector=task.connector, task=task.index, topics=sorted(topics), discover_timestamp_ms=since
+            connector=task.connector,
+            task=task.task_number,
+            topics=sorted(topics),
+            discover_timestamp_ms=since,
         )
         try:
             await self._services.status.ReportTopics(request)

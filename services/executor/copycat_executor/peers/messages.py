@@ -6,10 +6,12 @@ from copycat.config.v1 import config_service_pb2
 from copycat.host.v1 import host_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_rpc.configs import config_from_proto
+from copycat_rpc.instances import instance_to_proto
 
 from copycat_executor.domain.desired import Configured
-from copycat_executor.domain.instances import Instance, Partition, Target
+from copycat_executor.domain.instances import Partition, Target
 
 TARGETS = {
     types_pb2.TARGET_STATE_UNSPECIFIED: Target.STARTED,
@@ -36,17 +38,9 @@ def configured(message: config_service_pb2.Connector) -> Configured:
     )
 
 
-def instance(message: scheduler_service_pb2.Instance) -> Instance:
-    """Read an instance."""
-    return Instance(message.connector, message.task if message.HasField("task") else None)
-
-
 def held(instance: Instance, generation: int) -> scheduler_service_pb2.Held:
     """Write what this worker holds."""
-    return scheduler_service_pb2.Held(
-        instance=scheduler_service_pb2.Instance(connector=instance.connector, task=instance.task),
-        generation=generation,
-    )
+    return scheduler_service_pb2.Held(instance=instance_to_proto(instance), generation=generation)
 
 
 def partitions(message: scheduler_service_pb2.Assignment) -> tuple[Partition, ...]:

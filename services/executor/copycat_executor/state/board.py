@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from copycat_connect.cluster import Instance
+
 from copycat_executor.background.bell import Bell
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.running import Running, RunningConnector, RunningTask
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
+from copycat_connect.cluster import Instance
+from copycat_rpc.instances import instance_from_proto
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.desired import (
@@ -17,7 +19,6 @@ from copycat_executor.domain.desired import (
     desired,
     generation_for,
 )
-from copycat_executor.domain.instances import Instance
 from copycat_executor.peers import messages
 
 ConfigChange = config_service_pb2.WatchConnectorsResponse
@@ -86,7 +87,7 @@ class Feed:
         known = self._assigned or {}
         found: dict[Instance, Assigned] = {}
         for each in snapshot:
-            instance = messages.instance(each.assignment.instance)
+            instance = instance_from_proto(each.assignment.instance)
             before = known.get(instance)
             same = before is not None and before.generation == each.assignment.generation
             found[instance] = self._assignment(before if same else None, each.assignment)
@@ -99,10 +100,10 @@ class Feed:
             return
         match message.WhichOneof("change"):
             case "assignment":
-                instance = messages.instance(message.assignment.instance)
+                instance = instance_from_proto(message.assignment.instance)
                 self._assigned[instance] = self._assignment(self._assigned.get(instance), message.assignment)
             case "removed":
-                self._assigned.pop(messages.instance(message.removed), None)
+                self._assigned.pop(instance_from_proto(message.removed), None)
         self._bell.ring()
 
     def _assignment(self, before: Assigned | None, message: scheduler_service_pb2.Assignment) -> Assigned:

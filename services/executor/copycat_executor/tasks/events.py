@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import ConnectError
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.query_engine import Queries
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.running import Phase
 from copycat_executor.hosts.host import Host
 from copycat_executor.metrics.worker_meter import WorkerMeter

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.desired import WantedTask
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.running import Phase
 from copycat_executor.hosts.host import Host
 from copycat_executor.hosts.hosts import Hosts
@@ -51,7 +51,7 @@ class TaskLife:
         """Its name on the control stream."""
         return pb.TaskRef(
             connector=self.instance.connector,
-            task=self.instance.index,
+            task=self.instance.task_number,
             generation=self.wanted.generation,
             start=self.start,
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from copycat_executor.domain.instances import Instance
+from copycat_connect.cluster import Instance
+
 from copycat_executor.domain.repeats import Deaths, after_death
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_rpc.configs import config_to_proto
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.hosts import Isolation
-from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.instances import Target
 from copycat_executor.domain.running import Phase, RunningTask
 from copycat_executor.domain.task_limit import check_task_count
 from copycat_executor.hosts.hosts import Hosts

@@ -7,10 +7,10 @@ import logging
 from collections.abc import AsyncIterator
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 
-from copycat_executor.domain.instances import Instance
 from copycat_executor.peers import messages
 from copycat_executor.peers.services import Services
 from copycat_executor.state.board import Board

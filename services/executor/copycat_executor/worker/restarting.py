@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 from copycat.config.v1 import config_service_pb2
+from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.errors import RestartFailedError, UnassignedInstanceError
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.restarts import chosen
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.outbox import statuses

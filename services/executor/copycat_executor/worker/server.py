@@ -7,11 +7,11 @@ from typing import Any
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_rpc.configs import config_from_proto
 
 from copycat_executor.children import plugin_messages
 from copycat_executor.children.connector_process import ConnectorProcess
-from copycat_executor.domain.instances import Instance
 from copycat_executor.worker.restarting import Restarting
 
 NAME = "copycat.executor.v1.ExecutorService"

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 import grpc
 from copycat.scheduler.v1.scheduler_service_pb2 import (
     Assignment,
-    Instance,
     WatchAssignmentsRequest,
     WatchAssignmentsResponse,
 )
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
+from copycat_connect.cluster import Instance
 from copycat_rpc.following import follow
+from copycat_rpc.instances import instance_from_proto
 
 #: How long the first commits after start wait for the scheduler. Then they are judged by what is known: the
 #: data plane goes on while the scheduler is away, because nothing is assigned anew without it.
@@ -29,9 +30,9 @@ class Generations:
         """Know nothing yet."""
         self._patience = patience
         self._synced = asyncio.Event()
-        self._assigned: dict[tuple[str, int], int] = {}
+        self._assigned: dict[Instance, int] = {}
         # An assignment that was taken away still bars older ones, while its own worker drains and commits.
-        self._removed: OrderedDict[tuple[str, int], int] = OrderedDict()
+        self._removed: OrderedDict[Instance, int] = OrderedDict()
 
     async def newest(self, connector: str, task: int) -> int | None:
         """Return the newest generation of a task; waits a bounded time for the very first news."""
@@ -40,7 +41,7 @@ class Generations:
                 await asyncio.wait_for(self._synced.wait(), self._patience)
             except TimeoutError:
                 self._patience = 0.0
-        key = (connector, task)
+        key = Instance(connector, task)
         return self._assigned.get(key, self._removed.get(key))
 
     async def follow(self, channel: grpc.aio.Channel) -> None:
@@ -66,22 +67,18 @@ class Generations:
             case "assignment" if message.assignment.instance.HasField("task"):
                 self._assign(message.assignment)
             case "removed" if message.removed.HasField("task"):
-                self._remove(_key(message.removed))
+                self._remove(instance_from_proto(message.removed))
             case _:
                 pass
 
     def _assign(self, assignment: Assignment) -> None:
-        key = _key(assignment.instance)
+        key = instance_from_proto(assignment.instance)
         self._removed.pop(key, None)
         self._assigned[key] = assignment.generation
 
-    def _remove(self, key: tuple[str, int]) -> None:
+    def _remove(self, key: Instance) -> None:
         generation = self._assigned.pop(key, None)
         if generation is not None:
             self._removed[key] = generation
             if len(self._removed) > REMEMBERED:
                 self._removed.popitem(last=False)
-
-
-def _key(instance: Instance) -> tuple[str, int]:
-    return instance.connector, instance.task

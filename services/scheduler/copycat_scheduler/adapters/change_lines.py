@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 
+from copycat_connect.cluster import Instance
 from copycat_telemetry.changes import log_change
 
 from copycat_scheduler.domain.commands import Reschedule
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent
-from copycat_scheduler.domain.instances import Instance
 from copycat_scheduler.domain.leases import Leases
 
 log = logging.getLogger(__name__)

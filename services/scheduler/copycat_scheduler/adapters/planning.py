@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError, NotWriterError
 from copycat_eventlog.handler import EventSourced
 
@@ -17,7 +18,6 @@ from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.statuses import Statuses
 from copycat_scheduler.domain.commands import Reschedule
 from copycat_scheduler.domain.events import SchedulerEvent, Unassigned
-from copycat_scheduler.domain.instances import Instance
 from copycat_scheduler.domain.leases import Leases, Session
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_scheduler.domain.upkeep import Upkeep, upkeep

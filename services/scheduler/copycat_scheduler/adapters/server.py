@@ -9,12 +9,13 @@ from typing import Any
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceServicer
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance, in_order
+from copycat_rpc.instances import instance_from_proto, instance_to_proto
 from copycat_serving.watching import stream_watch
 
 from copycat_scheduler.adapters.planning import Planning, SchedulerEvents
 from copycat_scheduler.domain.errors import UnnamedWorkerError
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
-from copycat_scheduler.domain.instances import Instance, in_order
 from copycat_scheduler.domain.state import SchedulerState
 
 
@@ -115,7 +116,7 @@ def _snapshot(state: SchedulerState) -> Iterator[pb.WatchAssignmentsResponse]:
 
 def _change(event: SchedulerEvent, state: SchedulerState) -> Iterable[pb.WatchAssignmentsResponse]:
     if isinstance(event, Unassigned):
-        return (pb.WatchAssignmentsResponse(removed=_instance(event.instance)),)
+        return (pb.WatchAssignmentsResponse(removed=instance_to_proto(event.instance)),)
     return (pb.WatchAssignmentsResponse(assignment=_assignment(event)),)
 
 
@@ -125,25 +126,16 @@ def _in_order(state: SchedulerState) -> Iterator[Assigned]:
 
 def _assignment(assigned: Assigned) -> pb.Assignment:
     return pb.Assignment(
-        instance=_instance(assigned.instance),
+        instance=instance_to_proto(assigned.instance),
         worker_id=assigned.worker_id,
         generation=assigned.generation,
         partitions=[types_pb2.TopicPartition(topic=t, partition=p) for t, p in assigned.partitions],
     )
 
 
-def _instance(instance: Instance) -> pb.Instance:
-    return pb.Instance(connector=instance.connector, task=instance.task)
-
-
 def _held(messages: Iterable[pb.Held]) -> dict[Instance, int]:
-    return {
-        Instance(each.instance.connector, each.instance.task if each.instance.HasField("task") else None): (
-            each.generation
-        )
-        for each in messages
-    }
+    return {instance_from_proto(each.instance): each.generation for each in messages}
 
 
 def _held_messages(held: Mapping[Instance, int]) -> list[pb.Held]:
-    return [pb.Held(instance=_instance(each), generation=held[each]) for each in in_order(held)]
+    return [pb.Held(instance=instance_to_proto(each), generation=held[each]) for each in in_order(held)]

@@ -8,9 +8,10 @@ import grpc
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_rpc.following import follow
+from copycat_rpc.instances import instance_from_proto
 
-from copycat_scheduler.domain.instances import Instance
 from copycat_scheduler.domain.upkeep import Observed, Upkeep
 
 #: What one report may carry.
@@ -84,16 +85,12 @@ class Statuses:
                 status = message.status.status
                 unassigned = status.state == types_pb2.STATE_UNASSIGNED
                 observed = Observed(status.worker_id, status.generation, unassigned)
-                self.observed[_instance(message.status)] = observed
+                self.observed[instance_from_proto(message.status)] = observed
                 self.highest = max(self.highest, status.generation)
             case "removed":
-                self.observed.pop(_instance(message.removed), None)
+                self.observed.pop(instance_from_proto(message.removed), None)
             case _:
                 pass
-
-
-def _instance(message: pb.InstanceStatus) -> Instance:
-    return Instance(message.connector, message.task if message.HasField("task") else None)
 
 
 def _unassigned(instance: Instance, status: Observed) -> pb.InstanceStatus:

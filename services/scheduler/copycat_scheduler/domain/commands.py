@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from copycat_scheduler.domain.instances import Instance, TopicPartition
+from copycat_connect.cluster import Instance
+
+from copycat_scheduler.domain.instances import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from copycat_scheduler.domain.instances import Instance, TopicPartition
+from copycat_connect.cluster import Instance
+
+from copycat_scheduler.domain.instances import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

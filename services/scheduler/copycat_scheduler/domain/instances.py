@@ -1,16 +1,8 @@
-"""What is placed: connectors and their tasks, and what a sink task reads."""
+"""What a sink task reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
-
-
-class Instance(NamedTuple):
-    """A connector, or one of its tasks."""
-
-    connector: str
-    task: int | None = None
 
 
 class TopicPartition(NamedTuple):
@@ -18,12 +10,3 @@ class TopicPartition(NamedTuple):
 
     topic: str
     partition: int
-
-
-def in_order(instances: Iterable[Instance]) -> list[Instance]:
-    """Return instances by connector, the connector itself before its tasks."""
-    return sorted(instances, key=_place)
-
-
-def _place(instance: Instance) -> tuple[str, int]:
-    return instance.connector, -1 if instance.task is None else instance.task

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import immutables
+from copycat_connect.cluster import Instance
 
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.instances import Instance
 
 #: A worker that has not heard yet of an assignment does not list it. When the assignment is taken away again,
 #: beats count as "does not run it" only after it must have heard of both.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 
+from copycat_connect.cluster import Instance, in_order
+
 from copycat_scheduler.domain.balance import Loads
-from copycat_scheduler.domain.instances import Instance, in_order
 
 
 class Placement:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import immutables
+from copycat_connect.cluster import Instance
 
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.instances import Instance
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 
+from copycat_connect.cluster import Instance, in_order
+
 from copycat_scheduler.domain.commands import Desired
-from copycat_scheduler.domain.instances import Instance, in_order
 
 
 @dataclass(frozen=True, slots=True)

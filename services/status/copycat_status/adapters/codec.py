@@ -6,6 +6,7 @@ import logging
 import re
 from typing import Any, assert_never
 
+from copycat_connect.cluster import Instance
 from copycat_eventlog.json_text import (
     MalformedError,
     read_integer,
@@ -17,7 +18,7 @@ from copycat_eventlog.json_text import (
 from copycat_eventlog.log import Record
 
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 
 log = logging.getLogger(__name__)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from copycat_connect.cluster import Instance
+
 from copycat_status.adapters.pending import concerns
 from copycat_status.domain.commands import ForgetStatuses, Report
 from copycat_status.domain.state import StatusState
-from copycat_status.domain.status import Instance, Status
+from copycat_status.domain.status import Status
 
 
 @dataclass(frozen=True, slots=True)

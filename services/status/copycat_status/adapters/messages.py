@@ -7,12 +7,14 @@ from typing import assert_never
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
+from copycat_rpc.instances import instance_from_proto
 
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
 from copycat_status.domain.errors import InvalidReportError
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.state import ConnectorFacts, StatusState
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 from copycat_status.domain.views import ConnectorStatus, list_instances, view_of
 
 STATES = {
@@ -57,7 +59,7 @@ def reports(request: pb.ReportStatusesRequest) -> tuple[Report, ...]:
     Raises:
         InvalidReportError: One has no state.
     """
-    return tuple(Report(_instance(message), _status(message)) for message in request.statuses)
+    return tuple(Report(instance_from_proto(message), _status(message)) for message in request.statuses)
 
 
 def report_topics(request: pb.ReportTopicsRequest) -> ReportTopics:
@@ -105,10 +107,6 @@ def _message(instance: Instance, status: Status | None) -> pb.InstanceStatus:
         task=instance.task,
         status=None if status is None else status_message(status),
     )
-
-
-def _instance(message: pb.InstanceStatus) -> Instance:
-    return Instance(message.connector, message.task if message.HasField("task") else None)
 
 
 def _status(message: pb.InstanceStatus) -> Status:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from copycat_connect.cluster import Instance
+
 from copycat_status.domain.commands import ForgetStatuses, Report
-from copycat_status.domain.status import Instance
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from copycat_connect.cluster import Instance
+
 from copycat_status.domain.checks import check_connector, check_task, check_topic
 from copycat_status.domain.commands import (
     ForgetStatuses,
@@ -17,7 +19,7 @@ from copycat_status.domain.commands import (
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.evolve import is_late
 from copycat_status.domain.state import ConnectorFacts, StatusState
-from copycat_status.domain.status import Instance, Status
+from copycat_status.domain.status import Status
 
 
 def decide(command: StatusCommand, state: StatusState) -> tuple[StatusEvent, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from copycat_status.domain.status import Instance, Status
+from copycat_connect.cluster import Instance
+
+from copycat_status.domain.status import Status
 
 
 @dataclass(frozen=True, slots=True)

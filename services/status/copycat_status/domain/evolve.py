@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from copycat_connect.cluster import Instance
+
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.state import NOTHING, ActiveTopic, ConnectorFacts, StatusState
-from copycat_status.domain.status import Instance, State, Status
+from copycat_status.domain.status import State, Status
 
 
 def evolve(state: StatusState, event: StatusEvent) -> StatusState:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from copycat_connect.cluster import Instance
 from immutables import Map
 
-from copycat_status.domain.status import Instance, Status
+from copycat_status.domain.status import Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
 
 
 class State(Enum):
@@ -16,17 +15,6 @@ class State(Enum):
     STOPPED = "STOPPED"
     FAILED = "FAILED"
     RESTARTING = "RESTARTING"
-
-
-class Instance(NamedTuple):
-    """What a status is about."""
-
-    connector: str
-    task: int | None = None
-    """Task index; None is the connector itself."""
-
-    def __str__(self) -> str:
-        return self.connector if self.task is None else f"{self.connector}-{self.task}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from copycat_connect.cluster import Instance
+
 from copycat_status.domain.errors import UnknownStatusError
 from copycat_status.domain.state import ConnectorFacts, StatusState
-from copycat_status.domain.status import Instance, Status
+from copycat_status.domain.status import Status
 
 
 @dataclass(frozen=True, slots=True)

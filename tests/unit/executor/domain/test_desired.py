@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from copycat_connect.cluster import Instance
 from copycat_executor.domain.desired import Assigned, Configured, assign, desired, generation_for
-from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.instances import Target
 
 ME = "127.0.0.1:9105"
 OTHER = "127.0.0.1:9205"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from copycat_connect.cluster import Instance
 from copycat_executor.domain.hosts import HostView, Isolation
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, place
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from copycat_connect.cluster import Instance
 from copycat_executor.domain.actions import (
     PublishTasks,
     SetConnectorTarget,
@@ -13,7 +14,7 @@ from copycat_executor.domain.actions import (
     StopTask,
 )
 from copycat_executor.domain.desired import NOTHING, Desired, WantedConnector, WantedTask
-from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.instances import Target
 from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.restarts import chosen
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask

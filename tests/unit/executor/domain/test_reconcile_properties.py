@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from copycat_connect.cluster import Instance
 from copycat_executor.domain.actions import (
     Action,
     PublishTasks,
@@ -15,7 +16,7 @@ from copycat_executor.domain.actions import (
     StopTask,
 )
 from copycat_executor.domain.desired import Desired, WantedConnector, WantedTask
-from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.instances import Target
 from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
 from hypothesis import given

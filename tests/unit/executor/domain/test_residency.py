@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from copycat_connect.cluster import Instance
 from copycat_executor.domain.hosts import HostView, Isolation
-from copycat_executor.domain.instances import Instance
 from copycat_executor.domain.repeats import CALM, LOST_ORDERS, QUICK_REPEATS, Deaths, after_death
 from copycat_executor.domain.residency import ResidencyRules, Upkeep, upkeep
 

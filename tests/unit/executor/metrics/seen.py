@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Instance
 from copycat_executor.background.bell import Bell
-from copycat_executor.domain.instances import Instance, Target
+from copycat_executor.domain.instances import Target
 from copycat_executor.domain.running import RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.board import Board

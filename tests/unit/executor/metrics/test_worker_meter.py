@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from copycat.types.v1 import types_pb2
-from copycat_executor.domain.instances import Instance
+from copycat_connect.cluster import Instance
 from copycat_executor.domain.plugin import Plugin
 from copycat_telemetry.metrics.catalogue import GROUPS
 from copycat_telemetry.metrics.registry import Value

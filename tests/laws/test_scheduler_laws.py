@@ -1,13 +1,12 @@
 """L1-L5 for the scheduler service."""
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.domain.commands import Desired, Reschedule
 from copycat_scheduler.domain.events import Assigned, Unassigned
 from copycat_scheduler.domain.evolve import evolve
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.plan import plan
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_testkit.laws import Subject, service_laws

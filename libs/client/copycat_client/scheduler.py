@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_rpc.instances import instance_from_proto, instance_to_proto
 
 from copycat_client.revisions import Revision
@@ -41,7 +41,7 @@ class Assignment:
     """The worker that runs it."""
     generation: int
     """Grows with every assignment ever made."""
-    partitions: tuple[tuple[str, int], ...] = ()
+    partitions: tuple[TopicPartition, ...] = ()
     """Topics and partitions a sink task reads."""
 
 
@@ -124,7 +124,7 @@ def _assignment(message: pb.Assignment) -> Assignment:
         instance=instance_from_proto(message.instance),
         worker_id=message.worker_id,
         generation=message.generation,
-        partitions=tuple((each.topic, each.partition) for each in message.partitions),
+        partitions=tuple(TopicPartition(each.topic, each.partition) for each in message.partitions),
     )
 
 

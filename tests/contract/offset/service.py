@@ -13,6 +13,7 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import (
     add_SchedulerServiceServicer_to_server,
 )
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TopicPartition
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
@@ -22,7 +23,6 @@ from copycat_offset.adapters.server import OffsetServicer
 from copycat_offset.domain.decide import decide
 from copycat_offset.domain.errors import GroupActiveError, PartitionGoneError
 from copycat_offset.domain.evolve import evolve
-from copycat_offset.domain.groups import TopicPartition
 from copycat_offset.domain.state import OffsetState
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer

@@ -3,7 +3,7 @@
 import pytest
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_offset.domain.groups import TopicPartition
+from copycat_connect.cluster import TopicPartition
 from copycat_rpc.errors import RemoteError
 
 from tests.contract.offset.service import running

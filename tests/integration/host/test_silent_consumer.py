@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
 from copycat_executor.kafka import silent_consumer

@@ -6,9 +6,9 @@ It prints the number of a caller whenever that one had an answer from the broker
 import asyncio
 import sys
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import UnavailableError
 from copycat_offset.adapters.groups import KafkaGroups
-from copycat_offset.domain.groups import TopicPartition
 
 CALLERS = 4
 PAUSE_SECONDS = 0.005

@@ -5,10 +5,10 @@ from contextlib import aclosing
 
 import pytest
 from confluent_kafka import Consumer
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import UnavailableError
 from copycat_offset.adapters.groups import KafkaGroups
 from copycat_offset.domain.errors import GroupActiveError, PartitionGoneError
-from copycat_offset.domain.groups import TopicPartition
 from copycat_testkit.kafka import create_topic, unique, wait_until
 
 

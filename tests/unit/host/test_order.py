@@ -2,8 +2,8 @@
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_TRACKING
-from copycat_connect.data.topic_partition import TopicPartition
 from copycat_executor.taskhost.order import TaskOrder, starts_paused
 from copycat_rpc.configs import config_to_proto
 

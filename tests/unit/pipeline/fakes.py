@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.data import STRING_SCHEMA, Headers, Schema, SchemaAndValue
-from copycat_connect.data.topic_partition import RecordMetadata, TopicPartition
+from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin import Converter, HeaderConverter

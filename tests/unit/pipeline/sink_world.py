@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Collection, Mapping
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.data import SinkBatch
-from copycat_connect.data.topic_partition import TopicPartition
 from copycat_connect.plugin import SinkTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy

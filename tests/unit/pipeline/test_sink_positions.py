@@ -1,6 +1,6 @@
 """How far a sink task got."""
 
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 from copycat_executor.pipeline.sink.positions import SinkPositions
 
 from tests.unit.pipeline.fakes import FakeMessage

@@ -2,7 +2,7 @@
 
 import pytest
 from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Header, SourceBatch, SourceRecord
-from copycat_connect.data.topic_partition import RecordMetadata
+from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Predicate, Transformation
 from copycat_executor.pipeline.records.chain import Chain

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError
 from copycat_scheduler.adapters.clusters import ClusterCatalogs
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.partitions import Subscription
 
 HOME = Subscription(frozenset({"t"}))

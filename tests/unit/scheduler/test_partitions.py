@@ -1,7 +1,7 @@
 """What sinks read."""
 
 import pytest
-from copycat_scheduler.domain.instances import TopicPartition
+from copycat_connect.cluster import TopicPartition
 from copycat_scheduler.domain.partitions import Subscription, divide, partitions_of, subscription_of
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,10 +1,9 @@
 """The plan, case by case."""
 
 import pytest
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_scheduler.domain.commands import Desired, Reschedule
 from copycat_scheduler.domain.events import Assigned, Unassigned
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.plan import plan
 from copycat_scheduler.domain.state import SchedulerState
 from immutables import Map

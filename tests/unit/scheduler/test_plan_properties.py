@@ -1,8 +1,7 @@
 """The plan under anything that may happen to a cluster, in any order and at any pace."""
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_scheduler.domain.commands import Desired
-from copycat_scheduler.domain.instances import TopicPartition
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule

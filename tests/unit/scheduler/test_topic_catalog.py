@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import UnavailableError
 from copycat_scheduler.adapters.topics import TopicCatalog
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.partitions import Subscription
 from copycat_serving.beside import beside
 

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from copycat_connect.cluster.instance import Instance, in_order
+from copycat_connect.cluster.topic_partition import TopicPartition
 
-__all__ = ["Instance", "in_order"]
+__all__ = ["Instance", "TopicPartition", "in_order"]

@@ -1,5 +1,6 @@
 """The data model: schemas, structs, records, headers and batches."""
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch, SourceBatch
 from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.headers import Header, Headers
@@ -13,6 +14,7 @@ from copycat_connect.data.logical import (
     decimal_schema,
 )
 from copycat_connect.data.projection import SchemaProjectionError, project
+from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
 from copycat_connect.data.schema import (
     BOOLEAN_SCHEMA,
@@ -40,7 +42,6 @@ from copycat_connect.data.schema import (
 from copycat_connect.data.schema_and_value import NULL, SchemaAndValue
 from copycat_connect.data.schema_builder import SchemaBuilder, SchemaBuilderError
 from copycat_connect.data.struct import Struct
-from copycat_connect.data.topic_partition import RecordMetadata, TopicPartition
 from copycat_connect.data.validation import validate_value
 from copycat_connect.data.value import ConnectValue
 

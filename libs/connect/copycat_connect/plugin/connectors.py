@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.values import ConfigValue
-from copycat_connect.data.topic_partition import TopicPartition
 from copycat_connect.plugin.contexts import ConnectorContext, SourceOffset, SourcePartition
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.records import SinkRecord, SourceRecord
-from copycat_connect.data.topic_partition import TopicPartition
 
 SourcePartition = Mapping[str, Any]
 SourceOffset = Mapping[str, Any]

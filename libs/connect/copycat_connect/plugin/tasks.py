@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch, SourceBatch
+from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.records import SourceRecord
-from copycat_connect.data.topic_partition import RecordMetadata, TopicPartition
 from copycat_connect.plugin.contexts import SinkTaskContext, SourceTaskContext
 
 

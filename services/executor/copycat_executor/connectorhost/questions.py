@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.plugin.errors import UnlistedPluginError
 from copycat_connect.plugin.spec import LISTED, PluginKind
 from copycat_connect.plugin.versions import version_range

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 
-from copycat_executor.domain.instances import Config, Partition, Target
+from copycat_executor.domain.instances import Config, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Assigned:
     generation: int
     since: int
     """The first generation of this worker's unbroken hold on the instance."""
-    partitions: tuple[Partition, ...] = ()
+    partitions: tuple[TopicPartition, ...] = ()
     """What a sink task reads."""
 
 
@@ -59,7 +59,7 @@ class WantedTask:
     task_count: int
     target: Target
     generation: int
-    partitions: tuple[Partition, ...]
+    partitions: tuple[TopicPartition, ...]
     settled: bool
     """False while a new task set is being made: a running task keeps what it has until then."""
 
@@ -76,7 +76,7 @@ NOTHING = Desired({}, {})
 
 
 def assign(
-    before: Assigned | None, worker_id: str, generation: int, partitions: tuple[Partition, ...]
+    before: Assigned | None, worker_id: str, generation: int, partitions: tuple[TopicPartition, ...]
 ) -> Assigned:
     """Return the assignment that follows `before` in the log.
 

@@ -9,9 +9,6 @@ from typing import TypeAlias
 Config: TypeAlias = Mapping[str, str | None]
 """A raw configuration; `${...}` placeholders are never resolved in this room."""
 
-Partition: TypeAlias = tuple[str, int]
-"""A Kafka topic partition."""
-
 
 class Target(Enum):
     """What a user wants a connector to do."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 
-from copycat_executor.domain.instances import Config, Partition, Target
+from copycat_executor.domain.instances import Config, Target
 
 
 class Phase(Enum):
@@ -49,7 +49,7 @@ class RunningTask:
 
     connector_config: Config
     task_config: Config
-    partitions: tuple[Partition, ...]
+    partitions: tuple[TopicPartition, ...]
     generation: int
     target: Target
     """The target state it was last told."""

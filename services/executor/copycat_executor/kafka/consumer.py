@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_executor.kafka.brokers import KEY, check_brokers

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
-from copycat_connect.data.topic_partition import RecordMetadata
+from copycat_connect.data.record_metadata import RecordMetadata
 
 from copycat_executor.kafka.brokers import KEY, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig

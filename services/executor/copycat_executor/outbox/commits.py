@@ -15,14 +15,13 @@ from typing import TypeAlias
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_connect.errors import CopycatError, StaleGenerationError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.domain.instances import Partition
 from copycat_executor.outbox.offsets import SinkGroup
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers import messages
@@ -43,7 +42,7 @@ class _Waiting:
     generation: int = 0
     group: SinkGroup | None = None
     source: dict[bytes, bytes | None] = field(default_factory=dict)
-    sink: dict[Partition, int] = field(default_factory=dict)
+    sink: dict[TopicPartition, int] = field(default_factory=dict)
     replies: list[tuple[host_pb.TaskRef, int, Reply]] = field(default_factory=list)
 
     def add(self, ack: host_pb.Acknowledged, group: SinkGroup, reply: Reply) -> None:
@@ -52,7 +51,7 @@ class _Waiting:
         for each in ack.source_offsets:
             self.source[each.partition] = each.offset if each.HasField("offset") else None
         for position in ack.sink_offsets:
-            self.sink[(position.topic, position.partition)] = position.offset
+            self.sink[TopicPartition(position.topic, position.partition)] = position.offset
         self.replies.append((ack.task, ack.sequence, reply))
 
     def answer(self, error: str = "", *, stale: bool = False) -> None:

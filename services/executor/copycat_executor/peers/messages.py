@@ -6,12 +6,12 @@ from copycat.config.v1 import config_service_pb2
 from copycat.host.v1 import host_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.instances import instance_to_proto
 
 from copycat_executor.domain.desired import Configured
-from copycat_executor.domain.instances import Partition, Target
+from copycat_executor.domain.instances import Target
 
 TARGETS = {
     types_pb2.TARGET_STATE_UNSPECIFIED: Target.STARTED,
@@ -43,9 +43,9 @@ def held(instance: Instance, generation: int) -> scheduler_service_pb2.Held:
     return scheduler_service_pb2.Held(instance=instance_to_proto(instance), generation=generation)
 
 
-def partitions(message: scheduler_service_pb2.Assignment) -> tuple[Partition, ...]:
+def partitions(message: scheduler_service_pb2.Assignment) -> tuple[TopicPartition, ...]:
     """Read what a sink task is to read."""
-    return tuple((each.topic, each.partition) for each in message.partitions)
+    return tuple(TopicPartition(each.topic, each.partition) for each in message.partitions)
 
 
 def task_of(ref: host_service_pb2.TaskRef) -> Instance:

@@ -8,7 +8,7 @@ from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 
 from copycat_executor.pipeline.task.link import TaskState
 from copycat_executor.pipeline.task.measures import Measure

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config import ConfigDef, ConfigKey
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.secrets import Secrets
-from copycat_connect.data.topic_partition import TopicPartition
 from copycat_rpc.configs import config_from_proto
 
 Config = Mapping[str, str | None]

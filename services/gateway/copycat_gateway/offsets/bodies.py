@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.java import to_text
 
 from copycat_gateway.bodies import Json, OffsetEntry, clean
@@ -72,7 +73,7 @@ def _sink_change(entry: OffsetEntry) -> SinkChange:
     return SinkChange(topic, partition, offset)
 
 
-def _topic_partition(fields: Mapping[str, Json]) -> tuple[str, int]:
+def _topic_partition(fields: Mapping[str, Json]) -> TopicPartition:
     if KAFKA_TOPIC not in fields or KAFKA_PARTITION not in fields:
         raise BadRequestError(
             "The partition for a sink connector offset must contain the keys"
@@ -94,7 +95,7 @@ def _topic_partition(fields: Mapping[str, Json]) -> tuple[str, int]:
         raise BadRequestError("Kafka topic names may not be empty: write the topic's name as 'kafka_topic'")
     if partition < 0:
         raise BadRequestError(f"Kafka partitions may not be negative, got {partition} of topic {topic}")
-    return topic, partition
+    return TopicPartition(topic, partition)
 
 
 def _integer(text: str, bounds: range) -> int | None:

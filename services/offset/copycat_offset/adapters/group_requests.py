@@ -10,8 +10,7 @@ from aiokafka.protocol.admin import DeleteGroupsRequest
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.commit import OffsetCommitRequest, OffsetFetchRequest
 from aiokafka.protocol.types import Array, Int16, Int32, Schema, String
-
-from copycat_offset.domain.groups import TopicPartition
+from copycat_connect.cluster import TopicPartition
 
 V = TypeVar("V")
 #: A commit from outside of the group: no member, and the brokers' own retention.

@@ -15,6 +15,7 @@ from aiokafka.errors import (
     for_code,
 )
 from aiokafka.protocol.api import Request
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.client_overrides import CLIENT_ID, REQUEST_TIMEOUT
 from copycat_connect.errors import ConfigError, CopycatError, UnavailableError
 from copycat_connect.retry import RetryPolicy
@@ -23,7 +24,6 @@ from copycat_eventlog.clients import aiokafka_config, read_security, silence_cli
 from copycat_offset.adapters import group_requests as requests
 from copycat_offset.adapters.coordinators import REQUEST_SECONDS, Coordinators
 from copycat_offset.domain.errors import GroupActiveError, GroupError, PartitionGoneError
-from copycat_offset.domain.groups import TopicPartition
 
 T = TypeVar("T")
 

@@ -10,6 +10,7 @@ from typing import Any
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceServicer
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TopicPartition
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Log
 from copycat_rpc.configs import config_from_proto
@@ -21,7 +22,6 @@ from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffse
 from copycat_offset.domain.decide import check_generation
 from copycat_offset.domain.errors import OffsetFormatError, PartitionGoneError
 from copycat_offset.domain.events import OffsetEvent
-from copycat_offset.domain.groups import TopicPartition
 from copycat_offset.domain.maps import check_partition
 from copycat_offset.domain.state import OffsetState
 from copycat_offset.domain.views import all_offsets, offsets_of

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-
-class TopicPartition(NamedTuple):
-    """A Kafka topic partition."""
-
-    topic: str
-    partition: int
+from copycat_connect.cluster import TopicPartition
 
 
 class ConsumerGroups(Protocol):

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError, UnavailableError
 
 from copycat_scheduler.adapters.topics import KafkaTopics, ReadTopics, TopicCatalog
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.partitions import Subscription
 
 Cluster = tuple[tuple[str, str], ...]

@@ -10,11 +10,10 @@ import json
 import logging
 from typing import Any
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_eventlog.log import Record
 
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
-from copycat_scheduler.domain.instances import TopicPartition
 
 log = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import grpc
 from copycat.config.v1.config_service_pb2 import Connector, WatchConnectorsRequest, WatchConnectorsResponse
 from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.client_overrides import other_cluster
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError
@@ -16,7 +17,6 @@ from copycat_rpc.configs import config_from_proto
 from copycat_rpc.following import follow
 
 from copycat_scheduler.domain.commands import Desired
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.partitions import TOPICS, TOPICS_REGEX, Subscription, subscription_of
 
 log = logging.getLogger(__name__)

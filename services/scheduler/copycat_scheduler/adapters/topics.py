@@ -11,10 +11,10 @@ from typing import TypeAlias, TypeVar
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._metadata import ClusterMetadata
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import UnavailableError
 from copycat_eventlog.clients import librdkafka_config, read_security
 
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.partitions import Subscription, partitions_of
 
 log = logging.getLogger(__name__)

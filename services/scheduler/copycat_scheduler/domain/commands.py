@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from copycat_connect.cluster import Instance
-
-from copycat_scheduler.domain.instances import TopicPartition
+from copycat_connect.cluster import Instance, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

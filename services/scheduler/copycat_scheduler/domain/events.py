@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from copycat_connect.cluster import Instance
-
-from copycat_scheduler.domain.instances import TopicPartition
+from copycat_connect.cluster import Instance, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

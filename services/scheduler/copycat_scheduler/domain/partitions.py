@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.config.java_regex import compile_java_regex
 
 from copycat_scheduler.domain.balance import Loads
-from copycat_scheduler.domain.instances import TopicPartition
 
 TOPICS = "topics"
 TOPICS_REGEX = "topics.regex"

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from copycat_connect.cluster import Instance, in_order
+from copycat_connect.cluster import Instance, TopicPartition, in_order
 
 from copycat_scheduler.domain.commands import Desired, Reschedule
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
-from copycat_scheduler.domain.instances import TopicPartition
 from copycat_scheduler.domain.partitions import divide
 from copycat_scheduler.domain.placement import Placement
 from copycat_scheduler.domain.state import SchedulerState

@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from copycat_connect.config import ConfigDef
-from copycat_connect.data import ConnectRecord, SinkBatch, SourceRecord
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.data import ConnectRecord, SinkBatch, SourceRecord, TopicPartition
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import (
     PluginKind,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_executor.domain.desired import Assigned, Configured, assign, desired, generation_for
 from copycat_executor.domain.instances import Target
 
@@ -40,8 +40,8 @@ def test_a_stopped_connector_is_wanted_but_its_tasks_are_not() -> None:
 
 
 def test_a_new_generation_on_the_same_worker_continues_its_hold() -> None:
-    second = assign(assign(None, ME, 3, ()), ME, 7, (("t", 0),))
-    assert second == Assigned(ME, 7, since=3, partitions=(("t", 0),))
+    second = assign(assign(None, ME, 3, ()), ME, 7, (TopicPartition("t", 0),))
+    assert second == Assigned(ME, 7, since=3, partitions=(TopicPartition("t", 0),))
     assert generation_for(3, second, ME) == 7
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_executor.domain.actions import (
     PublishTasks,
     SetConnectorTarget,
@@ -124,7 +124,7 @@ def test_a_running_task_keeps_its_configuration_until_the_new_task_set_is_publis
 
 
 def test_a_sink_task_with_other_partitions_is_restarted() -> None:
-    assert of_task(wanted_task(partitions=(("t", 0),)), runs_task()) == (StopTask(TASK),)
+    assert of_task(wanted_task(partitions=(TopicPartition("t", 0),)), runs_task()) == (StopTask(TASK),)
 
 
 def test_a_task_leaves_a_retiring_host() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final
 
-from copycat_connect.data.topic_partition import RecordMetadata
+from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipeline.records.letters import Letter, LetterOf

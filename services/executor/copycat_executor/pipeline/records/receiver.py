@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 
 
 class KafkaMessage(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from copycat_connect.data.topic_partition import RecordMetadata
+from copycat_connect.data.record_metadata import RecordMetadata
 
 KafkaHeaders = Sequence[tuple[str, bytes | None]]
 Done = Callable[[RecordMetadata | None, Exception | None], None]

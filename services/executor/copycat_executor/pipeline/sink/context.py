@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin.contexts import ErrantRecordReporter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from copycat_connect.data.topic_partition import TopicPartition
+from copycat_connect.cluster import TopicPartition
 
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch
-from copycat_connect.data.topic_partition import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin.tasks import SinkTask
 

@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from copycat_connect.data.batches import SourceBatch
+from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import Schema
-from copycat_connect.data.topic_partition import RecordMetadata
 from copycat_connect.data.value import ConnectValue
 
 from copycat_executor.pipeline.records.chain import Chain, ChangedValues

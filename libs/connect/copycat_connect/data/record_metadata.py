@@ -1,17 +1,8 @@
-"""The name of a Kafka partition."""
+"""Where a record went."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-
-class TopicPartition(NamedTuple):
-    """A partition of a Kafka topic."""
-
-    topic: str
-    """Topic name."""
-    partition: int
-    """Partition number, from 0."""
 
 
 class RecordMetadata(NamedTuple):

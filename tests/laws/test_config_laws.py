@@ -27,8 +27,8 @@ from copycat_config.domain.events import (
 )
 from copycat_config.domain.evolve import evolve
 from copycat_config.domain.state import ConfigState
-from copycat_config.domain.target_state import TargetState
 from copycat_config.domain.views import ConnectorView, list_connectors
+from copycat_connect.cluster import TargetState
 from copycat_connect.errors import CopycatError
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record

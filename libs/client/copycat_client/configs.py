@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING
 
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
-from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TargetState
 from copycat_rpc.configs import config_to_proto
+from copycat_rpc.target_states import target_state_to_proto
 
-from copycat_client.connectors import (
-    Connector,
-    ConnectorChange,
-    TargetState,
-    connector_change,
-    connector_of,
-)
+from copycat_client.connectors import Connector, ConnectorChange, connector_change, connector_of
 from copycat_client.instances import Config
 from copycat_client.revisions import At, Revision, revision_message, revision_of
 from copycat_client.watching import Watch, watch
@@ -71,7 +66,7 @@ class Configs:
         request = pb.PutConnectorRequest(
             name=name,
             config=config_to_proto(config),
-            initial_state=_target(initial_state),
+            initial_state=target_state_to_proto(initial_state),
             create_only=create_only,
         )
         reply = await self._stub.PutConnector(request, timeout=timeout)
@@ -94,7 +89,7 @@ class Configs:
         Raises:
             RemoteError: connector.unknown.
         """
-        request = pb.SetTargetStateRequest(name=name, target_state=_target(state))
+        request = pb.SetTargetStateRequest(name=name, target_state=target_state_to_proto(state))
         return revision_of((await self._stub.SetTargetState(request, timeout=timeout)).revision)
 
     async def put_task_configs(
@@ -188,7 +183,3 @@ class Configs:
             item=lambda message: connector_of(message.connector),
             change=connector_change,
         )
-
-
-def _target(state: TargetState | None) -> types_pb2.TargetState.ValueType:
-    return types_pb2.TARGET_STATE_UNSPECIFIED if state is None else state.value

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TypeAlias, assert_never
 
 from copycat.config.v1 import config_service_pb2 as pb
-from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TargetState
 from copycat_rpc.configs import config_from_proto
+from copycat_rpc.target_states import target_state_from_proto
 
 from copycat_client.instances import Config
-
-
-class TargetState(Enum):
-    """What a user wants a connector to do."""
-
-    STARTED = types_pb2.TARGET_STATE_STARTED
-    PAUSED = types_pb2.TARGET_STATE_PAUSED
-    STOPPED = types_pb2.TARGET_STATE_STOPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,7 @@ def connector_of(message: pb.Connector) -> Connector:
     return Connector(
         name=message.name,
         config=config_from_proto(message.config),
-        target_state=TargetState(message.target_state),
+        target_state=target_state_from_proto(message.target_state) or TargetState.STARTED,
         tasks=tuple(map(config_from_proto, message.tasks)),
         inconsistent=message.inconsistent,
         tasks_outdated=message.tasks_outdated,

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from copycat_client.client import CopycatClient
-from copycat_client.connectors import TargetState
+from copycat_connect.cluster import TargetState
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.role import read_properties
 

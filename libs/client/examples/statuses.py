@@ -8,10 +8,9 @@ from contextlib import aclosing
 from pathlib import Path
 
 from copycat_client.client import CopycatClient
-from copycat_client.connectors import TargetState
 from copycat_client.statuses import InstanceStatus, State
 from copycat_client.watching import Change, Snapshot, Stale
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TargetState
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.role import read_properties
 

@@ -8,9 +8,10 @@ from contextlib import aclosing
 from pathlib import Path
 
 from copycat_client.client import CopycatClient
-from copycat_client.connectors import Removed, TargetState
+from copycat_client.connectors import Removed
 from copycat_client.revisions import Revision
 from copycat_client.watching import Change, Snapshot
+from copycat_connect.cluster import TargetState
 from copycat_connect.errors import UnavailableError
 from copycat_rpc.role import read_properties
 

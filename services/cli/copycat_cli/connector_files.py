@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from copycat_connect.cluster import INITIAL_STATES
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError
 
@@ -14,7 +15,6 @@ from copycat_cli.errors import ConnectorFileError
 
 STDIN = Path("-")
 NAME, CONFIG, INITIAL_STATE = "name", "config", "initial_state"
-INITIAL_STATES = ("RUNNING", "PAUSED", "STOPPED")
 ASKED = (NAME, CONFIG, INITIAL_STATE)
 #: What answers about a connector have besides; so that what was shown can be given back.
 ANSWERED = ("tasks", "type", "status", "topics")

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from copycat_connect.cluster import INITIAL_STATES, TargetState
+
 from copycat_gateway.errors import FailedRequestError, TooLargeError
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -20,7 +22,6 @@ StringMap = dict[str, str | None]
 
 CREATE_FIELDS: Final = ("name", "config", "initial_state")
 BLANK: Final = "".join(map(chr, range(0x21)))  # what Java's trim() removes
-INITIAL_STATES: Final = ("RUNNING", "PAUSED", "STOPPED")
 MAX_KEYS: Final = 10_000
 """Keys of a configuration. A large one has some hundred; each costs every process on its way a moment."""
 MAX_VALUES: Final = 50_000
@@ -42,8 +43,8 @@ class CreateRequest:
     """Trimmed; empty when missing."""
     config: StringMap
     """As given, a null value kept."""
-    initial_state: str
-    """RUNNING, PAUSED or STOPPED."""
+    initial_state: TargetState
+    """What the connector is to do at first; to run, when the body does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def create_request(payload: bytes) -> CreateRequest:
     return CreateRequest(
         name=(name or "").strip(BLANK),
         config=_strings(fields.get("config"), "'config'"),
-        initial_state=(state or INITIAL_STATES[0]).upper(),
+        initial_state=TargetState.STARTED if state is None else INITIAL_STATES[state.upper()],
     )
 
 

@@ -8,11 +8,12 @@ from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
-from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TargetState
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.target_states import target_state_to_proto
 
 from copycat_gateway.bodies import StringMap
 from copycat_gateway.changes import log_request
@@ -31,11 +32,6 @@ from copycat_gateway.views.plugins import validation_summary
 
 NAME: Final = "name"
 CLASS: Final = "connector.class"
-INITIAL_STATE: Final = {
-    "RUNNING": types_pb2.TARGET_STATE_UNSPECIFIED,  # the absence of a target state says as much
-    "PAUSED": types_pb2.TARGET_STATE_PAUSED,
-    "STOPPED": types_pb2.TARGET_STATE_STOPPED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ async def register(
     name: str,
     config: StringMap,
     *,
-    initial_state: str = "RUNNING",
+    initial_state: TargetState = TargetState.STARTED,
     create_only: bool = False,
 ) -> Registered:
     """Validate a complete configuration and write it.
@@ -82,7 +78,8 @@ async def register(
     request = config_pb2.PutConnectorRequest(
         name=name,
         config=config_to_proto(config),
-        initial_state=INITIAL_STATE[initial_state],
+        # STARTED is not written: the absence of a target state says as much
+        initial_state=target_state_to_proto(None if initial_state is TargetState.STARTED else initial_state),
         create_only=create_only,
     )
     exists = ConflictError(f"Connector {name} already exists")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from copycat_client.client import CopycatClient
-from copycat_client.connectors import Connector, LoggerLevelSet, Removed, RestartRequested, TargetState
+from copycat_client.connectors import Connector, LoggerLevelSet, Removed, RestartRequested
 from copycat_client.revisions import Revision
 from copycat_client.watching import Change, Snapshot, Stale
 from copycat_config.adapters.codec import ConfigCodec
@@ -17,6 +17,7 @@ from copycat_config.adapters.server import register
 from copycat_config.domain.decide import decide
 from copycat_config.domain.evolve import evolve
 from copycat_config.domain.state import ConfigState
+from copycat_connect.cluster import TargetState
 from copycat_connect.errors import UnavailableError
 from copycat_embedded.ports import free_ports
 from copycat_eventlog.decider import Decider

@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 from copycat_client.client import CopycatClient
-from copycat_client.connectors import Connector, TargetState
+from copycat_client.connectors import Connector
 from copycat_client.statuses import State
 from copycat_client.watching import Change
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TargetState
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SourceConnector
 from copycat_testkit.conformance import FakeSourceContext

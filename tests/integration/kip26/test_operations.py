@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 from copycat_client.client import CopycatClient
-from copycat_client.connectors import TargetState
 from copycat_client.statuses import State
+from copycat_connect.cluster import TargetState
 from copycat_testkit.kafka import unique
 from copycat_testkit.system import CopycatUp
 

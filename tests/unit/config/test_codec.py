@@ -18,7 +18,7 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.target_state import TargetState
+from copycat_connect.cluster import TargetState
 from copycat_eventlog.log import Record
 
 CODEC = ConfigCodec()

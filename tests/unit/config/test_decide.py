@@ -34,7 +34,7 @@ from copycat_config.domain.events import (
 )
 from copycat_config.domain.evolve import evolve
 from copycat_config.domain.state import ConfigState
-from copycat_config.domain.target_state import TargetState
+from copycat_connect.cluster import TargetState
 
 CONFIG: Config = {"connector.class": "FileStreamSource", "tasks.max": "2"}
 CHANGED: Config = {**CONFIG, "value.converter": "StringConverter"}

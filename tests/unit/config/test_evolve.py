@@ -18,8 +18,8 @@ from copycat_config.domain.events import (
 )
 from copycat_config.domain.evolve import evolve
 from copycat_config.domain.state import ConfigState
-from copycat_config.domain.target_state import TargetState
 from copycat_config.domain.views import ConnectorView, find_connector, get_connector, list_connectors
+from copycat_connect.cluster import TargetState
 
 CONFIG: Config = {"connector.class": "FileStreamSource"}
 CHANGED: Config = {"connector.class": "FileStreamSource", "batch.size": "5"}

@@ -1,4 +1,4 @@
-from copycat_connect.cluster import Instance, in_order
+from copycat_connect.cluster import INITIAL_STATES, Instance, TargetState, in_order
 
 
 def test_a_connector_is_named_by_itself_and_a_task_with_its_number() -> None:
@@ -10,3 +10,11 @@ def test_a_connector_comes_before_its_tasks_and_tasks_come_by_number() -> None:
     given = [Instance("b"), Instance("a", 10), Instance("a", 9), Instance("a")]
 
     assert in_order(given) == [Instance("a"), Instance("a", 9), Instance("a", 10), Instance("b")]
+
+
+def test_the_initial_states_of_a_request_are_target_states_but_for_running() -> None:
+    assert dict(INITIAL_STATES) == {
+        "RUNNING": TargetState.STARTED,
+        "PAUSED": TargetState.PAUSED,
+        "STOPPED": TargetState.STOPPED,
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from copycat_connect.cluster import TargetState
 from copycat_gateway.bodies import MAX_KEYS, MAX_VALUES, create_request, offset_entries, string_map
 from copycat_gateway.errors import FailedRequestError, TooLargeError
 
@@ -45,7 +46,7 @@ def test_only_blanks_and_control_characters_are_trimmed_off_a_name() -> None:
 def test_a_missing_name_is_empty_and_a_missing_state_is_running() -> None:
     request = create_request(b'{"config":{"k":"v"}}')
 
-    assert (request.name, request.config, request.initial_state) == ("", {"k": "v"}, "RUNNING")
+    assert (request.name, request.config, request.initial_state) == ("", {"k": "v"}, TargetState.STARTED)
 
 
 def test_offset_entries_keep_numbers_and_nulls() -> None:

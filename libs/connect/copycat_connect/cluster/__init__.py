@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copycat_connect.cluster.instance import Instance, in_order
+from copycat_connect.cluster.target_state import INITIAL_STATES, TargetState
 from copycat_connect.cluster.topic_partition import TopicPartition
 
-__all__ = ["Instance", "TopicPartition", "in_order"]
+__all__ = ["INITIAL_STATES", "Instance", "TargetState", "TopicPartition", "in_order"]

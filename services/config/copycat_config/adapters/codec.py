@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, assert_never
 
+from copycat_connect.cluster import TargetState
 from copycat_eventlog.json_text import MalformedError, write_json
 from copycat_eventlog.log import Record
 
@@ -23,7 +24,6 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.target_state import TargetState
 
 log = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from copycat.config.v1 import config_service_pb2 as pb
-from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConfigError
 from copycat_rpc.configs import config_from_proto, config_to_proto
+from copycat_rpc.target_states import target_state_from_proto, target_state_to_proto
 
 from copycat_config.domain.commands import PutConnector, PutTaskConfigs, SetTargetState
 from copycat_config.domain.events import (
@@ -25,15 +25,7 @@ from copycat_config.domain.events import (
     TasksFenced,
 )
 from copycat_config.domain.state import ConfigState, ConnectorFacts
-from copycat_config.domain.target_state import TargetState
 from copycat_config.domain.views import ConnectorView, find_connector, list_connectors, view_of
-
-TARGETS = {
-    types_pb2.TARGET_STATE_STARTED: TargetState.STARTED,
-    types_pb2.TARGET_STATE_PAUSED: TargetState.PAUSED,
-    types_pb2.TARGET_STATE_STOPPED: TargetState.STOPPED,
-}
-MESSAGES = {target: number for number, target in TARGETS.items()}
 
 
 def connector_message(view: ConnectorView) -> pb.Connector:
@@ -41,7 +33,7 @@ def connector_message(view: ConnectorView) -> pb.Connector:
     return pb.Connector(
         name=view.name,
         config=config_to_proto(view.config),
-        target_state=MESSAGES[view.target],
+        target_state=target_state_to_proto(view.target),
         tasks=[config_to_proto(task) for task in view.tasks],
         inconsistent=view.inconsistent,
         tasks_outdated=view.tasks_outdated,
@@ -60,7 +52,7 @@ def put_connector(request: pb.PutConnectorRequest) -> PutConnector:
     return PutConnector(
         request.name,
         config_from_proto(request.config),
-        TARGETS.get(request.initial_state),
+        target_state_from_proto(request.initial_state),
         request.create_only,
     )
 
@@ -71,7 +63,7 @@ def set_target_state(request: pb.SetTargetStateRequest) -> SetTargetState:
     Raises:
         ConfigError: It names no target state.
     """
-    target = TARGETS.get(request.target_state)
+    target = target_state_from_proto(request.target_state)
     if target is None:
         message = "target_state is missing: set STARTED, PAUSED or STOPPED"
         raise ConfigError(message)

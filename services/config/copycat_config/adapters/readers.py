@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from copycat_connect.cluster import TargetState
 from copycat_eventlog.json_text import MalformedError, read_integer, read_object, read_text
 
 from copycat_config.domain.events import (
@@ -22,7 +23,6 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.target_state import TargetState
 
 TASK = re.compile(r"(?P<connector>.*)-(?P<index>\+?[0-9]+)", re.DOTALL)
 INT32_MAX = 2**31 - 1

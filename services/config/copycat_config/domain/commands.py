@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from copycat_connect.cluster import TargetState
+
 from copycat_config.domain.events import Config
-from copycat_config.domain.target_state import TargetState
 
 
 @dataclass(frozen=True, slots=True)

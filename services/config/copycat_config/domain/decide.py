@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from copycat_connect.cluster import TargetState
+
 from copycat_config.domain.commands import (
     ConfigCommand,
     DeleteConnector,
@@ -32,7 +34,6 @@ from copycat_config.domain.events import (
 )
 from copycat_config.domain.names import check_name
 from copycat_config.domain.state import ConfigState, ConnectorFacts
-from copycat_config.domain.target_state import TargetState
 
 
 def decide(command: ConfigCommand, state: ConfigState) -> tuple[ConfigEvent, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from copycat_config.domain.target_state import TargetState
+from copycat_connect.cluster import TargetState
 
 Config: TypeAlias = Mapping[str, str | None]
 """A configuration as it was given, placeholders unresolved; equal whatever its order; never changed."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from copycat_connect.cluster import TargetState
 from immutables import Map
 
 from copycat_config.domain.events import Config
-from copycat_config.domain.target_state import TargetState
 
 
 @dataclass(frozen=True, slots=True)

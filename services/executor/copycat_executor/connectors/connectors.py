@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TargetState
 from copycat_connect.errors import CopycatError
 
 from copycat_executor.background.jobs import Jobs
@@ -15,7 +16,6 @@ from copycat_executor.connectors.calls import ConnectorCalls
 from copycat_executor.connectors.lives import ConnectorLife
 from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.domain.desired import WantedConnector
-from copycat_executor.domain.instances import Target
 from copycat_executor.domain.running import Phase, RunningConnector
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox import statuses
@@ -27,9 +27,9 @@ from copycat_executor.state.feed import Feed
 log = logging.getLogger(__name__)
 
 STATES = {
-    Target.STARTED: statuses.RUNNING,
-    Target.PAUSED: statuses.PAUSED,
-    Target.STOPPED: statuses.STOPPED,
+    TargetState.STARTED: statuses.RUNNING,
+    TargetState.PAUSED: statuses.PAUSED,
+    TargetState.STOPPED: statuses.STOPPED,
 }
 
 
@@ -65,7 +65,7 @@ class Connectors:
         self._meter.begins(life.instance)
         self._spawn(life, self._reach(life, wanted.target))
 
-    def set_target(self, name: str, target: Target) -> None:
+    def set_target(self, name: str, target: TargetState) -> None:
         """Pause, resume or stop a connector that stays here."""
         self._board.change_connector(name, target=target, changing=True)
         life = self._lives[name]
@@ -112,10 +112,10 @@ class Connectors:
         life.jobs.add(task)
         task.add_done_callback(life.jobs.discard)
 
-    async def _reach(self, life: ConnectorLife, target: Target) -> None:
+    async def _reach(self, life: ConnectorLife, target: TargetState) -> None:
         """Reach a target state from a connector that does not run."""
         try:
-            if target is Target.STARTED:
+            if target is TargetState.STARTED:
                 await self._calls.start(life)
             else:
                 await self._know_plugin(life)
@@ -131,16 +131,16 @@ class Connectors:
         except CopycatError as error:
             log.warning("connector %s has no plugin here: %s", life.name, error)
 
-    async def _change(self, life: ConnectorLife, target: Target) -> None:
+    async def _change(self, life: ConnectorLife, target: TargetState) -> None:
         life.cancel_jobs()
         self._board.change_connector(life.name, publishing=False)
-        if target is Target.STARTED:
+        if target is TargetState.STARTED:
             await self._reach(life, target)
             return
         try:
             await self._calls.stop(life)
         except CopycatError as error:
-            if target is Target.PAUSED:
+            if target is TargetState.PAUSED:
                 self._failed(life, _trace(error))
                 return
             log.warning("connector %s failed to stop: %s", life.name, error)
@@ -175,10 +175,10 @@ class Connectors:
             life.cancel_jobs()
             self._failed(life, trace)
 
-    def _settled(self, life: ConnectorLife, target: Target) -> None:
+    def _settled(self, life: ConnectorLife, target: TargetState) -> None:
         self._report(life, STATES[target])
         self._board.change_connector(
-            life.name, phase=Phase.SETTLED, changing=False, publish_due=target is Target.STARTED
+            life.name, phase=Phase.SETTLED, changing=False, publish_due=target is TargetState.STARTED
         )
 
     def _failed(self, life: ConnectorLife, trace: str) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TargetState
 
 from copycat_executor.domain.desired import WantedConnector, WantedTask
-from copycat_executor.domain.instances import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class SetConnectorTarget:
     """Pause, resume or stop a connector that stays here."""
 
     name: str
-    target: Target
+    target: TargetState
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class SetTaskTarget:
     """Pause or resume a task."""
 
     instance: Instance
-    target: Target
+    target: TargetState
 
 
 @dataclass(frozen=True, slots=True)

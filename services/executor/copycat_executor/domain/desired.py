@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from copycat_connect.cluster import Instance, TopicPartition
+from copycat_connect.cluster import Instance, TargetState, TopicPartition
 
-from copycat_executor.domain.instances import Config, Target
+from copycat_executor.domain.instances import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Configured:
 
     name: str
     config: Config
-    target: Target
+    target: TargetState
     tasks: tuple[Config, ...] = ()
     """The committed task configurations, by index."""
     inconsistent: bool = False
@@ -43,7 +43,7 @@ class WantedConnector:
 
     name: str
     config: Config
-    target: Target
+    target: TargetState
     generation: int
     publish: bool
     """Its task set is to be made anew."""
@@ -57,7 +57,7 @@ class WantedTask:
     connector_config: Config
     task_config: Config
     task_count: int
-    target: Target
+    target: TargetState
     generation: int
     partitions: tuple[TopicPartition, ...]
     settled: bool
@@ -107,7 +107,7 @@ def desired(
             continue
         if instance.task is None:
             connectors[instance.connector] = _wanted_connector(connector, assignment)
-        elif instance.task < len(connector.tasks) and connector.target is not Target.STOPPED:
+        elif instance.task < len(connector.tasks) and connector.target is not TargetState.STOPPED:
             tasks[instance] = _wanted_task(instance, connector, assignment)
     return Desired(connectors, tasks)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from copycat_connect.cluster import TargetState
+
 from copycat_executor.domain.actions import (
     Action,
     PublishTasks,
@@ -18,7 +20,6 @@ from copycat_executor.domain.actions import (
     StopTask,
 )
 from copycat_executor.domain.desired import Desired, WantedConnector, WantedTask
-from copycat_executor.domain.instances import Target
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
 
 
@@ -55,13 +56,13 @@ def _tend_connector(wanted: WantedConnector, runs: RunningConnector) -> Iterator
         yield SetConnectorTarget(wanted.name, wanted.target)
         return
     idle = runs.phase is Phase.SETTLED and not runs.publishing
-    if idle and runs.target is Target.STARTED and (runs.publish_due or wanted.publish):
+    if idle and runs.target is TargetState.STARTED and (runs.publish_due or wanted.publish):
         yield PublishTasks(wanted.name)
 
 
-def _may_change(target: Target, phase: Phase) -> bool:
+def _may_change(target: TargetState, phase: Phase) -> bool:
     """A failed connector cannot be paused or resumed, only stopped, replaced or restarted."""
-    return phase is Phase.SETTLED or (phase is Phase.FAILED and target is Target.STOPPED)
+    return phase is Phase.SETTLED or (phase is Phase.FAILED and target is TargetState.STOPPED)
 
 
 def _tasks(desired: Desired, running: Running) -> Iterator[Action]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from copycat_connect.cluster import Instance, TopicPartition
+from copycat_connect.cluster import Instance, TargetState, TopicPartition
 
-from copycat_executor.domain.instances import Config, Target
+from copycat_executor.domain.instances import Config
 
 
 class Phase(Enum):
@@ -30,7 +30,7 @@ class RunningConnector:
 
     config: Config
     generation: int
-    target: Target
+    target: TargetState
     """The target state it has, or is changing to."""
     phase: Phase = Phase.STARTING
     changing: bool = False
@@ -51,7 +51,7 @@ class RunningTask:
     task_config: Config
     partitions: tuple[TopicPartition, ...]
     generation: int
-    target: Target
+    target: TargetState
     """The target state it was last told."""
     phase: Phase = Phase.STARTING
     restart: bool = False

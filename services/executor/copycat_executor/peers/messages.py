@@ -5,25 +5,12 @@ from __future__ import annotations
 from copycat.config.v1 import config_service_pb2
 from copycat.host.v1 import host_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
-from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance, TopicPartition
+from copycat_connect.cluster import Instance, TargetState, TopicPartition
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.instances import instance_to_proto
+from copycat_rpc.target_states import target_state_from_proto
 
 from copycat_executor.domain.desired import Configured
-from copycat_executor.domain.instances import Target
-
-TARGETS = {
-    types_pb2.TARGET_STATE_UNSPECIFIED: Target.STARTED,
-    types_pb2.TARGET_STATE_STARTED: Target.STARTED,
-    types_pb2.TARGET_STATE_PAUSED: Target.PAUSED,
-    types_pb2.TARGET_STATE_STOPPED: Target.STOPPED,
-}
-TARGET_CODES = {
-    Target.STARTED: types_pb2.TARGET_STATE_STARTED,
-    Target.PAUSED: types_pb2.TARGET_STATE_PAUSED,
-    Target.STOPPED: types_pb2.TARGET_STATE_STOPPED,
-}
 
 
 def configured(message: config_service_pb2.Connector) -> Configured:
@@ -31,7 +18,7 @@ def configured(message: config_service_pb2.Connector) -> Configured:
     return Configured(
         name=message.name,
         config=config_from_proto(message.config),
-        target=TARGETS[message.target_state],
+        target=target_state_from_proto(message.target_state) or TargetState.STARTED,
         tasks=tuple(config_from_proto(task) for task in message.tasks),
         inconsistent=message.inconsistent,
         outdated=message.tasks_outdated,

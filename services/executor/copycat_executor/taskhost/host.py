@@ -11,7 +11,9 @@ from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TargetState
 from copycat_connect.log_levels import level_named
+from copycat_rpc.target_states import target_state_from_proto
 from copycat_telemetry.loggers import set_level
 
 from copycat_executor.pipeline.task.control import Ending, Settlement
@@ -147,7 +149,7 @@ class Host:
     def _set_state(self, command: pb.SetTaskState) -> None:
         task = self._tasks.get(_key(command.task))
         if task is not None:
-            task.set_paused(command.target_state == types_pb2.TARGET_STATE_PAUSED)
+            task.set_paused(target_state_from_proto(command.target_state) is TargetState.PAUSED)
 
     def _settle(self, command: pb.Committed) -> None:
         task = self._tasks.get(_key(command.task))

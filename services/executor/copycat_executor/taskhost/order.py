@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import TopicPartition
+from copycat_connect.cluster import TargetState, TopicPartition
 from copycat_connect.config import ConfigDef, ConfigKey
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.secrets import Secrets
 from copycat_rpc.configs import config_from_proto
+from copycat_rpc.target_states import target_state_from_proto
 
 Config = Mapping[str, str | None]
 
@@ -79,4 +79,4 @@ class TaskOrder:
 
 def starts_paused(command: pb.StartTask) -> bool:
     """Tell whether the task begins paused."""
-    return command.target_state == types_pb2.TARGET_STATE_PAUSED
+    return target_state_from_proto(command.target_state) is TargetState.PAUSED

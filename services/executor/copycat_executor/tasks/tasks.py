@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TargetState
 from copycat_connect.errors import CopycatError
 from copycat_rpc.configs import config_to_proto
+from copycat_rpc.target_states import target_state_to_proto
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.hosts import Isolation
-from copycat_executor.domain.instances import Target
 from copycat_executor.domain.running import Phase, RunningTask
 from copycat_executor.domain.task_limit import check_task_count
 from copycat_executor.hosts.hosts import Hosts
@@ -23,7 +23,6 @@ from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox import statuses
 from copycat_executor.outbox.commits import Commits
 from copycat_executor.outbox.offsets import Offsets, SinkGroup
-from copycat_executor.peers import messages
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
@@ -91,12 +90,12 @@ class Tasks:
         self._meter.begins(wanted.instance)
         life.job = self._jobs.spawn(self._start(life), f"start of task {wanted.instance}")
 
-    def set_target(self, instance: Instance, target: Target) -> None:
+    def set_target(self, instance: Instance, target: TargetState) -> None:
         """Pause or resume a task; one on its way into a host begins in its new target state."""
         self._board.change_task(instance, target=target)
         life = self._lives.get(instance)
         if life is not None and life.host is not None:
-            state = pb.SetTaskState(task=life.ref, target_state=messages.TARGET_CODES[target])
+            state = pb.SetTaskState(task=life.ref, target_state=target_state_to_proto(target))
             life.host.send(pb.AttachResponse(set_task_state=state))
 
     def stop(self, instance: Instance) -> None:
@@ -133,7 +132,7 @@ class Tasks:
             worker_config=self._worker,
             connector_config=config_to_proto(wanted.connector_config),
             task_config=config_to_proto(wanted.task_config),
-            target_state=messages.TARGET_CODES[runs.target],
+            target_state=target_state_to_proto(runs.target),
             partitions=positions,
         )
 

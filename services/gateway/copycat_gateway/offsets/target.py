@@ -7,8 +7,10 @@ from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TargetState
 from copycat_connect.config.client_overrides import overrides_of
 from copycat_rpc.configs import config_from_proto, config_to_proto
+from copycat_rpc.target_states import target_state_from_proto
 
 from copycat_gateway.catalogue import SINK, SOURCE, connector_class
 from copycat_gateway.clients import Services
@@ -55,7 +57,7 @@ async def find_stopped_target(services: Services, name: str) -> Target:
         BadRequestError: It is not.
     """
     connector = await services.connector(name)
-    if connector.target_state != types_pb2.TARGET_STATE_STOPPED or connector.tasks:
+    if target_state_from_proto(connector.target_state) is not TargetState.STOPPED or connector.tasks:
         raise BadRequestError(
             "Connectors must be in the STOPPED state before their offsets can be modified."
             " This can be done for the specified connector by issuing a 'PUT' request to the"

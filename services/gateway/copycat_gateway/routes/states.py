@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
-from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import TargetState
+from copycat_rpc.target_states import target_state_to_proto
 from litestar import Response, put
 from litestar.di import NamedDependency
 
@@ -18,9 +19,9 @@ from copycat_gateway.routes.dependencies import CONNECTOR
 TAGS = ["state"]
 #: What a request that asks for a target state is called in the log.
 REQUESTED = {
-    types_pb2.TARGET_STATE_PAUSED: "paused",
-    types_pb2.TARGET_STATE_STARTED: "resumed",
-    types_pb2.TARGET_STATE_STOPPED: "stopped",
+    TargetState.PAUSED: "paused",
+    TargetState.STARTED: "resumed",
+    TargetState.STOPPED: "stopped",
 }
 
 
@@ -34,7 +35,7 @@ REQUESTED = {
 )
 async def pause(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for PAUSED; the workers follow."""
-    await _aim(services, connector, types_pb2.TARGET_STATE_PAUSED)
+    await _aim(services, connector, TargetState.PAUSED)
     return nothing(202)
 
 
@@ -48,7 +49,7 @@ async def pause(services: NamedDependency[Services], connector: NamedDependency[
 )
 async def resume(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for STARTED; the workers follow."""
-    await _aim(services, connector, types_pb2.TARGET_STATE_STARTED)
+    await _aim(services, connector, TargetState.STARTED)
     return nothing(202)
 
 
@@ -63,17 +64,16 @@ async def resume(services: NamedDependency[Services], connector: NamedDependency
 async def stop(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for STOPPED; the task set is empty from here on."""
     with writing_config():
-        await _aim(services, connector, types_pb2.TARGET_STATE_STOPPED)
+        await _aim(services, connector, TargetState.STOPPED)
     return nothing(204)
 
 
-async def _aim(services: Services, connector: str, target: types_pb2.TargetState.ValueType) -> None:
-    shown = types_pb2.TargetState.Name(target).removeprefix("TARGET_STATE_")
+async def _aim(services: Services, connector: str, target: TargetState) -> None:
     unknown = NotFoundError(f"Unknown connector {connector}")
-    request = config_pb2.SetTargetStateRequest(name=connector, target_state=target)
+    request = config_pb2.SetTargetStateRequest(name=connector, target_state=target_state_to_proto(target))
     with (
         # "stage" for "state" is Kafka Connect's
-        stage(f"writing the {shown} target stage for connector {connector} to the config topic"),
+        stage(f"writing the {target.value} target stage for connector {connector} to the config topic"),
         saying({CONNECTOR_UNKNOWN: unknown}),
     ):
         reply = await services.config.SetTargetState(request)

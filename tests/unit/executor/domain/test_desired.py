@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from copycat_connect.cluster import Instance, TopicPartition
+from copycat_connect.cluster import Instance, TargetState, TopicPartition
 from copycat_executor.domain.desired import Assigned, Configured, assign, desired, generation_for
-from copycat_executor.domain.instances import Target
 
 ME = "127.0.0.1:9105"
 OTHER = "127.0.0.1:9205"
 
 
-def configured(target: Target = Target.STARTED, tasks: int = 1) -> dict[str, Configured]:
+def configured(target: TargetState = TargetState.STARTED, tasks: int = 1) -> dict[str, Configured]:
     config = {"name": "orders"}
     return {"orders": Configured("orders", config, target, tuple({"task": str(i)} for i in range(tasks)))}
 
@@ -34,7 +33,7 @@ def test_a_task_beyond_the_committed_set_is_not_wanted() -> None:
 
 def test_a_stopped_connector_is_wanted_but_its_tasks_are_not() -> None:
     assigned = {Instance("orders"): assign(None, ME, 3, ()), Instance("orders", 0): assign(None, ME, 4, ())}
-    found = desired(configured(Target.STOPPED), assigned, ME)
+    found = desired(configured(TargetState.STOPPED), assigned, ME)
     assert list(found.connectors) == ["orders"]
     assert found.tasks == {}
 

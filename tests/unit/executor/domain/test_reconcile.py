@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from copycat_connect.cluster import Instance, TopicPartition
+from copycat_connect.cluster import Instance, TargetState, TopicPartition
 from copycat_executor.domain.actions import (
     PublishTasks,
     SetConnectorTarget,
@@ -14,7 +14,6 @@ from copycat_executor.domain.actions import (
     StopTask,
 )
 from copycat_executor.domain.desired import NOTHING, Desired, WantedConnector, WantedTask
-from copycat_executor.domain.instances import Target
 from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.restarts import chosen
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
@@ -23,20 +22,22 @@ CONFIG = {"name": "orders", "tasks.max": "1"}
 TASK = Instance("orders", 0)
 
 
-def wanted(target: Target = Target.STARTED, *, publish: bool = False, generation: int = 1) -> WantedConnector:
+def wanted(
+    target: TargetState = TargetState.STARTED, *, publish: bool = False, generation: int = 1
+) -> WantedConnector:
     return WantedConnector("orders", CONFIG, target, generation, publish)
 
 
-def wanted_task(target: Target = Target.STARTED, **changes: object) -> WantedTask:
+def wanted_task(target: TargetState = TargetState.STARTED, **changes: object) -> WantedTask:
     task = WantedTask(TASK, CONFIG, {"task": "0"}, 1, target, 2, (), settled=True)
     return replace(task, **changes)  # type: ignore[arg-type]
 
 
-def runs(phase: Phase = Phase.SETTLED, target: Target = Target.STARTED) -> RunningConnector:
+def runs(phase: Phase = Phase.SETTLED, target: TargetState = TargetState.STARTED) -> RunningConnector:
     return RunningConnector(CONFIG, 1, target, phase)
 
 
-def runs_task(phase: Phase = Phase.SETTLED, target: Target = Target.STARTED) -> RunningTask:
+def runs_task(phase: Phase = Phase.SETTLED, target: TargetState = TargetState.STARTED) -> RunningTask:
     return RunningTask(CONFIG, {"task": "0"}, (), 2, target, phase)
 
 
@@ -77,18 +78,20 @@ def test_a_connector_that_changed_is_stopped_in_any_phase(changed: RunningConnec
 
 
 def test_a_connector_follows_its_target_state() -> None:
-    assert of_connector(wanted(Target.PAUSED), runs()) == (SetConnectorTarget("orders", Target.PAUSED),)
+    assert of_connector(wanted(TargetState.PAUSED), runs()) == (
+        SetConnectorTarget("orders", TargetState.PAUSED),
+    )
 
 
 def test_a_connector_that_starts_or_changes_is_let_finish_first() -> None:
-    assert of_connector(wanted(Target.PAUSED), runs(Phase.STARTING)) == ()
-    assert of_connector(wanted(Target.PAUSED), replace(runs(), changing=True)) == ()
+    assert of_connector(wanted(TargetState.PAUSED), runs(Phase.STARTING)) == ()
+    assert of_connector(wanted(TargetState.PAUSED), replace(runs(), changing=True)) == ()
 
 
 def test_a_failed_connector_can_only_be_stopped() -> None:
-    assert of_connector(wanted(Target.PAUSED), runs(Phase.FAILED)) == ()
-    assert of_connector(wanted(Target.STOPPED), runs(Phase.FAILED)) == (
-        SetConnectorTarget("orders", Target.STOPPED),
+    assert of_connector(wanted(TargetState.PAUSED), runs(Phase.FAILED)) == ()
+    assert of_connector(wanted(TargetState.STOPPED), runs(Phase.FAILED)) == (
+        SetConnectorTarget("orders", TargetState.STOPPED),
     )
 
 
@@ -99,18 +102,20 @@ def test_tasks_are_published_when_due_or_when_the_set_in_force_is_not_whole() ->
 
 def test_tasks_are_not_published_twice_at_a_time_nor_by_a_connector_that_does_not_run() -> None:
     assert of_connector(wanted(publish=True), replace(runs(), publishing=True)) == ()
-    assert of_connector(wanted(Target.PAUSED, publish=True), runs(target=Target.PAUSED)) == ()
+    assert of_connector(wanted(TargetState.PAUSED, publish=True), runs(target=TargetState.PAUSED)) == ()
     assert of_connector(wanted(publish=True), runs(Phase.FAILED)) == ()
 
 
 def test_a_task_is_paused_even_while_it_starts() -> None:
     for phase in (Phase.STARTING, Phase.SETTLED):
-        assert of_task(wanted_task(Target.PAUSED), runs_task(phase)) == (SetTaskTarget(TASK, Target.PAUSED),)
+        assert of_task(wanted_task(TargetState.PAUSED), runs_task(phase)) == (
+            SetTaskTarget(TASK, TargetState.PAUSED),
+        )
 
 
 def test_a_failed_task_is_never_started_again_by_itself() -> None:
     assert of_task(wanted_task(), runs_task(Phase.FAILED)) == ()
-    assert of_task(wanted_task(Target.PAUSED), runs_task(Phase.FAILED)) == ()
+    assert of_task(wanted_task(TargetState.PAUSED), runs_task(Phase.FAILED)) == ()
 
 
 def test_a_failed_task_starts_again_with_a_new_configuration() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TargetState
 from copycat_executor.domain.actions import (
     Action,
     PublishTasks,
@@ -16,7 +16,6 @@ from copycat_executor.domain.actions import (
     StopTask,
 )
 from copycat_executor.domain.desired import Desired, WantedConnector, WantedTask
-from copycat_executor.domain.instances import Target
 from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
 from hypothesis import given
@@ -24,8 +23,8 @@ from hypothesis import strategies as st
 
 NAMES = st.sampled_from(["a", "b"])
 CONFIGS = st.sampled_from([{"v": "1"}, {"v": "2"}])
-TARGETS = st.sampled_from(Target)
-TASK_TARGETS = st.sampled_from([Target.STARTED, Target.PAUSED])
+TARGETS = st.sampled_from(TargetState)
+TASK_TARGETS = st.sampled_from([TargetState.STARTED, TargetState.PAUSED])
 GENERATIONS = st.integers(1, 3)
 PHASES = st.sampled_from(Phase)
 INSTANCES = st.builds(Instance, NAMES, st.integers(0, 2))
@@ -82,7 +81,7 @@ def perform(desired: Desired, running: Running, action: Action) -> tuple[Desired
     connectors, tasks, wanted = dict(running.connectors), dict(running.tasks), dict(desired.connectors)
     match action:
         case StartConnector(w):
-            due = w.target is Target.STARTED
+            due = w.target is TargetState.STARTED
             connectors[w.name] = RunningConnector(
                 w.config, w.generation, w.target, Phase.SETTLED, publish_due=due
             )

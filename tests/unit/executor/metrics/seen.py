@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TargetState
 from copycat_executor.background.bell import Bell
-from copycat_executor.domain.instances import Target
 from copycat_executor.domain.running import RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.board import Board
@@ -64,9 +63,9 @@ class Worker:
         """Have an instance start."""
         instance, chosen = Instance(connector, task), config or CONFIG
         if task is None:
-            self.board.put_connector(connector, RunningConnector(chosen, 1, Target.STARTED))
+            self.board.put_connector(connector, RunningConnector(chosen, 1, TargetState.STARTED))
         else:
-            self.board.put_task(instance, RunningTask(chosen, {}, (), 1, Target.STARTED))
+            self.board.put_task(instance, RunningTask(chosen, {}, (), 1, TargetState.STARTED))
         self.meter.begins(instance)
         return instance
 

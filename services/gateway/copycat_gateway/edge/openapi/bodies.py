@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from copycat_connect.cluster import INITIAL_STATES
 from copycat_connect.log_levels import LEVELS
 from litestar.openapi.spec import Reference, Schema
 from litestar.openapi.spec.enums import OpenAPIType
@@ -67,7 +68,7 @@ SCHEMAS: Final = {
             ),
             "config": named("Config"),
             "initial_state": Schema(
-                type=[OpenAPIType.STRING, OpenAPIType.NULL], enum=["RUNNING", "PAUSED", "STOPPED", None]
+                type=[OpenAPIType.STRING, OpenAPIType.NULL], enum=[*INITIAL_STATES, None]
             ),
         },
         examples=[{"name": "lines", "config": EXAMPLE}],

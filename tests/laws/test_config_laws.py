@@ -12,7 +12,6 @@ from copycat_config.domain.commands import (
 )
 from copycat_config.domain.decide import decide
 from copycat_config.domain.events import (
-    Config,
     ConfigEvent,
     ConnectorConfigured,
     ConnectorRemoved,
@@ -28,7 +27,7 @@ from copycat_config.domain.events import (
 from copycat_config.domain.evolve import evolve
 from copycat_config.domain.state import ConfigState
 from copycat_config.domain.views import ConnectorView, list_connectors
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 from copycat_connect.errors import CopycatError
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from copycat.config.v1 import config_service_pb2 as pb
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.target_states import target_state_from_proto
-
-from copycat_client.instances import Config
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceStub
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Config, Instance
 from copycat_connect.errors import UnavailableError
 from copycat_rpc.channel import open_channel
 from copycat_rpc.configs import config_to_proto
 
-from copycat_client.instances import Config
 from copycat_client.offsets import Position, SourceOffset, offset_messages
 from copycat_client.plugins import ConfigKey, Plugin, Validation, config_key, plugin_of, validation
 from copycat_client.scheduler import Scheduler

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import Config
 
 
-def config_to_proto(config: Mapping[str, str | None]) -> types_pb2.Config:
+def config_to_proto(config: Config) -> types_pb2.Config:
     """Return the message of a configuration map."""
     return types_pb2.Config(
         entries=[types_pb2.ConfigEntry(key=key, value=value) for key, value in config.items()]

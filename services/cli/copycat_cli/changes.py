@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
+
+from copycat_connect.cluster import Config
 
 from copycat_cli.hidden import HIDDEN, is_secret
 from copycat_cli.output.blocks import Table
@@ -23,9 +25,7 @@ class Change:
         return "+" if self.before is None else "-" if self.after is None else "~"
 
 
-def changes(
-    before: Mapping[str, str | None], after: Mapping[str, str | None], secret: Collection[str]
-) -> tuple[Change, ...]:
+def changes(before: Config, after: Config, secret: Collection[str]) -> tuple[Change, ...]:
     """Return what differs, by key; values of secret keys are hidden."""
     return tuple(
         Change(key, _shown(key, before.get(key), secret), _shown(key, after.get(key), secret))

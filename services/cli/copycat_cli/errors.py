@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.errors import CopycatError, ErrorCode
 
 from copycat_cli.exits import ExitCode
@@ -65,7 +66,7 @@ class InvalidConfigError(RefusedError):
 
     def __init__(
         self,
-        config: Mapping[str, str | None],
+        config: Config,
         plugin: str,
         reasons: Mapping[str, Sequence[str]],
         notes: Sequence[str] = (),

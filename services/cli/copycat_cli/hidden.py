@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
+
+from copycat_connect.cluster import Config
 
 from copycat_cli.api.plugins import plugin_keys
 from copycat_cli.errors import CliError
@@ -18,7 +20,7 @@ TELLING = re.compile(r"password|passwd|secret|token|credential|private\.?key|jaa
 PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 
 
-def secret_keys(rest: Rest, config: Mapping[str, str | None]) -> frozenset[str]:
+def secret_keys(rest: Rest, config: Config) -> frozenset[str]:
     """Return the keys that the connector's plugin declares as passwords."""
     try:
         keys = plugin_keys(rest, config.get("connector.class") or "")

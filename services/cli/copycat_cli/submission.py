@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from copycat_connect.cluster import Config
 
 from copycat_cli.api.connectors import connector_names, create_connector, get_connector, put_config
 from copycat_cli.api.plugins import Validation, list_plugins, validate
@@ -68,7 +69,7 @@ def create(rest: Rest, file: ConnectorFile) -> Applied:
     return Applied(file.name, CREATED, (), notes)
 
 
-def check(rest: Rest, config: Mapping[str, str | None]) -> tuple[str, ...]:
+def check(rest: Rest, config: Config) -> tuple[str, ...]:
     """Have a configuration validated; returns what to note about it all the same.
 
     Raises:
@@ -81,7 +82,7 @@ def check(rest: Rest, config: Mapping[str, str | None]) -> tuple[str, ...]:
     return notes
 
 
-def validation(rest: Rest, config: Mapping[str, str | None]) -> Validation:
+def validation(rest: Rest, config: Config) -> Validation:
     """Return what validation finds.
 
     Raises:
@@ -99,7 +100,7 @@ def validation(rest: Rest, config: Mapping[str, str | None]) -> Validation:
     return validate(rest, wanted, config)
 
 
-def slips(found: Validation, config: Mapping[str, str | None]) -> tuple[str, ...]:
+def slips(found: Validation, config: Config) -> tuple[str, ...]:
     """Return a note for each key that nobody defines and that looks like one that somebody does."""
     defined = {entry.definition.name for entry in found.configs if entry.definition}
     return tuple(

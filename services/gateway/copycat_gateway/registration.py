@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.errors import NoConnectorClassError
 from copycat_rpc.configs import config_to_proto
@@ -44,7 +43,7 @@ class Registered:
     """It was not there before."""
 
 
-def named(name: str, config: Mapping[str, str | None]) -> StringMap:
+def named(name: str, config: Config) -> StringMap:
     """Return the configuration with its name in it.
 
     Raises:

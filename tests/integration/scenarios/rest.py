@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
 from typing import Any
 
 import httpx
+from copycat_connect.cluster import Config
 from copycat_testkit.kafka import wait_until
 
 PATIENCE = 60.0
 RUNNING = "RUNNING"
-Config = Mapping[str, str | None]
 
 
 class Rest:

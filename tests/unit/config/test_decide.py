@@ -21,7 +21,6 @@ from copycat_config.domain.errors import (
     UnknownConnectorError,
 )
 from copycat_config.domain.events import (
-    Config,
     ConfigEvent,
     ConnectorConfigured,
     ConnectorRemoved,
@@ -34,7 +33,7 @@ from copycat_config.domain.events import (
 )
 from copycat_config.domain.evolve import evolve
 from copycat_config.domain.state import ConfigState
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 
 CONFIG: Config = {"connector.class": "FileStreamSource", "tasks.max": "2"}
 CHANGED: Config = {**CONFIG, "value.converter": "StringConverter"}

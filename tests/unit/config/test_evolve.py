@@ -3,7 +3,6 @@
 from functools import reduce
 
 from copycat_config.domain.events import (
-    Config,
     ConfigEvent,
     ConnectorConfigured,
     ConnectorRemoved,
@@ -19,7 +18,7 @@ from copycat_config.domain.events import (
 from copycat_config.domain.evolve import evolve
 from copycat_config.domain.state import ConfigState
 from copycat_config.domain.views import ConnectorView, find_connector, get_connector, list_connectors
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 
 CONFIG: Config = {"connector.class": "FileStreamSource"}
 CHANGED: Config = {"connector.class": "FileStreamSource", "batch.size": "5"}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copycat_connect.cluster.config import Config
 from copycat_connect.cluster.instance import Instance, in_order
 from copycat_connect.cluster.target_state import INITIAL_STATES, TargetState
 from copycat_connect.cluster.topic_partition import TopicPartition
 
-__all__ = ["INITIAL_STATES", "Instance", "TargetState", "TopicPartition", "in_order"]
+__all__ = ["INITIAL_STATES", "Config", "Instance", "TargetState", "TopicPartition", "in_order"]

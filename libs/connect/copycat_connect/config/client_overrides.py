@@ -5,10 +5,10 @@ Values are taken as they are written: placeholders are for the caller to resolve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
-Config = Mapping[str, str | None]
+from copycat_connect.cluster import Config
 
 BOOTSTRAP_SERVERS: Final = "bootstrap.servers"
 CONSUMER_OVERRIDE: Final = "consumer.override."

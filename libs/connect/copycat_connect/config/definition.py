@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.key import ConfigKey
 from copycat_connect.config.parsing import ClassLookup, parse_type
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.errors import ConfigError
-
-RawConfig = Mapping[str, str | None]
 
 
 def missing_text(name: str) -> str:
@@ -57,7 +56,7 @@ class ConfigDef:
         for order, key in enumerate(self._sorted(), first_order):
             yield _embed(key, prefix, group, order)
 
-    def parse(self, raw: RawConfig, classes: ClassLookup | None = None) -> dict[str, ConfigSetting]:
+    def parse(self, raw: Config, classes: ClassLookup | None = None) -> dict[str, ConfigSetting]:
         """Parse a configuration; keys that are not defined are left out.
 
         Args:
@@ -78,7 +77,7 @@ class ConfigDef:
             parsed[name] = value
         return parsed
 
-    def validate(self, raw: RawConfig, classes: ClassLookup | None = None) -> list[ConfigValue]:
+    def validate(self, raw: Config, classes: ClassLookup | None = None) -> list[ConfigValue]:
         """Check a configuration, and find everything that is wrong with it.
 
         Args:
@@ -110,7 +109,7 @@ class ConfigDef:
         return sorted(self.keys.values(), key=rank)
 
 
-def _parse_one(key: ConfigKey, raw: RawConfig, classes: ClassLookup | None) -> ConfigSetting:
+def _parse_one(key: ConfigKey, raw: Config, classes: ClassLookup | None) -> ConfigSetting:
     if key.name in raw:
         return parse_type(key.name, raw[key.name], key.type, classes)
     if not key.has_default:
@@ -118,7 +117,7 @@ def _parse_one(key: ConfigKey, raw: RawConfig, classes: ClassLookup | None) -> C
     return key.default
 
 
-def _validate_one(key: ConfigKey, raw: RawConfig, classes: ClassLookup | None) -> ConfigValue:
+def _validate_one(key: ConfigKey, raw: Config, classes: ClassLookup | None) -> ConfigValue:
     found = ConfigValue(key.name)
     try:
         found.value = _parse_one(key, raw, classes)

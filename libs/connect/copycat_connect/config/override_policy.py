@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.parsing import parse_type
 from copycat_connect.config.setting import Type
 from copycat_connect.errors import ConfigError
@@ -18,7 +19,7 @@ OverridePolicy = Callable[[str], str | None]
 """Returns why a setting may not be overridden, or None when it may."""
 
 
-def override_policy(worker: Mapping[str, str | None]) -> OverridePolicy:
+def override_policy(worker: Config) -> OverridePolicy:
     """Return the policy that a worker's properties name.
 
     Raises:

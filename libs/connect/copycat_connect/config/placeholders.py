@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.parsing import parse_type
 from copycat_connect.config.providers import ConfigProvider, make_provider
 from copycat_connect.config.secrets import Secrets
@@ -127,8 +128,8 @@ class Placeholders:
 
 
 def restore_placeholders(
-    raw: Mapping[str, str | None],
-    resolved: Mapping[str, str | None],
+    raw: Config,
+    resolved: Config,
     task_configs: Sequence[Mapping[str, str]],
 ) -> list[dict[str, str]]:
     """Put placeholders back into task configurations, so that no secret is published.

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from copycat_connect.config.definition import ConfigDef, RawConfig
+from copycat_connect.cluster import Config
+from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.framework import SOURCE_CONNECTOR
 from copycat_connect.config.framework_names import (
     TOPIC_CREATION_GROUP,
@@ -100,7 +101,7 @@ class CreationGroups:
         )
 
 
-def creation_groups(config: RawConfig, *, strict: bool = False) -> CreationGroups | None:
+def creation_groups(config: Config, *, strict: bool = False) -> CreationGroups | None:
     """Read a connector's groups; None when it does not ask for topics to be created.
 
     It does with any `topic.creation.*` key, and strictly (the text of KIP-158) only when `default` has both
@@ -119,7 +120,7 @@ def creation_groups(config: RawConfig, *, strict: bool = False) -> CreationGroup
     return CreationGroups((*listed, _group(config, parsed, DEFAULT_GROUP)), strict)
 
 
-def creation_warnings(config: RawConfig) -> Iterator[str]:
+def creation_warnings(config: Config) -> Iterator[str]:
     """Say which `topic.creation.*` keys have no effect although they are allowed."""
     if DEFAULT_GROUP in _aliases(config):
         yield f"{TOPIC_CREATION_GROUPS} lists {DEFAULT_GROUP}, which is always there and ranks last"
@@ -128,11 +129,11 @@ def creation_warnings(config: RawConfig) -> Iterator[str]:
             yield f"{key} has no effect: the group {DEFAULT_GROUP} is for every topic no other group is for"
 
 
-def _aliases(config: RawConfig) -> list[str]:
+def _aliases(config: Config) -> list[str]:
     return list(ConfigDef(SOURCE_CONNECTOR.keys[TOPIC_CREATION_GROUPS]).parse(config)[TOPIC_CREATION_GROUPS])
 
 
-def _listed(config: RawConfig) -> list[str]:
+def _listed(config: Config) -> list[str]:
     return [name for name in _aliases(config) if name != DEFAULT_GROUP]
 
 
@@ -186,7 +187,7 @@ def _regexes(name: str, value: ConfigSetting) -> None:
             raise invalid_value(name, setting_text(value), reason) from error
 
 
-def _group(config: RawConfig, parsed: Mapping[str, ConfigSetting], name: str) -> CreationGroup:
+def _group(config: Config, parsed: Mapping[str, ConfigSetting], name: str) -> CreationGroup:
     return CreationGroup(
         name,
         include=_compiled([".*"] if name == DEFAULT_GROUP else parsed[creation_key(name, INCLUDE)]),
@@ -201,7 +202,7 @@ def _compiled(texts: list[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(compile_java_regex(text) for text in texts if text)
 
 
-def _topic_configs(config: RawConfig, group: str) -> dict[str, str]:
+def _topic_configs(config: Config, group: str) -> dict[str, str]:
     prefix = creation_key(group, "")
     found = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
     return {name: value for name, value in found.items() if value is not None and name not in _OWN}

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
-from copycat_connect.cluster import TopicPartition
+from copycat_connect.cluster import Config, TopicPartition
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.plugin.contexts import ConnectorContext, SourceOffset, SourcePartition
 
@@ -54,7 +54,7 @@ class Connector(ABC):
     def stop(self) -> None:
         """Let go of everything, e.g. of threads that watch the system."""
 
-    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue] | None:
+    def validate(self, config: Config) -> list[ConfigValue] | None:
         """Check what the definition of single keys cannot say.
 
         Args:

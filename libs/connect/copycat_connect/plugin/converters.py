@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.setting import Type
 from copycat_connect.config.validators import one_of
@@ -12,8 +13,6 @@ from copycat_connect.data.headers import Headers
 from copycat_connect.data.schema import STRING_SCHEMA, Schema
 from copycat_connect.data.schema_and_value import SchemaAndValue
 from copycat_connect.data.value import ConnectValue
-
-Configs = Mapping[str, str | None]
 
 CONVERTER_TYPE = "converter.type"
 """The key that tells a converter what it converts; the engine sets it."""
@@ -29,7 +28,7 @@ CONVERTER_TYPE_KEY = ConfigKey(
 class Converter(ABC):
     """Converts keys or values."""
 
-    def configure(self, config: Configs, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
         """Take the configuration: what stands under `key.converter.` or `value.converter.`."""
 
     @abstractmethod
@@ -100,7 +99,7 @@ class Converter(ABC):
 class HeaderConverter(ABC):
     """Converts the values of headers."""
 
-    def configure(self, config: Configs, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
         """Take the configuration: the keys under `header.converter.`, without that prefix."""
 
     @abstractmethod

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
+from copycat_connect.cluster import Config
 from copycat_connect.data.java import to_text
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
 from copycat_connect.plugin.unloadable import UnloadablePlugin
@@ -81,7 +82,7 @@ class NoConnectorClassError(ConfigError):
 
     code = ErrorCode("plugin.connector_missing", grpc="INVALID_ARGUMENT", http=400)
 
-    def __init__(self, config: Mapping[str, str | None]) -> None:
+    def __init__(self, config: Config) -> None:
         super().__init__(f"Connector config {to_text(dict(config))} contains no connector type")
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from copycat_connect.cluster import Config
+
 
 @dataclass(frozen=True, slots=True)
 class RestRequest:
@@ -91,7 +93,7 @@ class ClusterState(Protocol):
             NoSuchConnectorError: It does not exist, or nothing is known of it yet.
         """
 
-    def connector_config(self, name: str) -> Mapping[str, str | None]:
+    def connector_config(self, name: str) -> Config:
         """Return a connector's configuration as it was given; placeholders are never resolved.
 
         Raises:

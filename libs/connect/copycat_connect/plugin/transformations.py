@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.data.records import ConnectRecord
 from copycat_connect.data.schema import Schema
@@ -35,7 +36,7 @@ class Transformation(ABC):
     def initialize(self, context: TransformationContext) -> None:  # noqa: B027  # an optional hook
         """Take what the engine offers; called before `configure` and `validate`."""
 
-    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
+    def validate(self, config: Config) -> list[ConfigValue]:
         """Check what single keys cannot say; called when each of them is fine.
 
         Args:
@@ -47,7 +48,7 @@ class Transformation(ABC):
         del config
         return []
 
-    def configure(self, config: Mapping[str, str | None]) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config) -> None:  # noqa: B027  # an optional hook
         """Take the configuration: the keys under `transforms.<alias>.`, without that prefix.
 
         Raises:
@@ -108,7 +109,7 @@ class Transformation(ABC):
 class Predicate(ABC):
     """Decides whether a transformation is applied to a record."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config) -> None:  # noqa: B027  # an optional hook
         """Take the configuration: the keys under `predicates.<alias>.`, without that prefix.
 
         Raises:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from copycat_connect.config.definition import ConfigDef, RawConfig
+from copycat_connect.cluster import Config
+from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.framework_common import MAX_ALIASES
 from copycat_connect.config.framework_names import (
     PLUGIN_VERSION_SUFFIX,
@@ -62,7 +63,7 @@ _FAMILIES = (
 )
 
 
-def alias_keys(raw: RawConfig, plugins: Plugins) -> Iterator[ConfigKey]:
+def alias_keys(raw: Config, plugins: Plugins) -> Iterator[ConfigKey]:
     """Yield the keys of every transformation and predicate that a configuration names.
 
     None of a list that is too long: the list itself is refused.
@@ -73,7 +74,7 @@ def alias_keys(raw: RawConfig, plugins: Plugins) -> Iterator[ConfigKey]:
             yield from _keys_of(alias, family, raw, plugins)
 
 
-def _keys_of(alias: str, family: _Family, raw: RawConfig, plugins: Plugins) -> Iterator[ConfigKey]:
+def _keys_of(alias: str, family: _Family, raw: Config, plugins: Plugins) -> Iterator[ConfigKey]:
     prefix = f"{family.aliases}.{alias}."
     group = f"{family.group}: {alias}"
     title = family.kind.interface
@@ -136,7 +137,7 @@ def _refusing(error: ConfigError | None, spec: PluginSpec | None) -> Validator:
 
 
 def _type_validator(
-    prefix: str, family: _Family, raw: RawConfig, plugins: Plugins, version_error: ConfigError | None
+    prefix: str, family: _Family, raw: Config, plugins: Plugins, version_error: ConfigError | None
 ) -> Validator:
     def check(name: str, value: ConfigSetting) -> None:
         negate, predicate = prefix + NEGATE, prefix + PREDICATE

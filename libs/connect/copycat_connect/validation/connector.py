@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from copycat_connect.config.definition import ConfigDef, RawConfig
+from copycat_connect.cluster import Config
+from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
     CONNECTOR_VERSION,
@@ -46,7 +47,7 @@ _NULL_TEXT = "Null value can not be supplied as the configuration value."
 class ConnectorHooks(Protocol):
     """The plugin's own say; a connector instance has these methods, source connectors all of them."""
 
-    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue] | None:
+    def validate(self, config: Config) -> list[ConfigValue] | None:
         """Check what single keys cannot say."""
 
 
@@ -66,7 +67,7 @@ class WorkerRules:
     """The worker has exactly-once source support enabled."""
     policy: OverridePolicy
     """Which client settings may be overridden."""
-    converters: Mapping[str, str | None]
+    converters: Config
     """The worker's converters, by the key that names them."""
     refuses_topic_creation: bool = False
     """New configurations may not ask for topics to be created (KIP-158, `kip.strict`)."""
@@ -92,7 +93,7 @@ class WorkerRules:
 
 
 def validate_connector(
-    raw: RawConfig,
+    raw: Config,
     spec: PluginSpec,
     plugins: Plugins,
     worker: WorkerRules,
@@ -139,7 +140,7 @@ def validate_connector(
     return main.merged([*_overrides(raw, spec.kind, worker, report_stage), *converters])
 
 
-def connector_plugin(raw: RawConfig, plugins: Plugins) -> PluginSpec:
+def connector_plugin(raw: Config, plugins: Plugins) -> PluginSpec:
     """Return the connector that a configuration names.
 
     Raises:
@@ -155,14 +156,14 @@ def connector_plugin(raw: RawConfig, plugins: Plugins) -> PluginSpec:
     return plugins.find_connector(class_name)
 
 
-def _refuse_nulls(raw: RawConfig, found: Found) -> None:
+def _refuse_nulls(raw: Config, found: Found) -> None:
     for name, text in raw.items():
         if text is None:
             found.setdefault(name, ConfigValue(name)).errors.append(_NULL_TEXT)
 
 
 def _cross_check(
-    raw: RawConfig, spec: PluginSpec, found: Found, worker: WorkerRules, hooks: ConnectorHooks
+    raw: Config, spec: PluginSpec, found: Found, worker: WorkerRules, hooks: ConnectorHooks
 ) -> None:
     if spec.kind is PluginKind.SINK:
         check_topics(raw, found)
@@ -179,7 +180,7 @@ def _cross_check(
         check_boundaries(given, found, source.can_define_transaction_boundaries)
 
 
-def _refuse_topic_creation(raw: RawConfig, found: Found) -> None:
+def _refuse_topic_creation(raw: Config, found: Found) -> None:
     for name, text in raw.items():
         if name.startswith(TOPIC_CREATION_PREFIX):
             reason = f"{name} cannot be used, since the worker has {TOPIC_CREATION.name}=false: remove it"
@@ -187,7 +188,7 @@ def _refuse_topic_creation(raw: RawConfig, found: Found) -> None:
 
 
 def _overrides(
-    raw: RawConfig, kind: PluginKind, worker: WorkerRules, report_stage: Callable[[str], None]
+    raw: Config, kind: PluginKind, worker: WorkerRules, report_stage: Callable[[str], None]
 ) -> list[ConfigInfos]:
     infos = []
     for client in _clients(raw, kind, worker):
@@ -196,7 +197,7 @@ def _overrides(
     return infos
 
 
-def _clients(raw: RawConfig, kind: PluginKind, worker: WorkerRules) -> list[Client]:
+def _clients(raw: Config, kind: PluginKind, worker: WorkerRules) -> list[Client]:
     """Return the clients a connector would use, in the order in which they are checked."""
     if kind is PluginKind.SINK:
         dead_letters = bool(dead_letter_topic(raw))

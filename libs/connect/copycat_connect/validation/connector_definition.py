@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from copycat_connect.config.definition import ConfigDef, RawConfig
+from copycat_connect.cluster import Config
+from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR, SOURCE_WITH_DEAD_LETTERS
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
@@ -43,11 +44,11 @@ class DefinitionContext:
     """Source or sink."""
     plugins: Plugins
     """What is installed."""
-    converters: Mapping[str, str | None]
+    converters: Config
     """The worker's converters, which are the defaults."""
 
 
-def connector_definition(raw: RawConfig, context: DefinitionContext) -> ConfigDef:
+def connector_definition(raw: Config, context: DefinitionContext) -> ConfigDef:
     """Return the framework's keys for a connector's configuration."""
     if context.kind is PluginKind.SINK:
         fixed = SINK_CONNECTOR
@@ -58,7 +59,7 @@ def connector_definition(raw: RawConfig, context: DefinitionContext) -> ConfigDe
     return ConfigDef(*bound, *alias_keys(raw, context.plugins))
 
 
-def _bind(key: ConfigKey, raw: RawConfig, context: DefinitionContext) -> ConfigKey:
+def _bind(key: ConfigKey, raw: Config, context: DefinitionContext) -> ConfigKey:
     if key.name in CONVERTER_KINDS:
         return _bind_converter(key, context)
     if key.name == CONNECTOR_CLASS:
@@ -80,7 +81,7 @@ def _bind_converter(key: ConfigKey, context: DefinitionContext) -> ConfigKey:
     )
 
 
-def _bind_version(key: ConfigKey, role: str, raw: RawConfig, context: DefinitionContext) -> ConfigKey:
+def _bind_version(key: ConfigKey, role: str, raw: Config, context: DefinitionContext) -> ConfigKey:
     class_key = CONNECTOR_CLASS if role == "connector" else role
     class_name = raw.get(class_key) or context.converters.get(class_key)
     spec = context.plugins.get((class_name or "").strip(), _VERSIONED[role])

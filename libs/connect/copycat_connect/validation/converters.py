@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from copycat_connect.config.definition import RawConfig
+from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import PLUGIN_VERSION_SUFFIX
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.plugin.converters import CONVERTER_TYPE
@@ -15,7 +15,7 @@ from copycat_connect.validation.infos import ConfigInfos, prefixed_infos
 
 
 def validate_converter(
-    raw: RawConfig,
+    raw: Config,
     found: Mapping[str, ConfigValue],
     key: str,
     plugins: Plugins,

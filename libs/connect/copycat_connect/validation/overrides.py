@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_connect.config.definition import RawConfig
+from copycat_connect.cluster import Config
 from copycat_connect.config.override_policy import OverridePolicy
 from copycat_connect.config.parsing import parse_type
 from copycat_connect.config.values import ConfigValue
@@ -10,7 +10,7 @@ from copycat_connect.validation.client_settings import Client, client_definition
 from copycat_connect.validation.infos import ConfigInfos, prefixed_infos
 
 
-def validate_overrides(raw: RawConfig, client: Client, policy: OverridePolicy) -> ConfigInfos:
+def validate_overrides(raw: Config, client: Client, policy: OverridePolicy) -> ConfigInfos:
     """Check the overrides of one client.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, MutableMapping
 
-from copycat_connect.config.definition import RawConfig
+from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import DLQ_TOPIC, NAME, TOPICS, TOPICS_REGEX
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.parsing import parse_type, setting_text
@@ -21,12 +21,12 @@ def consumer_group(connector: str) -> str:
     return f"connect-{connector}"
 
 
-def dead_letter_topic(raw: RawConfig) -> str:
+def dead_letter_topic(raw: Config) -> str:
     """Return the dead letter queue's topic; empty when there is none."""
     return (raw.get(DLQ_TOPIC) or "").strip()
 
 
-def check_topics(raw: RawConfig, found: Found) -> None:
+def check_topics(raw: Config, found: Found) -> None:
     """Add errors to what was found unless one of topics and topics.regex is set, clear of the DLQ."""
     topics, regex = (raw.get(TOPICS) or "").strip(), (raw.get(TOPICS_REGEX) or "").strip()
     if topics and regex:
@@ -51,7 +51,7 @@ def check_topics(raw: RawConfig, found: Found) -> None:
         _add(found, (TOPICS_REGEX,), text)
 
 
-def check_group(raw: RawConfig, found: Found, worker_group: str) -> None:
+def check_group(raw: Config, found: Found, worker_group: str) -> None:
     """Add an error to what was found when the consumer group is the one of the Connect workers."""
     if GROUP_OVERRIDE in raw:
         group = raw[GROUP_OVERRIDE]

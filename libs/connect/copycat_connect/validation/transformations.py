@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, MutableMapping, Sequence
 
-from copycat_connect.config.definition import RawConfig
+from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import TRANSFORMS
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.plugin.contexts import TransformationContext
@@ -16,7 +16,7 @@ from copycat_connect.plugin.transformations import Transformation
 
 
 def check_transformations(
-    raw: RawConfig, found: MutableMapping[str, ConfigValue], plugins: Plugins, context: TransformationContext
+    raw: Config, found: MutableMapping[str, ConfigValue], plugins: Plugins, context: TransformationContext
 ) -> None:
     """Add the errors that transformations find to what was found about their keys."""
     aliases = found[TRANSFORMS].value

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from copycat_connect.cluster import Config
 from copycat_connect.data import NULL, STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.errors import DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import CONVERTER_TYPE, Configs
+from copycat_connect.plugin.converters import CONVERTER_TYPE
 
 from copycat_plugins.converters import json_columns as columns
 from copycat_plugins.converters import json_config as keys
@@ -47,7 +48,7 @@ def _payloads(prefix: bytes, datas: Sequence[bytes | None]) -> list[bytes] | Non
 class JsonConverter(Converter, HeaderConverter):
     """Writes what Kafka Connect's converter writes, byte for byte, and reads what it reads."""
 
-    def configure(self, config: Configs, is_key: bool = False) -> None:
+    def configure(self, config: Config, is_key: bool = False) -> None:
         """Take the configuration."""
         parsed = keys.CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
         self._envelopes: bool = parsed[keys.SCHEMAS_ENABLE]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, Width
 from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.data.java import decode_utf8, to_text_under
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import CONVERTER_TYPE, CONVERTER_TYPE_KEY, Configs
+from copycat_connect.plugin.converters import CONVERTER_TYPE, CONVERTER_TYPE_KEY
 
 CLASS_NAME = "org.apache.kafka.connect.storage.StringConverter"
 ENCODING = "converter.encoding"
@@ -35,7 +36,7 @@ class StringConverter(Converter, HeaderConverter):
     def __init__(self) -> None:
         self._encoding = "utf-8"
 
-    def configure(self, config: Configs, is_key: bool = False) -> None:
+    def configure(self, config: Config, is_key: bool = False) -> None:
         """Take the character set."""
         parsed = CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
         name: str = parsed[ENCODING]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey, non_empty
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Predicate
@@ -17,7 +16,7 @@ CONFIG = ConfigDef(ConfigKey(NAME, STRING, MEDIUM, validator=non_empty, doc="Nam
 class HasHeaderKey(Predicate):
     """Looks for a header by its exact name."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the name."""
         self._name: str = CONFIG.parse(config)[NAME]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey, all_of, matches_java_regex, non_empty
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.data import ConnectRecord
@@ -26,7 +25,7 @@ CONFIG = ConfigDef(
 class TopicNameMatches(Predicate):
     """Matches topics."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the expression."""
         self._pattern = compile_java_regex(CONFIG.parse(config)[PATTERN])
 

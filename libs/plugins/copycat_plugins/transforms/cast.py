@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
@@ -98,7 +99,7 @@ class Cast(SidedTransformation):
         super().__init__(side)
         self._schemas = BoundedCache(16, self._cast_schema)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the casts."""
         parsed = CONFIG.parse(config)
         self._casts, self._whole = parse_casts(parsed[SPEC])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Transformation
@@ -22,7 +22,7 @@ CONFIG = ConfigDef(
 class DropHeaders(Transformation):
     """Removes every header of certain names."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the names."""
         self._names = frozenset(CONFIG.parse(config)[HEADERS])
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, MEDIUM, STRING, ConfigDef, ConfigKey, one_of_ignoring_case
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
 from copycat_connect.errors import DataError
@@ -33,7 +32,7 @@ CONFIG = ConfigDef(
 class ExtractField(SidedTransformation):
     """Takes one field out of a struct or map."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the field's path."""
         parsed = CONFIG.parse(config)
         self._field: str = parsed[FIELD]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import (
     ConnectRecord,
@@ -36,7 +37,7 @@ class Flatten(SidedTransformation):
         super().__init__(side)
         self._schemas = BoundedCache(16, self._flat_schema)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the delimiter."""
         self._delimiter: str = CONFIG.parse(config)[DELIMITER]
 

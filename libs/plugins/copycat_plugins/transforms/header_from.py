@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LIST, STRING, ConfigDef, ConfigKey, non_empty_list, one_of
 from copycat_connect.data import ConnectRecord, ConnectValue, Headers, Schema, Struct
 from copycat_connect.errors import ConfigError, DataError
@@ -41,7 +41,7 @@ class HeaderFrom(Transformation):
         self._side = side
         self._schemas = BoundedCache(16, self._without_moved)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the fields and their headers."""
         parsed = CONFIG.parse(config)
         if len(parsed[FIELDS]) != len(parsed[HEADERS]):

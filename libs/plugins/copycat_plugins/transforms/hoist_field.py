@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import STRING_SCHEMA, ConnectRecord, ConnectValue, Schema, SchemaBuilder, Struct
 from copycat_connect.plugin.transformations import Values
@@ -24,7 +23,7 @@ class HoistField(SidedTransformation):
         super().__init__(side)
         self._schemas = BoundedCache(16, self._wrap)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the field's name."""
         self._field: str = CONFIG.parse(config)[FIELD]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.data import (
@@ -122,7 +123,7 @@ class InsertField(SidedTransformation):
         super().__init__(side)
         self._schemas = BoundedCache(16, self._extended)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the fields to add."""
         parsed = CONFIG.parse(config)
         sources = [*_SOURCES, _static(parsed[STATIC], parsed[STATIC_VALUE])]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_null
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Transformation
@@ -30,7 +30,7 @@ CONFIG = ConfigDef(
 class InsertHeader(Transformation):
     """Appends a header, whatever others of its name there are."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the header."""
         parsed = CONFIG.parse(config)
         self._header: str = parsed[HEADER]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LIST, LOW, STRING, ConfigDef, ConfigKey, non_empty
 from copycat_connect.data import (
     ConnectRecord,
@@ -51,7 +52,7 @@ CONFIG = ConfigDef(
 class MaskField(SidedTransformation):
     """Masks fields of the top level."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the fields and the replacement."""
         parsed = CONFIG.parse(config)
         # Of several that cannot be masked Kafka Connect names the first of its hash set.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, MEDIUM, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
 from copycat_connect.errors import DataError
@@ -51,7 +52,7 @@ _GUARANTEES = (
 class PythonFunction(Transformation):
     """Calls the function with whole records."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Load the function."""
         # The function is loaded once: its key's validator would run a file a second time.
         parsed = _PARSED.parse(config)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, matches_java_regex
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.data import ConnectRecord
@@ -29,7 +29,7 @@ _MOST_KNOWN = 1000
 class RegexRouter(Transformation):
     """Sends records whose topic matches to another one."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the expression and the replacement."""
         parsed = CONFIG.parse(config)
         self._regex = compile_java_regex(parsed[REGEX])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import LIST, MEDIUM, ConfigDef, ConfigKey
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
@@ -61,7 +62,7 @@ class ReplaceField(SidedTransformation):
         super().__init__(side)
         self._schemas = BoundedCache(16, self._updated)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the names."""
         parsed = CONFIG.parse(config)
         self._exclude, self._include = frozenset(parsed[EXCLUDE]), frozenset(parsed[INCLUDE])

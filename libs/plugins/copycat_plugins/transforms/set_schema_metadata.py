@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, INT, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct
 from copycat_connect.errors import ConfigError, DataError
@@ -31,7 +31,7 @@ class SetSchemaMetadata(SidedTransformation):
         super().__init__(side)
         self._schemas = BoundedCache(16, self._updated)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the name and version."""
         parsed = CONFIG.parse(config)
         self._name: str | None = parsed[NAME]

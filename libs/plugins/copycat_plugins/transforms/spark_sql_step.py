@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 import pyarrow as pa
+from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigValue
 from copycat_connect.data import ConnectRecord
 from copycat_connect.errors import ConfigError, DataError
@@ -35,7 +36,7 @@ class SparkSqlStep(Transformation):
         """Take Spark."""
         self._engine = context.queries
 
-    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
+    def validate(self, config: Config) -> list[ConfigValue]:
         """Have Spark analyse the query."""
         try:
             self.configure(config)
@@ -43,7 +44,7 @@ class SparkSqlStep(Transformation):
             return [ConfigValue(SQL, errors=[error.message])]
         return []
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Have Spark analyse the query, and learn the type of its rows."""
         parsed = CONFIG.parse(config)
         self._sql: str = parsed[SQL]

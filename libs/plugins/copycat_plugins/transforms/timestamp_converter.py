@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LOW, MEDIUM, STRING, ConfigDef, ConfigKey, one_of
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, Struct
 from copycat_connect.errors import ConfigError
@@ -67,7 +66,7 @@ class TimestampConverter(SidedTransformation):
         super().__init__(side)
         self._schemas = BoundedCache(16, self._updated)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the field and its new form."""
         parsed = CONFIG.parse(config)
         self._field: str = parsed[FIELD]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import ConnectRecord
 from copycat_connect.errors import DataError
@@ -37,7 +37,7 @@ CONFIG = ConfigDef(
 class TimestampRouter(Transformation):
     """Sends records to a topic of their time."""
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the formats."""
         parsed = CONFIG.parse(config)
         self._topic_format: str = parsed[TOPIC_FORMAT]

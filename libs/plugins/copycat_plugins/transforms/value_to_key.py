@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeVar
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
 from copycat_connect.data import ConnectRecord, Schema, SchemaBuilder, Struct
 from copycat_connect.errors import DataError
@@ -31,7 +31,7 @@ class ValueToKey(Transformation):
     def __init__(self) -> None:
         self._schemas = BoundedCache(16, self._key_schema)
 
-    def configure(self, config: Mapping[str, str | None]) -> None:
+    def configure(self, config: Config) -> None:
         """Take the fields."""
         parsed = CONFIG.parse(config)
         self._fields = tuple(dict.fromkeys(parsed[FIELDS]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from copycat_connect.cluster import Config
 from msgspec import Struct
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def create_connector(rest: Rest, name: str, config: Mapping[str, str], initial_s
     rest.ask("POST", CONNECTORS, body={"name": name, "config": config, **state})
 
 
-def put_config(rest: Rest, name: str, config: Mapping[str, str | None]) -> None:
+def put_config(rest: Rest, name: str, config: Config) -> None:
     """Replace a configuration; the connector is created where it does not exist."""
     rest.ask("PUT", CONNECTORS, name, "config", body=config)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from copycat_connect.cluster import Config
 from msgspec import Struct, field
 
 from copycat_cli.errors import NotFoundError
@@ -102,6 +102,6 @@ def plugin_keys(rest: Rest, plugin: str) -> list[ConfigKey]:
     return rest.get(list[ConfigKey], PLUGINS, plugin, "config")
 
 
-def validate(rest: Rest, plugin: str, config: Mapping[str, str | None]) -> Validation:
+def validate(rest: Rest, plugin: str, config: Config) -> Validation:
     """Have a worker validate a configuration; nothing is created."""
     return rest.ask("PUT", PLUGINS, plugin, "config", "validate", body=config).read_as(Validation)

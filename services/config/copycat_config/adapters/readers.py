@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 from copycat_eventlog.json_text import MalformedError, read_integer, read_object, read_text
 
 from copycat_config.domain.events import (
-    Config,
     ConnectorConfigured,
     ConnectorRemoved,
     LoggerLevelSet,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from copycat_connect.cluster import TargetState
-
-from copycat_config.domain.events import Config
+from copycat_connect.cluster import Config, TargetState
 
 
 @dataclass(frozen=True, slots=True)

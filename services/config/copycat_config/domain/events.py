@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from copycat_connect.cluster import TargetState
-
-Config: TypeAlias = Mapping[str, str | None]
-"""A configuration as it was given, placeholders unresolved; equal whatever its order; never changed."""
+from copycat_connect.cluster import Config, TargetState
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
+from copycat_connect.cluster import Config
 from immutables import Map
 
 from copycat_config.domain.events import (
-    Config,
     ConfigEvent,
     ConnectorConfigured,
     ConnectorRemoved,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 from immutables import Map
-
-from copycat_config.domain.events import Config
 
 
 @dataclass(frozen=True, slots=True)

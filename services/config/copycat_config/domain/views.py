@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import Config, TargetState
 
 from copycat_config.domain.errors import UnknownConnectorError
-from copycat_config.domain.events import Config
 from copycat_config.domain.state import ConfigState, ConnectorFacts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.framework_names import TOPIC_CREATION_PREFIX
 from copycat_connect.config.topic_creation import DEFAULT_GROUP, creation_groups, creation_warnings
@@ -12,7 +13,6 @@ from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION
 from copycat_connect.plugin.spec import PluginKind
 
 log = logging.getLogger(__name__)
-Config = Mapping[str, str | None]
 
 
 def check_creation_keys(kind: PluginKind, config: Config, worker: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from copycat_connect.cluster import Config
 from copycat_connect.plugin.connectors import SinkConnector, SourceConnector
 from copycat_connect.plugin.spec import PluginSpec
 from copycat_connect.validation import connector_plugin
@@ -16,7 +17,7 @@ from copycat_telemetry.context import keep_secret
 from copycat_executor.connectorhost.creation_keys import check_creation_keys
 from copycat_executor.connectorhost.failures import failure
 from copycat_executor.connectorhost.plugin_answers import identity
-from copycat_executor.connectorhost.secrets import Config, Resolved
+from copycat_executor.connectorhost.secrets import Resolved
 from copycat_executor.connectorhost.surroundings import Surroundings
 from copycat_executor.connectorhost.task_configs import publishable
 

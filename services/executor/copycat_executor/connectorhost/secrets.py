@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.placeholders import Placeholders, has_placeholder, restore_placeholders
 from copycat_connect.config.secrets import Secrets
 
-Config = Mapping[str, str | None]
 NOTHING = Secrets()
 
 

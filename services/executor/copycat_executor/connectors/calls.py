@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
+from copycat_connect.cluster import Config
+
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.connectors.lives import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
-from copycat_executor.domain.instances import Config
 from copycat_executor.domain.plugin import Plugin
 
 #: Author code gets this long to stop; then it is given up, seconds.

@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Config, Instance
 
-from copycat_executor.domain.instances import Config
 from copycat_executor.domain.plugin import Plugin
 
 

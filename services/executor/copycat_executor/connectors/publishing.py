@@ -7,6 +7,7 @@ import logging
 from contextlib import suppress
 
 from copycat.config.v1 import config_service_pb2 as pb
+from copycat_connect.cluster import Config
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.configs import config_to_proto
@@ -17,7 +18,6 @@ from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.calls import ConnectorCalls
 from copycat_executor.connectors.lives import ConnectorLife
 from copycat_executor.domain.errors import PluginProcessGoneError
-from copycat_executor.domain.instances import Config
 from copycat_executor.domain.task_limit import check_task_count, tasks_max
 from copycat_executor.peers.services import Services
 from copycat_executor.state.feed import Feed

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from copycat_connect.cluster import Instance, TargetState, TopicPartition
-
-from copycat_executor.domain.instances import Config
+from copycat_connect.cluster import Config, Instance, TargetState, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from copycat_connect.cluster import Instance
-
-from copycat_executor.domain.instances import Config
+from copycat_connect.cluster import Config, Instance
 
 
 class Isolation(Enum):

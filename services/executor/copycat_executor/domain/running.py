@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from copycat_connect.cluster import Instance, TargetState, TopicPartition
-
-from copycat_executor.domain.instances import Config
+from copycat_connect.cluster import Config, Instance, TargetState, TopicPartition
 
 
 class Phase(Enum):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copycat_connect.cluster import Config
+
 from copycat_executor.domain.errors import TooManyTasksError
-from copycat_executor.domain.instances import Config
 
 
 def tasks_max(config: Config) -> int:

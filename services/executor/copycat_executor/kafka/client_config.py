@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.override_policy import POLICY, override_policy
 from copycat_connect.errors import ConfigError
 
 from copycat_executor.kafka import client_keys, client_security
 from copycat_executor.kafka.client_keys import Rename
-
-Config = Mapping[str, str | None]
 
 #: Connect's own producer settings; what Java and librdkafka measure differently is chosen for throughput.
 _PRODUCER: Final = {

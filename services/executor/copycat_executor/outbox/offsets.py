@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import TopicPartition
+from copycat_connect.cluster import Config, TopicPartition
 from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, overrides_of
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.configs import config_to_proto
 
-from copycat_executor.domain.instances import Config
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.services import Services
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import framework_names as names
 from copycat_connect.config.definition import missing_text
 from copycat_connect.errors import ConfigError
@@ -23,8 +23,6 @@ from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.tolerate import Tolerance
-
-Config = Mapping[str, str | None]
 
 _HEADER_DEFAULT: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _SUFFIX_KEYS: Final = frozenset({"type", "predicate", "negate"})

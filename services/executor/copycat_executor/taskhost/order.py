@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_connect.cluster import TargetState, TopicPartition
+from copycat_connect.cluster import Config, TargetState, TopicPartition
 from copycat_connect.config import ConfigDef, ConfigKey
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.secrets import Secrets
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.target_states import target_state_from_proto
-
-Config = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)

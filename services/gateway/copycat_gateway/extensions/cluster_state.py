@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from copycat.status.v1 import status_service_pb2 as status_pb2
+from copycat_connect.cluster import Config
 from copycat_connect.errors import ConnectError, CopycatError
 from copycat_connect.plugin import ClusterDetails, ConnectorHealth, InstanceHealth
 from copycat_connect.plugin.errors import NoSuchConnectorError
@@ -36,7 +37,7 @@ class LiveClusterState:
         """Return what a connector and its tasks do."""
         return self._ask(f"the status of connector {name}", self._health(name))
 
-    def connector_config(self, name: str) -> Mapping[str, str | None]:
+    def connector_config(self, name: str) -> Config:
         """Return a connector's configuration, placeholders as they are."""
         return self._ask(f"the configuration of connector {name}", self._config(name))
 
@@ -65,7 +66,7 @@ class LiveClusterState:
     async def _names(self) -> tuple[str, ...]:
         return tuple(connector.name for connector in await self._services.connectors())
 
-    async def _config(self, name: str) -> Mapping[str, str | None]:
+    async def _config(self, name: str) -> Config:
         found = await self._services.connector(name, NoSuchConnectorError(name))
         return config_from_proto(found.config)
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.client_overrides import (
     ADMIN_OVERRIDE,
     BOOTSTRAP_SERVERS,
@@ -20,7 +21,6 @@ from copycat_connect.errors import ConfigError
 from copycat_offset.adapters.groups import KafkaGroups
 from copycat_offset.domain.groups import ConsumerGroups
 
-Config = Mapping[str, str | None]
 #: Clients by overrides that are kept; the one that was used least recently is closed.
 MAX_CLIENTS: Final = 32
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from copycat_connect.cluster import TopicPartition
+from copycat_connect.cluster import Config, TopicPartition
 from copycat_connect.config.java_regex import compile_java_regex
 
 from copycat_scheduler.domain.balance import Loads
@@ -31,7 +31,7 @@ class Subscription:
     """Java client properties of a consumer that reads another cluster than the worker's, as written."""
 
 
-def subscription_of(config: Mapping[str, str | None]) -> Subscription | None:
+def subscription_of(config: Config) -> Subscription | None:
     """Return what a connector's configuration subscribes to; None when it names no topics, as a source's."""
     named = config.get(TOPICS)
     if named:

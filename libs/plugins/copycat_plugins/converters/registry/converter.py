@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import NULL, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.data.schema import STRING_SCHEMA
 from copycat_connect.plugin import Converter
-from copycat_connect.plugin.converters import Configs
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.converters.registry import failures
@@ -32,7 +32,7 @@ class RegistryConverter(Converter):
         self._definition = definition
         self._make_format = make_format
 
-    def configure(self, config: Configs, is_key: bool = False) -> None:
+    def configure(self, config: Config, is_key: bool = False) -> None:
         """Take the configuration.
 
         Raises:

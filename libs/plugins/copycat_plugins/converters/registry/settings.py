@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef, Password
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin.converters import CONVERTER_TYPE, Configs
+from copycat_connect.plugin.converters import CONVERTER_TYPE
 
 from copycat_plugins.converters.registry import keys
 from copycat_plugins.converters.registry.subjects import SubjectName, subject_strategy
@@ -43,7 +44,7 @@ class RegistrySettings:
 
 
 def read_settings(
-    definition: ConfigDef, config: Configs, *, is_key: bool
+    definition: ConfigDef, config: Config, *, is_key: bool
 ) -> tuple[RegistrySettings, dict[str, Any]]:
     """Parse a converter's configuration; also returns every parsed key.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.worker_keys import (
     OFFSET_FLUSH_INTERVAL,
@@ -28,7 +28,7 @@ class Timing:
     """For the last flush and commit of a drain: the rest of its time is for the task's own stop."""
 
     @classmethod
-    def parse(cls, worker: Mapping[str, str | None]) -> Timing:
+    def parse(cls, worker: Config) -> Timing:
         """Read the worker's configuration; the executor has checked it at its start.
 
         Raises:

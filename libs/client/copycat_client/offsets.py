@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub
 from copycat.types.v1 import types_pb2
+from copycat_connect.cluster import sink_group
 from copycat_connect.errors import ConfigError
 
 from copycat_client.revisions import Revision, revision_of
@@ -42,11 +43,6 @@ class Position:
     """The partition's number."""
     offset: int | None
     """The next offset to read; nothing where it is to be forgotten."""
-
-
-def sink_group(connector: str) -> str:
-    """Return the consumer group of a sink that overrides none."""
-    return f"connect-{connector}"
 
 
 class Offsets:

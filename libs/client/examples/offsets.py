@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from copycat_client.client import CopycatClient
-from copycat_client.offsets import Position, SourceOffset, sink_group
-from copycat_connect.cluster import Instance, TargetState
+from copycat_client.offsets import Position, SourceOffset
+from copycat_connect.cluster import Instance, TargetState, sink_group
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.role import read_properties
 

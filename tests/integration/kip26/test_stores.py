@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 from copycat_client.client import CopycatClient
-from copycat_client.offsets import Position, sink_group
-from copycat_connect.cluster import TargetState
+from copycat_client.offsets import Position
+from copycat_connect.cluster import TargetState, sink_group
 from copycat_testkit.kafka import consume_all, create_topic, produce, unique
 
 from tests.integration.kip26.world import arrived, folder_source, runs, status_of, until, write_files

@@ -149,8 +149,10 @@ def test_a_consumer_reads_all_from_the_beginning_and_commits_nothing() -> None:
     assert properties["fetch.queue.backoff.ms"] == "2"
 
 
-def test_a_connector_may_name_its_group() -> None:
-    config = consumer_config(WORKER, {"consumer.override.group.id": "mine"}, "c", "connect-c")
+def test_a_consumer_reads_in_the_group_where_the_sinks_positions_are_committed() -> None:
+    worker = {**WORKER, "consumer.group.id": "of-all-sinks"}
+
+    config = consumer_config(worker, {"consumer.override.group.id": " mine "}, "c", "mine")
 
     assert config.properties["group.id"] == "mine"
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from copycat_connect.cluster.config import Config
 from copycat_connect.cluster.instance import Instance, in_order
+from copycat_connect.cluster.sink_group import GROUP_OVERRIDE, sink_group
 from copycat_connect.cluster.target_state import INITIAL_STATES, TargetState
 from copycat_connect.cluster.topic_partition import TopicPartition
 
-__all__ = ["INITIAL_STATES", "Config", "Instance", "TargetState", "TopicPartition", "in_order"]
+__all__ = [
+    "GROUP_OVERRIDE",
+    "INITIAL_STATES",
+    "Config",
+    "Instance",
+    "TargetState",
+    "TopicPartition",
+    "in_order",
+    "sink_group",
+]

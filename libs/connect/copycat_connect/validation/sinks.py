@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, MutableMapping
 
-from copycat_connect.cluster import Config
+from copycat_connect.cluster import GROUP_OVERRIDE, Config, sink_group
 from copycat_connect.config.framework_names import DLQ_TOPIC, NAME, TOPICS, TOPICS_REGEX
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.parsing import parse_type, setting_text
 from copycat_connect.config.setting import Type
 from copycat_connect.config.values import ConfigValue
 
-GROUP_OVERRIDE = "consumer.override.group.id"
 Found = MutableMapping[str, ConfigValue]
-
-
-def consumer_group(connector: str) -> str:
-    """Return the group a sink connector consumes in, unless it overrides it."""
-    return f"connect-{connector}"
 
 
 def dead_letter_topic(raw: Config) -> str:
@@ -60,7 +54,7 @@ def check_group(raw: Config, found: Found, worker_group: str) -> None:
             value.errors.append(f"Consumer group {group} conflicts with Connect worker group {worker_group}")
         return
     name = found[NAME].value
-    if consumer_group(name) == worker_group:
+    if sink_group(name) == worker_group:
         who = f"Consumer group for sink connector named {name}"
         found[NAME].errors.append(f"{who} conflicts with Connect worker group {worker_group}")
 

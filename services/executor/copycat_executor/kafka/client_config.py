@@ -75,9 +75,9 @@ def producer_config(worker: Config, connector: Config, client_id: str) -> Client
 
 
 def consumer_config(worker: Config, connector: Config, client_id: str, group: str) -> ClientConfig:
-    """Settings of a sink task's consumer."""
-    java = _first(_CONSUMER | {"group.id": group}, worker, client_id) | _under(worker, "consumer.")
-    java |= _overrides(worker, connector, "consumer.override.")
+    """Settings of a sink task's consumer; it reads in `group`, where its positions are committed."""
+    java = _first(_CONSUMER, worker, client_id) | _under(worker, "consumer.")
+    java |= _overrides(worker, connector, "consumer.override.") | {"group.id": group}
     config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
     _fit_fetch_sizes(config.properties)
     return config

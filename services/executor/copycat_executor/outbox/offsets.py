@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Config, TopicPartition
+from copycat_connect.cluster import Config, TopicPartition, sink_group
 from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, overrides_of
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
@@ -34,8 +34,7 @@ class SinkGroup:
     def of(cls, connector: str, config: Config) -> SinkGroup:
         """Read a connector's configuration."""
         overrides = overrides_of(config, (CONSUMER_OVERRIDE,))
-        name = config.get(f"{CONSUMER_OVERRIDE}group.id") or f"connect-{connector}"
-        return cls(name, config_to_proto(overrides))
+        return cls(sink_group(connector, config), config_to_proto(overrides))
 
 
 class Offsets:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Final, cast
 
+from copycat_connect.cluster import sink_group
 from copycat_connect.config import framework_names as names
 from copycat_connect.config.framework import SINK_CONNECTOR
 from copycat_connect.config.worker_keys import TOPIC_TRACKING
@@ -91,7 +92,7 @@ def _consumer_config(order: TaskOrder) -> ClientConfig:
         order.worker_config,
         order.connector_config,
         f"connector-consumer-{order.task_id}",
-        f"connect-{order.connector}",
+        sink_group(order.connector, order.connector_config),
     )
     warn_unknown("consumer", config)
     return config

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import TargetState, sink_group
 from copycat_connect.config.client_overrides import overrides_of
 from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.target_states import target_state_from_proto
@@ -16,8 +15,6 @@ from copycat_gateway.catalogue import SINK, SOURCE, connector_class
 from copycat_gateway.clients import Services
 from copycat_gateway.errors import BadRequestError, FailedRequestError
 from copycat_gateway.offsets.refusals import tasks_left
-
-GROUP_OVERRIDE: Final = "consumer.override.group.id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class Target:
     @property
     def group(self) -> str:
         """The consumer group of a sink."""
-        return config_from_proto(self.connector.config).get(GROUP_OVERRIDE) or f"connect-{self.name}"
+        return sink_group(self.name, config_from_proto(self.connector.config))
 
     @property
     def overrides(self) -> types_pb2.Config:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from copycat_connect.cluster import default_address
 from copycat_connect.errors import CopycatError
 from copycat_rpc.channel import open_channel
 from copycat_rpc.role import own_properties
@@ -22,8 +23,7 @@ from copycat_client.statuses import Statuses
 if TYPE_CHECKING:
     import grpc
 
-#: Where a worker's services answer when its properties do not say.
-DEFAULTS = {"config": "9101", "offset": "9102", "status": "9103", "scheduler": "9104"}
+SERVICES = ("config", "offset", "status", "scheduler")
 
 
 class CopycatClient:
@@ -36,10 +36,10 @@ class CopycatClient:
     def __init__(
         self,
         *,
-        config_addresses: Sequence[str] = (f"127.0.0.1:{DEFAULTS['config']}",),
-        offset_addresses: Sequence[str] = (f"127.0.0.1:{DEFAULTS['offset']}",),
-        status_addresses: Sequence[str] = (f"127.0.0.1:{DEFAULTS['status']}",),
-        scheduler_addresses: Sequence[str] = (f"127.0.0.1:{DEFAULTS['scheduler']}",),
+        config_addresses: Sequence[str] = (default_address("config"),),
+        offset_addresses: Sequence[str] = (default_address("offset"),),
+        status_addresses: Sequence[str] = (default_address("status"),),
+        scheduler_addresses: Sequence[str] = (default_address("scheduler"),),
         secret: str = "",
     ) -> None:
         """Take the `host:port` of every instance of each service, and the cluster's secret where it has one.
@@ -73,9 +73,7 @@ class CopycatClient:
         Raises:
             ConfigError: A config provider is wrong, or failed, or the secret cannot be one.
         """
-        found = {
-            role: properties.get(f"{role}.addresses", f"127.0.0.1:{port}") for role, port in DEFAULTS.items()
-        }
+        found = {role: properties.get(f"{role}.addresses", default_address(role)) for role in SERVICES}
         return cls(
             **{
                 f"{role}_addresses": [address.strip() for address in addresses.split(",")]

@@ -10,14 +10,12 @@ from typing import Final
 from copycat_connect.config import (
     HIGH,
     INT,
-    LIST,
     LOW,
     SHORT,
     STRING,
     ConfigDef,
     ConfigKey,
     non_empty,
-    non_empty_list,
     one_of,
 )
 from copycat_connect.config.topic_sizes import valid_partitions, valid_replication_factor
@@ -44,18 +42,6 @@ GROUP_ID: Final = ConfigKey(
     validator=non_empty,
     doc="Name of the Connect cluster; no other cluster on the same Kafka may share it.",
 )
-
-
-def listen_key(role: str, default: str) -> ConfigKey:
-    """Return the key of the address that a service binds."""
-    doc = f"host:port on which the {role} service answers gRPC; port 0 picks a free one."
-    return ConfigKey(f"{role}.listen", STRING, LOW, default=default, validator=non_empty, doc=doc)
-
-
-def addresses_key(role: str, default: str) -> ConfigKey:
-    """Return the key of the addresses where a service is found."""
-    doc = f"host:port of each instance of the {role} service."
-    return ConfigKey(f"{role}.addresses", LIST, LOW, default=default, validator=non_empty_list, doc=doc)
 
 
 def backend_key(what: str) -> ConfigKey:

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from copycat_connect.cluster import is_wildcard
 from copycat_connect.config import INT, LOW, STRING, ConfigDef, ConfigKey
 from copycat_connect.config.validators import between
 from copycat_connect.errors import ConfigError
@@ -15,7 +16,6 @@ from copycat_rest.listeners import LISTENERS, SCHEMES, Listener, bracketed, near
 HOST: Final = "rest.advertised.host.name"
 PORT: Final = "rest.advertised.port"
 LISTENER: Final = "rest.advertised.listener"
-ANYWHERE: Final = {"", "0.0.0.0", "::"}  # noqa: S104 - recognised, not bound
 
 
 def _port(name: str, value: int | None) -> None:
@@ -63,7 +63,7 @@ def local_url(properties: Mapping[str, str]) -> str:
         ConfigError: A listener is none.
     """
     listener = local_listener(properties)
-    host = "127.0.0.1" if listener.host in ANYWHERE else listener.host
+    host = "127.0.0.1" if is_wildcard(listener.host) else listener.host
     return f"{listener.scheme}://{_address(host, listener.port)}"
 
 
@@ -80,7 +80,7 @@ def advertised_url(properties: Mapping[str, str], local: str = "") -> str:
     scheme = (parsed[LISTENER] or nearest(listeners).scheme).lower()
     # Behind a proxy that speaks TLS the scheme may be that of no listener.
     found = next((listener for listener in listeners if listener.scheme == scheme), nearest(listeners))
-    own = socket.gethostname() if found.host in ANYWHERE else found.host
+    own = socket.gethostname() if is_wildcard(found.host) else found.host
     return f"{scheme}://{_address(parsed[HOST] or own, parsed[PORT] or found.port)}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from copycat_connect.cluster import REST_PORT
 from copycat_connect.config import LIST, LOW, ConfigKey
 from copycat_connect.config.validators import non_empty_list
 from copycat_connect.errors import ConfigError
@@ -18,7 +19,7 @@ LISTENERS: Final = ConfigKey(
     "listeners",
     LIST,
     LOW,
-    default=("http://127.0.0.1:8083",),
+    default=(f"http://127.0.0.1:{REST_PORT}",),
     validator=non_empty_list,
     doc="Where the REST interface listens: http://host:port or https://host:port, side by side where there"
     " are several; the host may be empty for every address.",

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from copycat_connect.cluster import REST_PORT
+
 from copycat_cli.credentials import credentials
 from copycat_cli.output.printer import Printer
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
 
-DEFAULT_URL = "http://127.0.0.1:8083"
+DEFAULT_URL = f"http://127.0.0.1:{REST_PORT}"
 
 
 class Session:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat_connect.config import ConfigDef
+from copycat_connect.config.worker_keys import listen_key
 from copycat_eventlog.settings import LogSettings
-from copycat_eventlog.worker_properties import LogTopic, backend_key, listen_key
+from copycat_eventlog.worker_properties import LogTopic, backend_key
 
-LISTEN = listen_key("config", "127.0.0.1:9101")
+LISTEN = listen_key("config")
 EVERYWHERE = ConfigDef(LISTEN, backend_key("connector configurations"))
 TOPIC = LogTopic(
     name="config",

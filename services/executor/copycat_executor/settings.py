@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from copycat_connect.cluster import is_wildcard
 from copycat_connect.config import (
     INT,
-    LIST,
     LOW,
     STRING,
     ConfigDef,
     ConfigKey,
     at_least,
-    non_empty,
-    non_empty_list,
 )
 from copycat_connect.config.override_policy import override_policy
 from copycat_connect.config.setting import ConfigSetting
@@ -30,14 +28,14 @@ from copycat_connect.config.worker_keys import (
     TASK_SHUTDOWN_TIMEOUT,
     TOPIC_CREATION,
     TOPIC_TRACKING,
+    addresses_key,
+    listen_key,
 )
 from copycat_connect.errors import ConfigError
 from copycat_rpc.secret import cluster_secret
 from copycat_telemetry.metrics.sampled import Windows
 
 ADVERTISED = "executor.advertised.address"
-#: Hosts that stand for every address of a machine: bound, but nowhere to be reached at.
-WILDCARDS = ("0.0.0.0", "[::]")  # noqa: S104 - recognised, not bound
 
 
 def _millis(name: str, default: int, doc: str, *, least: int = 1) -> ConfigKey:
@@ -46,32 +44,14 @@ def _millis(name: str, default: int, doc: str, *, least: int = 1) -> ConfigKey:
 
 def _reachable(name: str, value: ConfigSetting) -> None:
     host, _, port = str(value).rpartition(":")
-    if value and (not host or not port.isdigit() or host in WILDCARDS):
+    if value and (not port.isdigit() or is_wildcard(host)):
         raise ConfigError(
             f"Invalid value {value} for configuration {name}: must be a host:port others can reach"
         )
 
 
-def _addresses(role: str, port: int) -> ConfigKey:
-    return ConfigKey(
-        f"{role}.addresses",
-        LIST,
-        LOW,
-        default=[f"127.0.0.1:{port}"],
-        validator=non_empty_list,
-        doc=f"Where instances of the {role} service answer gRPC, host:port each.",
-    )
-
-
 KEYS = ConfigDef(
-    ConfigKey(
-        "executor.listen",
-        STRING,
-        LOW,
-        default="127.0.0.1:9105",
-        validator=non_empty,
-        doc="host:port on which the executor answers gRPC, to the gateway and to its hosts.",
-    ),
+    listen_key("executor"),
     ConfigKey(
         ADVERTISED,
         STRING,
@@ -81,10 +61,10 @@ KEYS = ConfigDef(
         doc="host:port at which others reach this executor; its worker id. By default what it listens on, "
         "with the name of this machine where that is every address.",
     ),
-    _addresses("config", 9101),
-    _addresses("offset", 9102),
-    _addresses("status", 9103),
-    _addresses("scheduler", 9104),
+    addresses_key("config"),
+    addresses_key("offset"),
+    addresses_key("status"),
+    addresses_key("scheduler"),
     TASK_SHUTDOWN_TIMEOUT,
     OFFSET_FLUSH_INTERVAL,
     OFFSET_FLUSH_TIMEOUT,

@@ -18,13 +18,13 @@ from copycat_connect.config import (
     ConfigKey,
     at_least,
 )
-from copycat_connect.config.validators import non_empty_list
 from copycat_connect.config.worker_keys import (
     CLUSTER_SECRET,
     EXACTLY_ONCE,
     KIP_STRICT,
     TOPIC_TRACKING,
     TOPIC_TRACKING_RESET,
+    addresses_key,
 )
 from copycat_rest.advertised import ADVERTISED
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
@@ -36,7 +36,7 @@ from copycat_gateway.edge.headers import HeaderRule, header_rules
 from copycat_gateway.extensions.installed import KEY as EXTENSIONS
 
 ADMIN_LISTENERS = "admin.listeners"
-ROLES = {"config": "9101", "offset": "9102", "status": "9103", "scheduler": "9104"}
+ROLES = ("config", "offset", "status", "scheduler")
 
 SETTINGS = ConfigDef(
     LISTENERS,
@@ -48,17 +48,7 @@ SETTINGS = ConfigDef(
         default=None,
         doc="Where /admin answers: with the rest when not set, nowhere when empty.",
     ),
-    *(
-        ConfigKey(
-            f"{role}.addresses",
-            LIST,
-            HIGH,
-            default=(f"127.0.0.1:{port}",),
-            validator=non_empty_list,
-            doc=f"host:port of each {role} service.",
-        )
-        for role, port in ROLES.items()
-    ),
+    *(addresses_key(role) for role in ROLES),
     CLUSTER_SECRET,
     TOPIC_TRACKING,
     TOPIC_TRACKING_RESET,

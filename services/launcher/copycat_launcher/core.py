@@ -23,7 +23,7 @@ from copycat_launcher.polling import until
 from copycat_launcher.roles import CONFIG, OFFSET, SCHEDULER, STATUS, Role
 
 SERVICES = (CONFIG, OFFSET, STATUS, SCHEDULER)
-CORE = Role("core", 1, "")
+CORE = Role("core", 1)
 WHERE = b"services"
 SECURITY = ("security.", "sasl.", "ssl.")
 ELECTION_SECONDS = 20.0

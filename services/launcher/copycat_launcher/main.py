@@ -10,6 +10,7 @@ from typing import Any
 import click
 import platformdirs
 from copycat_cli.sections import SECTIONS, SectionedGroup
+from copycat_connect.cluster import REST_PORT
 from copycat_connect.errors import CopycatError
 from copycat_rpc.interrupts import heed_interrupts
 
@@ -80,7 +81,7 @@ def _settings(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> 
 
 
 @click.command()
-@click.option("--rest-port", type=click.IntRange(0, 65535), default=8083, show_default=True,
+@click.option("--rest-port", type=click.IntRange(0, 65535), default=REST_PORT, show_default=True,
               help="Port of the REST interface on 127.0.0.1; 0 picks a free one.")  # fmt: skip
 @click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path),
               default=lambda: platformdirs.user_data_dir("copycat", appauthor=False),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from copycat_connect.cluster import REST_PORT
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
 from copycat_embedded.ports import free_ports, is_free
@@ -38,7 +39,7 @@ class UpOptions:
     """What the user asked for."""
 
     data_dir: Path
-    rest_port: int = 8083
+    rest_port: int = REST_PORT
     """0 picks a free one."""
     executors: int = 1
     bootstrap_servers: str = ""

@@ -6,19 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from copycat_connect.config import LOW, STRING, ConfigDef, ConfigKey
+from copycat_connect.config.worker_keys import addresses_key, listen_key
 from copycat_eventlog.settings import Backend, LogSettings
-from copycat_eventlog.worker_properties import (
-    BOOTSTRAP_SERVERS,
-    LogTopic,
-    addresses_key,
-    backend_key,
-    listen_key,
-    security_of,
-)
+from copycat_eventlog.worker_properties import BOOTSTRAP_SERVERS, LogTopic, backend_key, security_of
 
 FILE = "offset.storage.file.filename"
-LISTEN = listen_key("offset", "127.0.0.1:9102")
-SCHEDULER = addresses_key("scheduler", "127.0.0.1:9104")
+LISTEN = listen_key("offset")
+SCHEDULER = addresses_key("scheduler")
 EVERYWHERE = ConfigDef(
     LISTEN,
     SCHEDULER,

@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least, between
-from copycat_connect.config.worker_keys import EXACTLY_ONCE, METRIC_WINDOW, METRIC_WINDOWS
-from copycat_eventlog.settings import LogSettings
-from copycat_eventlog.worker_properties import (
-    BOOTSTRAP_SERVERS,
-    LogTopic,
+from copycat_connect.config.worker_keys import (
+    EXACTLY_ONCE,
+    METRIC_WINDOW,
+    METRIC_WINDOWS,
     addresses_key,
-    backend_key,
     listen_key,
-    security_of,
 )
+from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.worker_properties import BOOTSTRAP_SERVERS, LogTopic, backend_key, security_of
 from copycat_telemetry.metrics.sampled import Windows
 
-LISTEN = listen_key("scheduler", "127.0.0.1:9104")
-CONFIG = addresses_key("config", "127.0.0.1:9101")
-STATUS = addresses_key("status", "127.0.0.1:9103")
+LISTEN = listen_key("scheduler")
+CONFIG = addresses_key("config")
+STATUS = addresses_key("status")
 LONGEST = 2**31 - 1
 EVERYWHERE = ConfigDef(
     LISTEN,

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from copycat_connect.config import DOUBLE, INT, LONG, LOW, ConfigDef, ConfigKey, at_least, between
-from copycat_connect.config.worker_keys import TOPIC_TRACKING, TOPIC_TRACKING_RESET
+from copycat_connect.config.worker_keys import TOPIC_TRACKING, TOPIC_TRACKING_RESET, listen_key
 from copycat_connect.errors import ConfigError
 from copycat_eventlog.settings import LogSettings
-from copycat_eventlog.worker_properties import LogTopic, backend_key, listen_key
+from copycat_eventlog.worker_properties import LogTopic, backend_key
 
 from copycat_status.domain.backoff import Backoff
 from copycat_status.domain.tracking import Tracking
 
-LISTEN = listen_key("status", "127.0.0.1:9103")
+LISTEN = listen_key("status")
 RETRY = "status.storage.retry."
 MAX_RETRIES = f"{RETRY}max.retries"
 INITIAL_BACKOFF = f"{RETRY}initial.backoff.ms"

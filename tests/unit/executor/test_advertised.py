@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_executor.settings import WILDCARDS, read_settings
+from copycat_executor.settings import read_settings
 from copycat_executor.worker.advertised import advertised_address
 
 
@@ -12,7 +12,7 @@ async def test_it_is_known_by_what_it_listens_on() -> None:
     assert await advertised_address(read_settings({}), "127.0.0.1:9105", "here") == "127.0.0.1:9105"
 
 
-@pytest.mark.parametrize("host", WILDCARDS)
+@pytest.mark.parametrize("host", ["0.0.0.0", "[::]", ""])  # noqa: S104 - recognised, not bound
 async def test_listening_everywhere_it_is_known_by_the_name_of_its_machine(host: str) -> None:
     assert await advertised_address(read_settings({}), f"{host}:9105", "localhost") == "localhost:9105"
 

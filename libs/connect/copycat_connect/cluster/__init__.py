@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copycat_connect.cluster.addresses import GRPC_PORTS, REST_PORT, default_address, is_wildcard
 from copycat_connect.cluster.config import Config
 from copycat_connect.cluster.instance import Instance, in_order
 from copycat_connect.cluster.sink_group import GROUP_OVERRIDE, sink_group
@@ -10,11 +11,15 @@ from copycat_connect.cluster.topic_partition import TopicPartition
 
 __all__ = [
     "GROUP_OVERRIDE",
+    "GRPC_PORTS",
     "INITIAL_STATES",
+    "REST_PORT",
     "Config",
     "Instance",
     "TargetState",
     "TopicPartition",
+    "default_address",
     "in_order",
+    "is_wildcard",
     "sink_group",
 ]

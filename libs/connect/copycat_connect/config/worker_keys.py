@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from copycat_connect.cluster import default_address
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting, Type
-from copycat_connect.config.validators import at_least, one_of_ignoring_case
+from copycat_connect.config.validators import at_least, non_empty, non_empty_list, one_of_ignoring_case
 from copycat_connect.errors import ConfigError
 from copycat_connect.log_levels import LEVELS, valid_level
 
@@ -145,3 +146,27 @@ SPAN_ENDPOINT = ConfigKey(
     default=None,
     doc="OTLP collector (gRPC) that spans and metrics are sent to; nothing is sent without it.",
 )
+
+
+def listen_key(role: str) -> ConfigKey:
+    """Return the key of the address on which a role answers gRPC, `<role>.listen`."""
+    return ConfigKey(
+        f"{role}.listen",
+        Type.STRING,
+        Importance.LOW,
+        default=default_address(role),
+        validator=non_empty,
+        doc=f"host:port on which the {role} service answers gRPC; port 0 picks a free one.",
+    )
+
+
+def addresses_key(role: str) -> ConfigKey:
+    """Return the key of the addresses at which others find a role, `<role>.addresses`."""
+    return ConfigKey(
+        f"{role}.addresses",
+        Type.LIST,
+        Importance.LOW,
+        default=default_address(role),
+        validator=non_empty_list,
+        doc=f"host:port of each instance of the {role} service.",
+    )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 
+from copycat_connect.cluster import is_wildcard
 from copycat_connect.errors import ConfigError
 
-from copycat_executor.settings import ADVERTISED, WILDCARDS, Settings
+from copycat_executor.settings import ADVERTISED, Settings
 
 
 async def advertised_address(settings: Settings, bound: str, host_name: str) -> str:
@@ -19,7 +20,7 @@ async def advertised_address(settings: Settings, bound: str, host_name: str) -> 
     host, _, port = bound.rpartition(":")
     if settings.advertised:
         return settings.advertised
-    if host not in WILDCARDS:
+    if not is_wildcard(host):
         return bound
     try:
         await asyncio.get_running_loop().getaddrinfo(host_name, int(port), type=socket.SOCK_STREAM)

@@ -49,4 +49,4 @@ fi
 
 # An archive of the classes Spark needs makes every later start twice as fast; it belongs to the Java that made it.
 JAVA_HOME=$(.venv/bin/python -c 'from copycat_embedded.spark_java import spark_java_home; print(spark_java_home())') \
-    .venv/bin/python -m copycat_executor.spark.archive
+    .venv/bin/python -m copycat_executor.spark.make_archive

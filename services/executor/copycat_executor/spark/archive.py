@@ -1,14 +1,13 @@
 """The class archive of Spark's JVM: made once per Java and PySpark, it halves every later start.
 
-`python -m copycat_executor.spark.archive` makes it (about 20 s, for an installation or an image). A JVM that
-cannot use it starts without it.
+This module knows where it is and which options use or write it; `make_archive` makes it. A JVM that cannot
+use it starts without it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -57,16 +56,3 @@ def _folder(properties: Mapping[str, str]) -> Path:
         return Path(given)
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "copycat" / "classes"
-
-
-def main() -> int:
-    """Make the archive unless it is there."""
-    from copycat_executor.spark.session import make_archive  # noqa: PLC0415 - the session imports this module
-
-    made = make_archive({})
-    sys.stdout.write(f"{made or 'this Java makes no archive; Spark starts without'}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from copycat_executor.spark.archive import archive_file, kind_for, make_options, use_options
+from copycat_executor.spark.archive import use_options
 from copycat_executor.spark.command import Java, command_line
 from copycat_executor.spark.conf import python_of_hosts, session_conf
 from copycat_executor.spark.jvm import STOP_SECONDS, SparkJvm
 from copycat_executor.spark.scratch import ScratchFolder
-from copycat_executor.spark.worker import idle
-
-ARCHIVE_SECONDS = 120.0
 
 
 class Spark:
@@ -57,30 +52,17 @@ def start_spark(properties: Mapping[str, str]) -> Spark:
         SparkLostError: The JVM did not come up.
     """
     java = Java.find(properties)
-    return _start(java, session_conf(properties), use_options(java, properties))
+    return start_context(java, session_conf(properties), use_options(java, properties))
 
 
-def make_archive(properties: Mapping[str, str]) -> Path | None:
-    """Make the class archive, unless it is there, by a run of what a host's start needs; returns its file.
+def start_context(
+    java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, quiet: bool = False
+) -> Spark:
+    """Start a JVM with these options and a context with this configuration; `quiet` drops the JVM's output.
 
-    Returns None when this Java can make none.
+    Raises:
+        SparkLostError: The JVM did not come up.
     """
-    java = Java.find(properties)
-    kind = kind_for(java)
-    file = archive_file(java, properties, kind)
-    if not file.is_file():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=file.parent) as folder:
-            fresh = Path(folder) / file.name
-            spark = _start(java, session_conf(properties), make_options(kind, fresh), quiet=True)
-            spark.context.parallelize([""], 1).mapPartitions(idle).collect()
-            spark.stop(ARCHIVE_SECONDS)
-            if fresh.is_file():
-                fresh.replace(file)  # at once: another executor may be starting
-    return file if file.is_file() else None
-
-
-def _start(java: Java, conf: Mapping[str, str], options: tuple[str, ...], *, quiet: bool = False) -> Spark:
     scratch = ScratchFolder()
     temporary = f"-Djava.io.tmpdir={scratch.path}"  # spark.local.dir is there too unless it is set
     jvm = SparkJvm(command_line(java, conf, (*options, temporary)), scratch, quiet=quiet)

@@ -10,9 +10,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from copycat_connect.config.parsing import invalid_value
-from copycat_connect.config.setting import ConfigSetting
-
 #: By name, the highest threshold first. OFF is above everything that is ever logged.
 LEVELS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -44,13 +41,3 @@ def level_name(threshold: int) -> str:
 def setting_level(text: str) -> str | None:
     """Return the name for the value of `log.level`: as `level_named`, and Python's own names count."""
     return level_named(PYTHON_NAMES.get(text.upper(), text))
-
-
-def valid_level(name: str, value: ConfigSetting) -> None:
-    """Accept the names of levels in any case; a validator for configuration keys.
-
-    Raises:
-        ConfigError: There is no such level.
-    """
-    if setting_level(str(value)) is None:
-        raise invalid_value(name, value, f"Must be one of (case insensitive): {', '.join(LEVELS)}")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from copycat_connect.config.code_points import Ranges, complement, intersection, union
-
-if TYPE_CHECKING:
-    from copycat_connect.config.java_regex import Translator
+from copycat_connect.config.java_escapes import Escapes
 
 
-def read_class(reader: Translator) -> Ranges:
+def read_class(reader: Escapes) -> Ranges:
     """Read the class that opens at the reader's place; leaves it behind the closing bracket."""
     reader.place += 1
     negated = reader.take("^")
@@ -35,7 +31,7 @@ def read_class(reader: Translator) -> Ranges:
     return complement(result) if negated else result
 
 
-def _item(reader: Translator) -> Ranges:
+def _item(reader: Escapes) -> Ranges:
     low = reader.class_point()
     if not isinstance(low, int):
         return low

@@ -11,6 +11,7 @@ from copycat_connect.config.key import Validator
 from copycat_connect.config.parsing import invalid_value, setting_text
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.errors import ConfigError
+from copycat_connect.log_levels import LEVELS, setting_level
 
 
 def between(low: float | None, high: float | None) -> Validator:
@@ -138,3 +139,9 @@ def all_of(validators: Iterable[Validator]) -> Validator:
             each(name, value)
 
     return check
+
+
+def log_level_name(name: str, value: ConfigSetting) -> None:
+    """Accept the names of log levels in any case, Log4j's and Python's own."""
+    if setting_level(str(value)) is None:
+        raise invalid_value(name, value, f"Must be one of (case insensitive): {', '.join(LEVELS)}")

@@ -8,9 +8,15 @@ from copycat_connect.cluster import default_address
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting, Type
-from copycat_connect.config.validators import at_least, non_empty, non_empty_list, one_of_ignoring_case
+from copycat_connect.config.validators import (
+    at_least,
+    log_level_name,
+    non_empty,
+    non_empty_list,
+    one_of_ignoring_case,
+)
 from copycat_connect.errors import ConfigError
-from copycat_connect.log_levels import LEVELS, valid_level
+from copycat_connect.log_levels import LEVELS
 
 _EXACTLY_ONCE_CHOICES = one_of_ignoring_case("disabled", "enabled", "preparing")
 
@@ -112,7 +118,7 @@ LOG_LEVEL = ConfigKey(
     Type.STRING,
     Importance.LOW,
     default="INFO",
-    validator=valid_level,
+    validator=log_level_name,
     doc=f"The least level that is logged, of every service and task: {', '.join(LEVELS)}.",
 )
 OFFSET_FLUSH_INTERVAL = ConfigKey(

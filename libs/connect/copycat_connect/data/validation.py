@@ -6,7 +6,7 @@ import struct as binary
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from copycat_connect.data.far_dates import FarDate, FarTimestamp
 from copycat_connect.data.java import class_text, to_text
@@ -15,10 +15,15 @@ from copycat_connect.data.schema import Schema, SchemaType
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
 
-if TYPE_CHECKING:
-    from copycat_connect.data.struct import Struct
-
 Check = Callable[[ConnectValue], bool]
+
+
+class _Structure(Protocol):
+    """What is asked of a Struct, which itself asks this module."""
+
+    schema: Schema
+
+    def validate(self) -> None: ...
 
 
 def _integer(bits: int) -> Check:
@@ -97,7 +102,7 @@ def validate_value(schema: Schema | None, value: ConnectValue, location: str = "
 
 def _validate_inside(schema: Schema, value: ConnectValue, location: str) -> None:
     if schema.type is SchemaType.STRUCT:
-        struct: Struct = value
+        struct: _Structure = value
         if struct.schema != schema:
             raise DataError("Struct schemas do not match.")
         struct.validate()

@@ -16,7 +16,7 @@ from copycat_connect.plugin import QueryEngine, Transformation, TransformationCo
 from copycat_plugins.transforms.arrow import arrow_column, arrow_type
 from copycat_plugins.transforms.query_result import QueryResult
 from copycat_plugins.transforms.schema_ddl import parse_ddl
-from copycat_plugins.transforms.spark_sql import CONFIG, KEY_SCHEMA, SQL, VALUE_SCHEMA
+from copycat_plugins.transforms.spark_sql_options import CONFIG, KEY_SCHEMA, SQL, VALUE_SCHEMA
 
 R = TypeVar("R", bound=ConnectRecord)
 #: What goes through Spark at once: a batch costs some 100 ms, whatever is in it, and memory on its way.

@@ -20,7 +20,7 @@ class Guard:
 
     def __init__(self, holding: Sequence[int] = ()) -> None:
         """Start the shell; it keeps the files `holding` open (a lock's) until all it watches has ended."""
-        self._shell = subprocess.Popen(  # noqa: S603 - our own script
+        self._shell = subprocess.Popen(  # our own script
             ["/bin/sh", str(SCRIPT)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

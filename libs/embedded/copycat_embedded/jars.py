@@ -47,6 +47,6 @@ def _supply(missing: list[Jar], folder: Path) -> None:
         names = ", ".join(jar.file_name for jar in missing)
         message = f"{JARS_VARIABLE}={folder} lacks {names}. Copy them there, or unset it to fetch them."
         raise JarError(message, jar=missing[0].coordinate, file=str(folder))
-    from copycat_embedded.fetch import fetch_all  # noqa: PLC0415 - half a second of imports few starts need
+    from copycat_embedded.fetch import fetch_all  # 160 ms that only the first start needs
 
     fetch_all(missing, folder, verify)

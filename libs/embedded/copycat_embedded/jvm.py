@@ -48,7 +48,7 @@ class JavaProgram:
             log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600
         )  # it may be emptied meanwhile
         with os.fdopen(descriptor, "ab") as output:
-            self._process = subprocess.Popen(  # noqa: S603 - a verified class path and our own options
+            self._process = subprocess.Popen(  # a verified class path and our own options
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,

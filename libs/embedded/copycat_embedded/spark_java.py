@@ -38,7 +38,7 @@ def spark_java_home() -> Path:
 
 
 def _list_modules(java: Java) -> frozenset[str]:
-    asked = subprocess.run(  # noqa: S603 - the Java found on this machine
+    asked = subprocess.run(  # the Java found on this machine
         [str(java.executable), "--list-modules"], capture_output=True, text=True, timeout=60, check=True
     )
     return frozenset(line.partition("@")[0] for line in asked.stdout.splitlines())

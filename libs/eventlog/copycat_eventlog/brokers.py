@@ -96,5 +96,5 @@ class Brokers:
 
     def _note(self, error: KafkaError) -> None:
         # "all brokers down" only sums up what was told before.
-        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:
             self._trouble = error.str()

@@ -30,8 +30,8 @@ _PASSING: Final = frozenset({
     KafkaError.INVALID_REPLICATION_FACTOR,
     KafkaError.REQUEST_TIMED_OUT,
     KafkaError.NOT_CONTROLLER,
-    KafkaError._TIMED_OUT,  # noqa: SLF001
-    KafkaError._TRANSPORT,  # noqa: SLF001
+    KafkaError._TIMED_OUT,
+    KafkaError._TRANSPORT,
 })  # fmt: skip
 
 

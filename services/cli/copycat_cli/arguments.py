@@ -12,6 +12,7 @@ from copycat_cli.api.connectors import connector_names
 from copycat_cli.api.plugins import list_plugins
 from copycat_cli.credentials import credentials
 from copycat_cli.errors import CliError
+from copycat_cli.trust import tls_context
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -57,8 +58,7 @@ def _plugin_names(rest: Rest) -> Sequence[str]:
 
 
 def _complete(ctx: click.Context, begun: str, ask: Callable[[Rest], Iterable[str]]) -> list[str]:
-    from copycat_cli.rest import Rest  # noqa: PLC0415 - help needs none of it
-    from copycat_cli.trust import tls_context  # noqa: PLC0415 - likewise
+    from copycat_cli.rest import Rest  # noqa: PLC0415 - 65 ms, a quarter of what --help takes
 
     try:
         tls = tls_context(ctx.params.get("ca"), ctx.params.get("cert"))

@@ -11,6 +11,7 @@ from copycat_connect.cluster import REST_PORT
 
 from copycat_cli.credentials import credentials
 from copycat_cli.output.printer import Printer
+from copycat_cli.trust import tls_context
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -51,8 +52,7 @@ class Session:
     @property
     def rest(self) -> Rest:
         """The cluster."""
-        from copycat_cli.rest import Rest  # noqa: PLC0415 - help needs none of it
-        from copycat_cli.trust import tls_context  # noqa: PLC0415 - likewise
+        from copycat_cli.rest import Rest  # noqa: PLC0415 - 65 ms, a quarter of what --help takes
 
         if self._rest is None:
             self._rest = Rest(self.url, tls=tls_context(*self._tls_files), user=credentials(self._user))

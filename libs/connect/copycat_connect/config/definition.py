@@ -133,7 +133,7 @@ def _validate_one(key: ConfigKey, raw: Config, classes: ClassLookup | None) -> C
 
 
 def _recommend(key: ConfigKey, found: ConfigValue, parsed: Mapping[str, ConfigSetting]) -> None:
-    assert key.recommender is not None  # noqa: S101  # the caller looked
+    assert key.recommender is not None  # the caller looked
     try:
         found.recommended_values = list(key.recommender.valid_values(key.name, parsed))
         found.visible = key.recommender.visible(key.name, parsed)

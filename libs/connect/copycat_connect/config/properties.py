@@ -25,7 +25,7 @@ def parse_properties(text: str) -> dict[str, str]:
     pairs = {}
     for line in _logical_lines(text):
         key = _KEY.match(line)
-        assert key is not None  # noqa: S101  # it matches the empty text too
+        assert key is not None  # it matches the empty text too
         pairs[_unescape(key[1])] = _unescape(line[key.end() :])
     return pairs
 

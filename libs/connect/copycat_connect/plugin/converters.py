@@ -28,7 +28,7 @@ CONVERTER_TYPE_KEY = ConfigKey(
 class Converter(ABC):
     """Converts keys or values."""
 
-    def configure(self, config: Config, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config, is_key: bool = False) -> None:
         """Take the configuration: what stands under `key.converter.` or `value.converter.`."""
 
     @abstractmethod
@@ -92,14 +92,14 @@ class Converter(ABC):
             values, schema = [value.decode() for value in values], schema or STRING_SCHEMA
         return [self.from_connect(topic, None, schema, value) for value in values]
 
-    def close(self) -> None:  # noqa: B027  # an optional hook
+    def close(self) -> None:
         """Let go of everything."""
 
 
 class HeaderConverter(ABC):
     """Converts the values of headers."""
 
-    def configure(self, config: Config, is_key: bool = False) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config, is_key: bool = False) -> None:
         """Take the configuration: the keys under `header.converter.`, without that prefix."""
 
     @abstractmethod
@@ -120,5 +120,5 @@ class HeaderConverter(ABC):
             DataError: This converter cannot write the value.
         """
 
-    def close(self) -> None:  # noqa: B027  # an optional hook
+    def close(self) -> None:
         """Let go of everything."""

@@ -142,7 +142,7 @@ class RestExtension(ABC):
     takes longer than `rest.request.timeout.ms` is waited for no longer. At the end comes `close`.
     """
 
-    def configure(self, configs: Mapping[str, str]) -> None:  # noqa: B027  # an optional hook
+    def configure(self, configs: Mapping[str, str]) -> None:
         """Take the worker's properties, all of them.
 
         Raises:
@@ -153,5 +153,5 @@ class RestExtension(ABC):
     def register(self, context: RestExtensionContext) -> None:
         """Add filters and resources."""
 
-    def close(self) -> None:  # noqa: B027  # an optional hook
+    def close(self) -> None:
         """Let go of everything."""

@@ -41,10 +41,10 @@ class SourceTask(ABC):
             ConnectError: The task cannot go on; it becomes FAILED.
         """
 
-    def commit(self) -> None:  # noqa: B027  # an optional hook
+    def commit(self) -> None:
         """Learn that offsets were stored; for systems that are acknowledged. Errors are logged only."""
 
-    def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:  # noqa: B027  # an optional hook
+    def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
         """Learn that one record is durable, or was dropped (no metadata). Errors are logged only.
 
         Called from the task's thread between polls, and only when a task defines it.
@@ -76,7 +76,7 @@ class SinkTask(ABC):
             ConnectError: The task cannot work; it becomes FAILED.
         """
 
-    def open(self, partitions: Collection[TopicPartition]) -> None:  # noqa: B027  # an optional hook
+    def open(self, partitions: Collection[TopicPartition]) -> None:
         """Get ready for partitions that were assigned."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class SinkTask(ABC):
             ConnectError: The task cannot go on; it becomes FAILED.
         """
 
-    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:  # noqa: B027  # an optional hook
+    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Make everything up to these offsets durable.
 
         Raises:
@@ -104,7 +104,7 @@ class SinkTask(ABC):
         self.flush(offsets)
         return offsets
 
-    def close(self, partitions: Collection[TopicPartition]) -> None:  # noqa: B027  # an optional hook
+    def close(self, partitions: Collection[TopicPartition]) -> None:
         """Let go of partitions that were taken away."""
 
     @abstractmethod

@@ -33,7 +33,7 @@ class Remaining:
 class Transformation(ABC):
     """Changes one record at a time: no I/O, no logging, no state but its configuration and bounded caches."""
 
-    def initialize(self, context: TransformationContext) -> None:  # noqa: B027  # an optional hook
+    def initialize(self, context: TransformationContext) -> None:
         """Take what the engine offers; called before `configure` and `validate`."""
 
     def validate(self, config: Config) -> list[ConfigValue]:
@@ -48,7 +48,7 @@ class Transformation(ABC):
         del config
         return []
 
-    def configure(self, config: Config) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config) -> None:
         """Take the configuration: the keys under `transforms.<alias>.`, without that prefix.
 
         Raises:
@@ -102,14 +102,14 @@ class Transformation(ABC):
         del records
         return None
 
-    def close(self) -> None:  # noqa: B027  # an optional hook
+    def close(self) -> None:
         """Let go of everything."""
 
 
 class Predicate(ABC):
     """Decides whether a transformation is applied to a record."""
 
-    def configure(self, config: Config) -> None:  # noqa: B027  # an optional hook
+    def configure(self, config: Config) -> None:
         """Take the configuration: the keys under `predicates.<alias>.`, without that prefix.
 
         Raises:
@@ -120,5 +120,5 @@ class Predicate(ABC):
     def test(self, record: ConnectRecord) -> bool:
         """Return whether the record meets the condition."""
 
-    def close(self) -> None:  # noqa: B027  # an optional hook
+    def close(self) -> None:
         """Let go of everything."""

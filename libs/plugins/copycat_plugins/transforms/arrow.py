@@ -31,7 +31,7 @@ _LOGICAL: Mapping[str, Callable[[Schema], pa.DataType]] = {
 
 def arrow_type(schema: Schema | None) -> pa.DataType:
     """Return the Arrow type of a schema's values."""
-    assert schema is not None  # noqa: S101  # schemas of members are there
+    assert schema is not None  # schemas of members are there
     logical = _LOGICAL.get(schema.name or "")
     if logical is not None:
         return logical(schema)

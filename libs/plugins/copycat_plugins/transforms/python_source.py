@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from copycat_connect.config.parsing import invalid_value
@@ -56,7 +56,7 @@ def _load(text: str) -> Function:
     return found  # type: ignore[no-any-return]  # whatever it is, it was found callable
 
 
-def _import(module: str) -> Any:  # noqa: ANN401  # a module of the user's
+def _import(module: str) -> ModuleType:
     if module not in sys.modules:
         importlib.invalidate_caches()  # it may have been installed a moment ago
     try:
@@ -111,7 +111,7 @@ def _failure(source: str, error: BaseException) -> _Unusable:
     return _Unusable(f"{source} fails when it is loaded: {type(error).__qualname__}: {error}")
 
 
-def _check_callable(found: Any, path: str) -> None:  # noqa: ANN401  # likewise
+def _check_callable(found: object, path: str) -> None:
     if not callable(found):
         message = f"{path} is a {type(found).__qualname__} and not a function"
         raise _Unusable(message)

@@ -137,7 +137,7 @@ class TimestampFormats:
         return millis
 
     def _write_text(self, millis: int) -> str:
-        assert self.pattern is not None  # noqa: S101  # the configuration was checked
+        assert self.pattern is not None  # the configuration was checked
         return self.pattern.format(millis)
 
     def _write_unix(self, millis: int) -> int:

@@ -95,7 +95,7 @@ def fit_to(schema: Schema, place: str = "value") -> Fit:
 
 
 def _part(schema: Schema | None) -> Schema:
-    assert schema is not None  # noqa: S101  # parsed schemas are whole
+    assert schema is not None  # parsed schemas are whole
     return schema
 
 

@@ -48,7 +48,7 @@ class ValueToKey(Transformation):
         key = Struct(key_schema)
         for target in key_schema.fields:
             field = schema.field(target.name)
-            assert field is not None  # noqa: S101  # the key's schema was made of these
+            assert field is not None  # the key's schema was made of these
             key.put(target, read_field(struct, field, replace_null=self._replace_null))
         return record.replace(key_schema=key_schema, key=key, value_schema=schema)
 

@@ -40,11 +40,9 @@ class Printer:
         if self._json:
             click.echo(msgspec.json.format(msgspec.json.encode(tree), indent=2))
         elif self.terminal:
-            from rich.console import Console  # noqa: PLC0415 - a pipe needs none of it
+            from copycat_cli.output.terminal import print_blocks  # 30 ms that answers into a pipe save
 
-            from copycat_cli.output.pretty import pretty  # noqa: PLC0415 - likewise
-
-            Console(highlight=False).print(pretty(blocks))
+            print_blocks(blocks)
         else:
             click.echo(plain(blocks))
 
@@ -63,7 +61,7 @@ class Printer:
         if not self.terminal:
             yield _Changes(self)
             return
-        from copycat_cli.output.live import live_screen  # noqa: PLC0415 - needs rich
+        from copycat_cli.output.terminal import live_screen  # as above
 
         with live_screen() as screen:
             yield screen

@@ -59,7 +59,7 @@ class Installer:
 
     def _run(self, command: str, *arguments: str) -> None:
         whole = [str(self._uv), "pip", command, "--python", sys.executable, *arguments]
-        done = subprocess.run(  # noqa: S603 - the installer, with what the user named
+        done = subprocess.run(  # the installer, with what the user named
             whole,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -90,7 +90,7 @@ def _find_uv() -> Path:
 
 
 def _answers(program: Path) -> bool:
-    asked = subprocess.run(  # noqa: S603 - a wrapper that answers nothing is no uv
+    asked = subprocess.run(  # a wrapper that answers nothing is no uv
         [str(program), "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
     )
     return asked.returncode == 0

@@ -40,7 +40,7 @@ class Loaded(msgspec.Struct, frozen=True):
 def load_in_process_of_its_own(names: Collection[str]) -> dict[str, Loaded]:
     """Load the plugins of packages, by canonical name; the answer of one without plugins is empty."""
     try:
-        done = subprocess.run(  # noqa: S603 - our own interpreter
+        done = subprocess.run(  # our own interpreter
             [sys.executable, "-m", __name__, *names],
             stdin=subprocess.DEVNULL,
             capture_output=True,

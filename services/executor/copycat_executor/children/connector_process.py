@@ -202,7 +202,7 @@ class ConnectorProcess:
         await process.wait()
 
     async def _read(self, process: Process) -> None:
-        assert process.stdout is not None  # noqa: S101 - a pipe
+        assert process.stdout is not None  # a pipe
         while line := await self._line(process.stdout):
             self._take(from_line(line))
 

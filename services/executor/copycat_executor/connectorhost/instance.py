@@ -62,8 +62,8 @@ class ConnectorInstance:
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """Ask for task configurations, complete and without secrets."""
-        assert self._connector is not None  # noqa: S101 - started before
-        assert self._spec is not None  # noqa: S101 - likewise
+        assert self._connector is not None  # started before
+        assert self._spec is not None  # likewise
         return publishable(self._spec, self._config, self._connector.task_configs(max_tasks))
 
     def stop(self) -> None:

@@ -61,7 +61,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         if first is None or first.WhichOneof("event") != "hello":
             raise HostRefusedError("a stream without hello")
         host = self._hosts.attach(first.hello)
-        assert host.session is not None  # noqa: S101 - just attached
+        assert host.session is not None  # just attached
         reader = asyncio.create_task(self._read(request_iterator, host))
         try:
             async with aclosing(host.session.commands()) as commands:
@@ -73,7 +73,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
             self._hosts.detached(host)
 
     async def _read(self, requests: AsyncIterator[pb.AttachRequest], host: Host) -> None:
-        assert host.session is not None  # noqa: S101 - attached
+        assert host.session is not None  # attached
         loop = asyncio.get_running_loop()
         try:
             async for request in requests:

@@ -35,7 +35,7 @@ class RefusedBatches:
         if error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
             kept = self._next() is not None and _size(record) <= self.batch_size
         else:  # what was queued behind a refused batch is taken back, to come after it again
-            kept = bool(self._records) and error.code() == KafkaError._PURGE_QUEUE  # noqa: SLF001 - no other name
+            kept = bool(self._records) and error.code() == KafkaError._PURGE_QUEUE
         if kept:
             self._records.append((record, done))
         return kept

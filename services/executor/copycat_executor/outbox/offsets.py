@@ -1,4 +1,4 @@
-"""Where tasks begin: committed source offsets and sink positions."""
+"""Where tasks begin: what the offset service has of sources and sinks; nothing Spark keeps counts (I5)."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Java:
 
     def version(self) -> int:
         """Return its feature version, e.g. 17; runs it."""
-        asked = subprocess.run(  # noqa: S603 - the Java this worker was given
+        asked = subprocess.run(  # the Java this worker was given
             [str(self.program), "-version"], capture_output=True, text=True, timeout=60, check=False
         )
         found = re.search(r'version "(\d+)', asked.stderr)

@@ -39,7 +39,7 @@ class SparkJvm:
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
         }
         # No preexec_fn: without one the child starts by vfork, which is safe beside running threads.
-        self._process = subprocess.Popen(  # noqa: S603 - our own command line
+        self._process = subprocess.Popen(  # our own command line
             command,
             stdin=subprocess.PIPE,  # the gateway ends when this pipe closes
             stdout=subprocess.DEVNULL if quiet else 2,  # where a JVM says why it cannot start

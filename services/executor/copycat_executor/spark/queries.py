@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from copycat_connect.errors import ConfigError, DataError
+from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -36,7 +37,7 @@ class _Prepared:
 
     session: SparkSession
     """Has a view of its own named `records`."""
-    plan: Any
+    plan: JavaObject
     """The parsed plan."""
     columns: StructType
     """What the view has."""
@@ -102,17 +103,17 @@ class SparkQueries:
         records = session.createDataFrame([], f"{columns}, {PLACE} INT")
         records.createOrReplaceTempView(RECORDS)
         frame = self._frame(session, plan)
-        check_analysed(frame._jdf.queryExecution().analyzed())  # noqa: SLF001  # a DataFrame does not show its plan
+        check_analysed(frame._jdf.queryExecution().analyzed())
         names = [field.name for field in frame.schema.fields]
         if len(set(names)) < len(names):
             message = f"Give each column a name of its own with AS: {', '.join(names[:-1])}"
             raise ConfigError(message)
         frame.toArrow()  # constants that cannot be computed are found now
-        return _Prepared(session, plan, records.schema, frame._jdf.drop(PLACE).schema().toDDL())  # noqa: SLF001  # likewise
+        return _Prepared(session, plan, records.schema, frame._jdf.drop(PLACE).schema().toDDL())
 
-    def _frame(self, session: SparkSession, plan: Any) -> DataFrame:  # noqa: ANN401  # a plan of Spark's
-        jvm: Any = session._jvm  # noqa: SLF001  # plans are the JVM's
-        rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)  # noqa: SLF001  # likewise
+    def _frame(self, session: SparkSession, plan: JavaObject) -> DataFrame:
+        jvm: Any = session._jvm
+        rows = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, plan)
         return DataFrame(rows, session)
 
 

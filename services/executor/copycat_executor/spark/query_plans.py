@@ -6,9 +6,9 @@ The plans are Spark's own (Catalyst): what is refused here is what its parser an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from copycat_connect.errors import ConfigError
+from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
 RECORDS = "records"
@@ -26,7 +26,7 @@ _CLOCKS = frozenset({"CurrentTimestamp", "Now", "LocalTimestamp", "CurrentDate",
 _FIX = "write SELECT expressions FROM records [WHERE condition]"
 
 
-def parse(session: SparkSession, sql: str) -> Any:  # noqa: ANN401  # a plan of Spark's, in the JVM
+def parse(session: SparkSession, sql: str) -> JavaObject:
     """Parse a query and check what can be told before Spark looks anything up; runs nothing.
 
     Raises:
@@ -36,13 +36,13 @@ def parse(session: SparkSession, sql: str) -> Any:  # noqa: ANN401  # a plan of 
     if PLACE in sql.lower():
         message = f"{PLACE} is the engine's own column"
         raise ConfigError(message)
-    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # noqa: SLF001  # the classic session has no other way
+    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
     for node in _nodes(plan):
         _check_parsed(node)
     return _with_place(session, plan)
 
 
-def check_analysed(plan: Any) -> None:  # noqa: ANN401  # likewise
+def check_analysed(plan: JavaObject) -> None:
     """Check the plan Spark made of a query: one row or none for each record, and the same each time.
 
     Raises:
@@ -63,7 +63,7 @@ def check_analysed(plan: Any) -> None:  # noqa: ANN401  # likewise
                 raise ConfigError(message)
 
 
-def _check_parsed(node: Any) -> None:  # noqa: ANN401  # likewise
+def _check_parsed(node: JavaObject) -> None:
     name = _name(node)
     if name not in _PARSED:
         message = f"{name} is not allowed: a query is one SELECT over records; {_FIX}"
@@ -75,7 +75,7 @@ def _check_parsed(node: Any) -> None:  # noqa: ANN401  # likewise
         _check_expression(expression)
 
 
-def _check_expression(expression: Any) -> None:  # noqa: ANN401  # likewise
+def _check_expression(expression: JavaObject) -> None:
     name = _name(expression)
     if name == "UnresolvedFunction":
         function = expression.nameParts().last().lower()
@@ -89,9 +89,9 @@ def _check_expression(expression: Any) -> None:  # noqa: ANN401  # likewise
         raise ConfigError(message)
 
 
-def _with_place(session: SparkSession, plan: Any) -> Any:  # noqa: ANN401  # likewise
+def _with_place(session: SparkSession, plan: JavaObject) -> JavaObject:
     """Let every SELECT pass the place column on."""
-    jvm: Any = session._jvm  # noqa: SLF001  # likewise
+    jvm = session._jvm
     to_seq = jvm.PythonUtils.toSeq
     children = [_with_place(session, child) for child in _items(plan.children())]
     if _name(plan) != "Project":
@@ -101,18 +101,18 @@ def _with_place(session: SparkSession, plan: Any) -> Any:  # noqa: ANN401  # lik
     return catalyst.plans.logical.Project(to_seq([*_items(plan.projectList()), place]), children[0])
 
 
-def _nodes(plan: Any) -> Iterator[Any]:  # noqa: ANN401  # likewise
+def _nodes(plan: JavaObject) -> Iterator[JavaObject]:
     yield plan
     for child in _items(plan.children()):
         yield from _nodes(child)
 
 
-def _expressions(node: Any) -> Iterator[Any]:  # noqa: ANN401  # likewise
+def _expressions(node: JavaObject) -> Iterator[JavaObject]:
     for expression in _items(node.expressions()):
         yield from _nodes(expression)
 
 
-def _is_subquery(expression: Any) -> bool:  # noqa: ANN401  # likewise
+def _is_subquery(expression: JavaObject) -> bool:
     parents = (f"{_PACKAGE}expressions.PlanExpression", f"{_PACKAGE}expressions.SubqueryExpression")
     found = expression.getClass()
     while found is not None:
@@ -122,10 +122,10 @@ def _is_subquery(expression: Any) -> bool:  # noqa: ANN401  # likewise
     return False
 
 
-def _items(sequence: Any) -> list[Any]:  # noqa: ANN401  # likewise
+def _items(sequence: JavaObject) -> list[JavaObject]:
     return [sequence.apply(place) for place in range(sequence.size())]
 
 
-def _name(node: Any) -> str:  # noqa: ANN401  # likewise
+def _name(node: JavaObject) -> str:
     name: str = node.getClass().getSimpleName()
     return name

@@ -151,7 +151,7 @@ class Tasks:
         self._board.drop_task(life.instance)
 
     async def _drain(self, life: TaskLife) -> None:
-        assert life.host is not None  # noqa: S101 - the caller has looked
+        assert life.host is not None  # the caller has looked
         timeout_ms = int(self._budgets.drain * 1000)
         life.host.send(pb.AttachResponse(stop_task=pb.StopTask(task=life.ref, timeout_ms=timeout_ms)))
         try:

@@ -107,7 +107,7 @@ class FileStreamSourceTask(SourceTask):
 
     def _read_chunk(self) -> bytes:
         descriptor = self._descriptor
-        assert descriptor is not None  # noqa: S101  # opened by the caller
+        assert descriptor is not None  # opened by the caller
         if self._file is None and not select.select([descriptor], [], [], _IDLE_SECONDS)[0]:
             return b""
         try:
@@ -118,7 +118,7 @@ class FileStreamSourceTask(SourceTask):
             return b""
 
     def _open(self) -> bool:
-        assert self._file is not None  # noqa: S101  # the standard input is open from the start
+        assert self._file is not None  # the standard input is open from the start
         try:
             descriptor = os.open(self._file, os.O_RDONLY)
         except FileNotFoundError:

@@ -11,7 +11,7 @@ CLASS_NAME = "io.confluent.connect.avro.AvroConverter"
 
 
 def _make() -> Converter:
-    from copycat_plugins.converters.avro.converter import AvroConverter  # noqa: PLC0415 - see above
+    from copycat_plugins.converters.avro.converter import AvroConverter  # 180 ms, see above
 
     return AvroConverter()
 

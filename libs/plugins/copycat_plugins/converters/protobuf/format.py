@@ -53,7 +53,7 @@ class ProtobufFormat:
     def encoder(self, schema: Schema | None, target: SchemaText | None) -> Encode:
         """Return how values of a Connect schema are written, with the target's message or their own."""
         own = self.describe(schema)
-        assert schema is not None  # noqa: S101 - describe refuses None
+        assert schema is not None  # describe refuses None
         message = _message(compile_schema(target or own.text), own.record_name)
         make, indexes = GetMessageClass(message), indexes_of(message)
         is_struct = schema.type is SchemaType.STRUCT

@@ -65,7 +65,7 @@ def indexes_of(message: Descriptor) -> bytes:
 
 def message_of(field: FieldDescriptor) -> Descriptor:
     """Return the message that a field of a message type holds."""
-    assert field.message_type is not None  # noqa: S101 - of that type
+    assert field.message_type is not None  # of that type
     return field.message_type
 
 

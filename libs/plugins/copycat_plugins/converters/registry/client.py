@@ -141,5 +141,5 @@ class Registry:
 
 def _number(answered: int | None) -> int:
     """Return a number that every registry answers with, although the client's types allow for none."""
-    assert answered is not None  # noqa: S101 - see above
+    assert answered is not None  # see above
     return answered

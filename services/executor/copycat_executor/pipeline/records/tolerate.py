@@ -124,7 +124,7 @@ class Tolerance:
         raise RecordSkippedError
 
     def fail(self, failed: FailedRecord) -> None:
-        """Report a failure; returns when it is tolerated.
+        """Report a failure; returns when it is tolerated, so that no record is lost without a word (I6).
 
         Raises:
             ToleranceExceededError: It is not.

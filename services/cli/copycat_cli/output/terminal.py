@@ -1,8 +1,8 @@
-"""A part of the terminal that is redrawn in place."""
+"""What a terminal shows: blocks in colour, and a part that is redrawn in place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -10,6 +10,11 @@ from rich.live import Live
 
 from copycat_cli.output.blocks import Block
 from copycat_cli.output.pretty import pretty
+
+
+def print_blocks(blocks: Sequence[Block]) -> None:
+    """Print some blocks as tables, states in colour."""
+    Console(highlight=False).print(pretty(blocks))
 
 
 class LiveScreen:

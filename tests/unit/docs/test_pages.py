@@ -62,6 +62,12 @@ def test_every_invariant_and_law_that_is_cited_is_defined_on_the_architecture_pa
     assert not {rule: where for rule, where in cited.items() if rule not in defined}
 
 
+def test_every_invariant_is_cited_where_the_code_upholds_it() -> None:
+    code = files("services/*.py", "libs/*.py")
+    cited = {rule for file in code for rule in CITED.findall(file.read_text("utf-8"))}
+    assert {f"I{number}" for number in range(1, 8)} <= cited
+
+
 def test_no_file_refers_to_a_document_that_is_not_in_the_repository() -> None:
     here = Path(__file__).resolve()
     named = [

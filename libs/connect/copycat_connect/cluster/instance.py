@@ -17,7 +17,7 @@ class Instance(NamedTuple):
     @property
     def task_number(self) -> int:
         """The task's number, where the caller knows that this is a task and not the connector itself."""
-        assert self.task is not None  # noqa: S101 - its callers have a task
+        assert self.task is not None  # its callers have a task
         return self.task
 
     def __str__(self) -> str:

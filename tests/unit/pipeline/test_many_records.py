@@ -177,3 +177,62 @@ def test_a_message_that_cannot_be_decoded_does_not_part_the_others() -> None:
 def test_nothing_of_messages_is_put_when_one_fails() -> None:
     with pytest.raises(ToleranceExceededError):
         decoder(tolerance(), step(Upper())).batch(messages(b"a", b"refuse"))
+
+
+class Fickle(Predicate):
+    """Chooses every record; refuses `odd`, and is away the first `away` times."""
+
+    def __init__(self, away: int = 0) -> None:
+        self._away = away
+
+    def test(self, record: ConnectRecord) -> bool:
+        if self._away:
+            self._away -= 1
+            raise RetriableError("away")
+        if record.value == "odd":
+            raise DataError("neither long nor short")
+        return True
+
+
+def test_a_record_that_the_predicate_fails_on_is_left_out_alone_where_errors_are_tolerated() -> None:
+    reports, upper = Reports(), Upper()
+    world = World(step(upper, predicate=Fickle()), handler=tolerance(ALL, reports))
+
+    world.path.deliver(batch(["a", "odd", "b"]))
+
+    assert world.sender.values == [b"A", b"B"]
+    assert [(each.stage, each.plugin, str(each.error)) for each in reports.failed] == [
+        (Stage.TRANSFORMATION, "Upper", "neither long nor short")
+    ]
+    assert upper.sizes == [2]
+    assert world.offset() == b'{"p":3}'
+
+
+@pytest.mark.parametrize("values", [["a", "odd", "b"], ["a", "odd", "refuse"]])
+def test_what_came_before_a_failure_of_the_predicate_is_delivered(values: list[object]) -> None:
+    world = World(step(Upper(), predicate=Fickle()))
+
+    with pytest.raises(ToleranceExceededError) as failed:
+        world.path.deliver(batch(values))
+
+    assert str(failed.value.__cause__) == "neither long nor short"
+    assert world.sender.values == [b"A"]
+    assert world.offset() == b'{"p":1}'
+
+
+def test_the_first_of_two_failures_ends_the_task_when_step_and_predicate_fail() -> None:
+    world = World(step(Upper(), predicate=Fickle()))
+
+    with pytest.raises(ToleranceExceededError) as failed:
+        world.path.deliver(batch(["a", "refuse", "odd"]))
+
+    assert str(failed.value.__cause__) == "refused"
+    assert world.sender.values == [b"A"]
+
+
+def test_a_predicate_that_is_away_is_asked_again() -> None:
+    world = World(step(Upper(), predicate=Fickle(away=1)), handler=tolerance(ErrorPolicy(retry_timeout=10.0)))
+
+    world.path.deliver(batch(["a", "b"]))
+
+    assert world.sender.values == [b"A", b"B"]

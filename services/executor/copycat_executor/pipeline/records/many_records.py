@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from copycat_connect.data.records import ConnectRecord
 from copycat_connect.errors import ConnectError, DataError
-from copycat_connect.plugin.transformations import Transformation
+from copycat_connect.plugin.transformations import Predicate, Transformation
 
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.stages import RecordSkippedError, Stage, ToleranceExceededError
@@ -46,9 +46,8 @@ def apply_at_once(
     Raises:
         DrainedError: The task must end.
     """
-    predicate, wanted = step.predicate, not step.negate
+    todo = [_chosen(step, live, originals, tolerance)]
     results: dict[int, R | None] = dict(live.records)
-    todo = [[each for each in live.records if predicate is None or predicate.test(each[1]) is wanted]]
     failure, end = live.failure, live.end
     while todo:
         run = todo.pop()
@@ -66,6 +65,45 @@ def apply_at_once(
     kept = ((place, results[place]) for place, _ in live.records if end is None or place < end)
     records = [(place, record) for place, record in kept if record is not None]
     return Outcomes(records, live.skipped, failure, end)
+
+
+def _chosen(
+    step: ChainStep, live: Outcomes[R], originals: Sequence[object], tolerance: Tolerance
+) -> list[Placed[R]]:
+    """Return the records that the predicate of a step chooses; those it fails on leave `live`.
+
+    Raises:
+        DrainedError: The task must end.
+    """
+    if step.predicate is None:
+        return live.records
+    wanted = not step.negate
+    chosen, kept = [], []
+    for placed in live.records:
+        place, record = placed
+        try:
+            holds = _holds(step.predicate, step.name, record, originals[place], tolerance)
+        except RecordSkippedError:
+            live.skipped.add(place)
+            continue
+        except ToleranceExceededError as error:
+            live.failure, live.end = error, place
+            break
+        kept.append(placed)
+        if holds is wanted:
+            chosen.append(placed)
+    live.records = kept
+    return chosen
+
+
+def _holds(
+    predicate: Predicate, name: str, record: ConnectRecord, original: object, tolerance: Tolerance
+) -> bool:
+    try:
+        return predicate.test(record)
+    except Exception as error:
+        again = partial(predicate.test, record)
+        return tolerance.recover(error, original, Stage.TRANSFORMATION, name, again)
 
 
 class _HalveError(Exception):

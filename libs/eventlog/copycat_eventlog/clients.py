@@ -6,9 +6,12 @@ import logging
 import re
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from copycat_connect.errors import ConfigError
+
+from copycat_eventlog import pem_stores
+from copycat_eventlog.pem_stores import Stores, librdkafka_stores, read_stores
 
 _OPTION = re.compile(r"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""")
 
@@ -20,11 +23,8 @@ class Security:
     protocol: str = "PLAINTEXT"
     mechanism: str = "PLAIN"
     username: str | None = None
-    password: str | None = None
-    ca_file: str | None = None
-    certificate_file: str | None = None
-    """Client certificate and key, one PEM file as in Java's PEM key store."""
-    key_password: str | None = None
+    password: str | None = field(default=None, repr=False)
+    stores: Stores = field(default_factory=Stores)
     check_host: bool = True
 
     @property
@@ -39,10 +39,10 @@ class Security:
 
 
 def read_security(properties: Mapping[str, str]) -> Security:
-    """Read the properties of a Java client; PEM stores only.
+    """Read the properties of a Java client; PEM stores only, as files or as text (KIP-651).
 
     Raises:
-        ConfigError: A store is of a kind only Java reads, or the login module is not PLAIN or SCRAM.
+        ConfigError: A store cannot be used, or the login module is not PLAIN or SCRAM.
     """
     login = properties.get("sasl.jaas.config", "")
     options = {name: double or single or bare for name, double, single, bare in _OPTION.findall(login)}
@@ -51,9 +51,7 @@ def read_security(properties: Mapping[str, str]) -> Security:
         mechanism=properties.get("sasl.mechanism", "PLAIN").upper(),
         username=options.get("username", properties.get("sasl.username")),
         password=options.get("password", properties.get("sasl.password")),
-        ca_file=_pem(properties, "ssl.truststore"),
-        certificate_file=_pem(properties, "ssl.keystore"),
-        key_password=properties.get("ssl.key.password"),
+        stores=read_stores(properties),
         check_host=properties.get("ssl.endpoint.identification.algorithm", "https") != "",
     )
     if security.authenticated and security.mechanism not in {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}:
@@ -62,24 +60,15 @@ def read_security(properties: Mapping[str, str]) -> Security:
     return security
 
 
-def _pem(properties: Mapping[str, str], store: str) -> str | None:
-    location = properties.get(f"{store}.location")
-    kind = properties.get(f"{store}.type", "JKS").upper()
-    if location is not None and kind != "PEM":
-        message = f"{store}.type={kind} is not supported; convert {location} to PEM and set {store}.type=PEM"
-        raise ConfigError(message, key=f"{store}.type")
-    return location
-
-
 def tls_context(security: Security) -> ssl.SSLContext | None:
-    """Return what Python's own clients encrypt with, or None for plain text."""
+    """Return what Python's own clients encrypt with, or None for plain text.
+
+    Raises:
+        ConfigError: A certificate or key cannot be read.
+    """
     if not security.encrypted:
         return None
-    context = ssl.create_default_context(cafile=security.ca_file)
-    context.check_hostname = security.check_host
-    if security.certificate_file is not None:
-        context.load_cert_chain(security.certificate_file, password=security.key_password)
-    return context
+    return pem_stores.tls_context(security.stores, check_host=security.check_host)
 
 
 def librdkafka_config(bootstrap_servers: str, security: Security) -> dict[str, str | int | bool]:
@@ -89,19 +78,19 @@ def librdkafka_config(bootstrap_servers: str, security: Security) -> dict[str, s
         "sasl.mechanism": security.mechanism if security.authenticated else None,
         "sasl.username": security.username,
         "sasl.password": security.password,
-        "ssl.ca.location": security.ca_file,
-        "ssl.certificate.location": security.certificate_file,
-        "ssl.key.location": security.certificate_file,
-        "ssl.key.password": security.key_password,
         "ssl.endpoint.identification.algorithm": "https" if security.check_host else "none",
     }
     config: dict[str, str | int | bool] = {key: value for key, value in given.items() if value is not None}
     # Failed connections would be printed for each attempt: every 50 ms by default.
-    return config | {
-        "bootstrap.servers": bootstrap_servers,
-        "log_level": 0,
-        "reconnect.backoff.max.ms": 1000,
-    }
+    return (
+        config
+        | librdkafka_stores(security.stores)
+        | {
+            "bootstrap.servers": bootstrap_servers,
+            "log_level": 0,
+            "reconnect.backoff.max.ms": 1000,
+        }
+    )
 
 
 def aiokafka_config(bootstrap_servers: str, security: Security) -> dict[str, object]:

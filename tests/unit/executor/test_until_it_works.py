@@ -44,3 +44,12 @@ async def test_what_is_refused_for_good_is_raised_at_once() -> None:
 async def test_the_caller_may_have_every_error_tried_again() -> None:
     service = Service(CopycatError("refused"), CopycatError("refused"))
     assert await until_it_works(service.call, AT_ONCE, passes=lambda _: True) == "taken"
+
+
+async def test_the_caller_may_have_every_failure_logged(caplog: pytest.LogCaptureFixture) -> None:
+    service = Service(UnavailableError("away"), UnavailableError("busy"))
+    await until_it_works(service.call, AT_ONCE, complaint="nobody takes it", log_every_failure=True)
+    assert [record.getMessage() for record in caplog.records] == [
+        "nobody takes it: away",
+        "nobody takes it: busy",
+    ]

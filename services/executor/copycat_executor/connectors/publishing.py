@@ -1,10 +1,12 @@
-"""Task configurations: asked of a connector, checked, published; tried again until it works."""
+"""Task configurations: a connector is asked for them, they are checked and published."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from contextlib import suppress
+from functools import partial
+from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat_connect.cluster import Config
@@ -14,21 +16,21 @@ from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import code_of
 
 from copycat_executor.background.bell import Bell
-from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.calls import ConnectorCalls
 from copycat_executor.connectors.lives import ConnectorLife
-from copycat_executor.domain.errors import PluginProcessGoneError
+from copycat_executor.domain.errors import PluginHangsError, TooManyTasksError
 from copycat_executor.domain.task_limit import check_task_count, tasks_max
+from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.services import Services
 from copycat_executor.state.feed import Feed
 
 log = logging.getLogger(__name__)
 
-AGAIN = RetryPolicy(first=0.25, factor=2.0, ceiling=60.0)
+RETRY: Final = RetryPolicy(first=0.25, factor=2.0, ceiling=60.0)
 #: Refusals that another message of the config service explains; it comes by itself.
-OVERTAKEN = frozenset({"connector.stopped", "connector.config_changed", "connector.unknown"})
-#: How long our own watch may take to show what we have published, seconds.
-ECHO = 2.0
+OVERTAKEN: Final = frozenset({"connector.stopped", "connector.config_changed", "connector.unknown"})
+#: Our own watch may take this long to show what we have published.
+PUBLICATION_SEEN_TIMEOUT_SECONDS: Final = 2.0
 
 
 class Publishing:
@@ -41,27 +43,24 @@ class Publishing:
         self._bell = bell
 
     async def publish(self, life: ConnectorLife) -> None:
-        """Ask and publish; running tasks are not touched by a failure.
+        """Ask and publish, again and again until it works; running tasks are not touched by a failure.
 
         Raises:
             TooManyTasksError: The connector made more than it may; nothing is published.
             PluginHangsError: It did not come back.
         """
-        for wait in AGAIN.waits():
-            if await self._once(life):
-                break
-            await asyncio.sleep(wait)
-        await self._echoed(life.name)
+        await until_it_works(
+            partial(self._attempt, life),
+            RETRY,
+            complaint=f"the tasks of connector {life.name} are not published yet",
+            log_every_failure=True,
+            passes=lambda error: not isinstance(error, (TooManyTasksError, PluginHangsError)),
+        )
+        await self._wait_until_seen(life.name)
 
-    async def _once(self, life: ConnectorLife) -> bool:
-        """Try once; False to try again."""
-        try:
-            tasks = await self._calls.task_configs(life, tasks_max(life.config))
-        except PluginError as error:
-            log.warning("connector %s made no task configurations: %s", life.name, error)
-            return False
-        except PluginProcessGoneError:
-            return False  # until the connector, which is to begin anew, is taken away from here
+    async def _attempt(self, life: ConnectorLife) -> None:
+        # A process that is gone is tried as well: the connector, which is to begin anew, is soon taken away.
+        tasks = await self._calls.task_configs(life, tasks_max(life.config))
         self._check(life, tasks)
         try:
             await self._services.config.PutTaskConfigs(
@@ -72,11 +71,8 @@ class Publishing:
                 )
             )
         except CopycatError as error:
-            if code_of(error).name in OVERTAKEN:
-                return True
-            log.warning("the tasks of connector %s are not published yet: %s", life.name, error)
-            return False
-        return True
+            if code_of(error).name not in OVERTAKEN:
+                raise
 
     def _check(self, life: ConnectorLife, tasks: list[Config]) -> None:
         check_task_count(life.name, life.config, len(tasks))
@@ -84,10 +80,10 @@ class Publishing:
             limit = tasks_max(life.config)
             log.warning("connector %s made %d tasks, more than tasks.max=%d", life.name, len(tasks), limit)
 
-    async def _echoed(self, name: str) -> None:
+    async def _wait_until_seen(self, name: str) -> None:
         """Wait until the watch no longer says that a set is missing, or the same would be published twice."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(ECHO):
+            async with asyncio.timeout(PUBLICATION_SEEN_TIMEOUT_SECONDS):
                 rings = self._bell.rings
                 while (known := self._feed.connector(name)) and (known.inconsistent or known.outdated):
                     rings = await self._bell.heard(rings)

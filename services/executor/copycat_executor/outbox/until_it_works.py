@@ -25,15 +25,17 @@ async def until_it_works(
     retry: RetryPolicy,
     *,
     complaint: str = "",
+    log_every_failure: bool = False,
     passes: Callable[[CopycatError], bool] = is_transient,
 ) -> T:
     """Call `attempt` until it succeeds, waiting in between; returns its result.
 
-    `attempt` looks anew at what waits to be sent, so that what came meanwhile replaces what failed. After
-    ten failures in a row `complaint`, where there is one, is logged once with the error.
+    `attempt` looks anew at what waits to be sent, so that what came meanwhile replaces what failed.
+    `complaint`, where there is one, is logged with the error: once, after ten failures in a row, or with
+    every failure.
 
     Raises:
-        CopycatError: An error of which `passes` says that it will not.
+        CopycatError: An error that will not pass, as `passes` judges.
     """
     waits, failures = retry.waits(), 0
     while True:
@@ -43,6 +45,6 @@ async def until_it_works(
             if not passes(error):
                 raise
             failures += 1
-            if complaint and failures == SILENT_FAILURES:
+            if complaint and (log_every_failure or failures == SILENT_FAILURES):
                 log.warning("%s: %s", complaint, error)
         await asyncio.sleep(next(waits))

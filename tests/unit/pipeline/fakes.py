@@ -11,13 +11,20 @@ from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin import Converter, HeaderConverter
+from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord, Tolerance
+from copycat_executor.pipeline.source.encode import Encoder
+from copycat_executor.pipeline.source.encoding_sender import EncodingSender
+from copycat_executor.pipeline.source.path import SourcePath
+from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
 from copycat_executor.pipeline.task.link import TaskState
 from copycat_executor.pipeline.task.measures import Measure, Measures
+from copycat_executor.pipeline.task.topics import TopicLedger
 
 
 class Clock:
@@ -181,6 +188,20 @@ class TextHeaders(HeaderConverter):
 def text_converters() -> Converters:
     """Return converters for plain text."""
     return Converters(TextConverter(), TextConverter(), TextHeaders(), "KeyText", "ValueText", "HeaderText")
+
+
+def source_path(  # noqa: PLR0917  # as many as there are parts
+    chain: Chain,
+    sender: FakeSender,
+    progress: SourceProgress,
+    topics: TopicLedger,
+    handler: Tolerance,
+    written: WrittenRecords | None = None,
+) -> SourcePath:
+    """Compose the way of source records around a sender."""
+    written = written or WrittenRecords(None)
+    encoding = EncodingSender(Encoder(text_converters(), handler), sender, topics, written)
+    return SourcePath(chain, encoding, progress, written)
 
 
 class Reports:

@@ -8,8 +8,10 @@ from copycat_connect.plugin import SinkTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.sink.decode import Decoder
-from copycat_executor.pipeline.sink.runner import SinkParts, SinkRunner
+from copycat_executor.pipeline.sink.sink_parts import SinkParts
+from copycat_executor.pipeline.sink.sink_steps import SinkSteps
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topics import TopicLedger
 
@@ -94,7 +96,9 @@ class World:
             max_records=most,
             closers=(self.receiver.close,),
         )
-        SinkRunner(parts, Timing(5.0, 2.0), self.clock, lambda: None).run()
+        timing = Timing(5.0, 2.0)
+        steps = SinkSteps(parts, timing, self.clock, lambda: None)
+        TaskRun(steps, self.control, self.link, timing.last_commit, clock=self.clock, tidy=lambda: None).run()
 
     def until(self, seconds: float) -> None:
         """Let the task run until that much time passed."""

@@ -7,11 +7,13 @@ from copycat_connect.plugin import SourceTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.source.commits import SourceCommits
-from copycat_executor.pipeline.source.path import SourcePath
 from copycat_executor.pipeline.source.progress import SourceProgress
-from copycat_executor.pipeline.source.runner import SourceParts, SourceRunner
 from copycat_executor.pipeline.source.send_failures import SendFailures
+from copycat_executor.pipeline.source.source_parts import SourceParts
+from copycat_executor.pipeline.source.source_steps import SourceSteps
+from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topics import TopicLedger
 
@@ -20,7 +22,7 @@ from tests.unit.pipeline.fakes import (
     ClockedControl,
     FakeLink,
     FakeSender,
-    text_converters,
+    source_path,
     tolerance,
 )
 
@@ -82,15 +84,9 @@ class World:
         parts = SourceParts(
             task=self.task,
             config={"file": "x"},
-            path=SourcePath(
-                chain=Chain((), handler),
-                converters=text_converters(),
-                sender=self.sender,
-                topics=topics,
-                progress=progress,
-                tolerance=handler,
-            ),
+            path=source_path(Chain((), handler), self.sender, progress, topics, handler),
             sender=self.sender,
+            written=WrittenRecords(None),
             failures=self.failures,
             measures=measures,
             commits=SourceCommits(progress, self.link),
@@ -99,7 +95,10 @@ class World:
             control=self.control,
             closers=(self.sender.close,),
         )
-        SourceRunner(parts, self.timing, self.clock, self._tidy).run()
+        steps = SourceSteps(parts, self.timing, self.clock, self._tidy)
+        TaskRun(
+            steps, self.control, self.link, self.timing.last_commit, clock=self.clock, tidy=self._tidy
+        ).run()
 
     def _tidy(self) -> None:
         self.tidied += 1

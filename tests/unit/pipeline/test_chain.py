@@ -12,11 +12,17 @@ from copycat_executor.pipeline.records.chain import Chain, ChangedValues
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
-from copycat_executor.pipeline.source.path import SourcePath
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.task.topics import TopicLedger
 
-from tests.unit.pipeline.fakes import FakeMessage, FakeSender, Reports, text_converters, tolerance
+from tests.unit.pipeline.fakes import (
+    FakeMessage,
+    FakeSender,
+    Reports,
+    source_path,
+    text_converters,
+    tolerance,
+)
 
 RETRIES = ErrorPolicy(retry_timeout=10.0)
 ALL = ErrorPolicy(tolerate_all=True)
@@ -93,21 +99,10 @@ class Always(Predicate):
         return True
 
 
-def path(chain: Chain, handler: Tolerance, sender: FakeSender) -> SourcePath:
-    return SourcePath(
-        chain=chain,
-        converters=text_converters(),
-        sender=sender,
-        topics=TopicLedger(),
-        progress=SourceProgress(),
-        tolerance=handler,
-    )
-
-
 def delivered(batch: SourceBatch, *steps: Transformation, handler: Tolerance | None = None) -> FakeSender:
     chosen, sender = handler or tolerance(), FakeSender()
     chain = Chain([ChainStep(step, type(step).__name__) for step in steps], chosen)
-    path(chain, chosen, sender).deliver(batch)
+    source_path(chain, sender, SourceProgress(), TopicLedger(), chosen).deliver(batch)
     return sender
 
 

@@ -6,11 +6,11 @@ from copycat_connect.errors import ConnectError, DataError
 from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.records.letters import letter_of_message
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
-from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord
 from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.sink.errant import ErrantRecords
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 
 from tests.unit.pipeline.fakes import Clock, FakeMessage, FakeSender, Reports, text_converters, tolerance
 

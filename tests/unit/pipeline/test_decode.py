@@ -8,10 +8,10 @@ from copycat_connect.plugin import Transformation
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.converters import Converters
-from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import (

@@ -11,9 +11,9 @@ from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.chain_step import ChainStep
-from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topics import TopicLedger
 
 from tests.unit.pipeline.fakes import FakeMessage, Reports, text_converters, tolerance

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from copycat_connect.data import SourceRecord
 from copycat_connect.errors import ConnectError, RetriableError
-from copycat_executor.pipeline.records.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.task.control import Ending, Settlement
 from copycat_executor.pipeline.task.link import TaskState
+from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.task.timing import Timing
 
 from tests.unit.pipeline.source_world import Polled, World, lines, offset

@@ -8,13 +8,13 @@ from copycat_connect.plugin import Predicate, Transformation
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.sender import OutgoingRecord
-from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.source.path import CommitRecord, SourcePath
 from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.source.written_records import CommitRecord, WrittenRecords
+from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topics import TopicLedger
 
-from tests.unit.pipeline.fakes import FakeSender, Reports, text_converters, tolerance
+from tests.unit.pipeline.fakes import FakeSender, Reports, source_path, tolerance
 
 ALL = ErrorPolicy(tolerate_all=True)
 
@@ -50,14 +50,9 @@ class World:
         self.progress = SourceProgress()
         self.topics = TopicLedger()
         chosen = handler or tolerance()
-        self.path = SourcePath(
-            chain=Chain(steps, chosen),
-            converters=text_converters(),
-            sender=self.sender,
-            topics=self.topics,
-            progress=self.progress,
-            tolerance=chosen,
-            commit_record=commit_record,
+        self.written = WrittenRecords(commit_record)
+        self.path = source_path(
+            Chain(steps, chosen), self.sender, self.progress, self.topics, chosen, self.written
         )
 
     def offset(self) -> bytes | None:
@@ -248,11 +243,11 @@ def test_a_task_that_wants_to_hear_of_each_record_does() -> None:
     )
 
     world.path.deliver([record("a", 1), record("drop", 2)])
-    world.path.tell_written()
+    world.written.report()
     assert heard == [("drop", None)]
 
     world.sender.flush(1)
-    world.path.tell_written()
+    world.written.report()
     assert heard == [("drop", None), ("a", RecordMetadata("t", 0, 1))]
 
 
@@ -264,7 +259,7 @@ def test_a_task_that_fails_to_take_note_of_a_record_goes_on() -> None:
     world.path.deliver([record("a", 1)])
     world.sender.flush(1)
 
-    world.path.tell_written()
+    world.written.report()
 
     assert world.sender.values == [b"a"]
 

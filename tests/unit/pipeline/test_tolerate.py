@@ -2,14 +2,14 @@
 
 import pytest
 from copycat_connect.errors import DataError, RetriableError
-from copycat_executor.pipeline.records.stages import (
+from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.stages import (
     DrainedError,
     RecordSkippedError,
     Stage,
     ToleranceExceededError,
 )
-from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.task.measures import Measures
 
 from tests.unit.pipeline.fakes import Clock, ClockedControl, Reports, tolerance
 

@@ -15,7 +15,7 @@ from copycat_executor.kafka.logins import LoginWatch
 from copycat_executor.kafka.refused_batches import RefusedBatches
 from copycat_executor.kafka.remedies import not_written
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
-from copycat_executor.pipeline.records.stages import DrainedError
+from copycat_executor.pipeline.task.stages import DrainedError
 
 OnFailure = Callable[[Exception, object], None]
 

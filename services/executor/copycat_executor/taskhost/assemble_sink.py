@@ -20,10 +20,12 @@ from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.sink.errant import ErrantRecords
-from copycat_executor.pipeline.sink.runner import SinkParts, SinkRunner
+from copycat_executor.pipeline.sink.sink_parts import SinkParts
+from copycat_executor.pipeline.sink.sink_steps import SinkSteps
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topics import TopicLedger
 from copycat_executor.taskhost.compose import build_chain, build_converters
@@ -36,9 +38,9 @@ _MAX_RECORDS: Final = 2000
 _KINDS: Final = ("NoTimestampType", "CreateTime", "LogAppendTime")
 
 
-def sink_runner(
+def sink_run(
     order: TaskOrder, spec: PluginSpec, surroundings: Surroundings, control: TaskControl, link: TaskLink
-) -> SinkRunner:
+) -> TaskRun:
     """Make everything a sink task needs.
 
     Raises:
@@ -84,7 +86,10 @@ def sink_runner(
         closers=(decoder.close, receiver.close, close_letters),
     )
     timing = Timing.parse(order.worker_config)
-    return SinkRunner(parts, timing, surroundings.clock, surroundings.garbage.collect)
+    clock, tidy = surroundings.clock, surroundings.garbage.collect
+    return TaskRun(
+        SinkSteps(parts, timing, clock, tidy), control, link, timing.last_commit, clock=clock, tidy=tidy
+    )
 
 
 def _consumer_config(order: TaskOrder) -> ClientConfig:

@@ -19,13 +19,18 @@ from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.records.letters import SourceLetters
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
 from copycat_executor.pipeline.source.commits import SourceCommits
+from copycat_executor.pipeline.source.encode import Encoder
+from copycat_executor.pipeline.source.encoding_sender import EncodingSender
 from copycat_executor.pipeline.source.path import SourcePath
 from copycat_executor.pipeline.source.progress import SourceProgress
-from copycat_executor.pipeline.source.runner import SourceParts, SourceRunner
 from copycat_executor.pipeline.source.send_failures import SendFailures
+from copycat_executor.pipeline.source.source_parts import SourceParts
+from copycat_executor.pipeline.source.source_steps import SourceSteps
+from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topics import TopicLedger
 from copycat_executor.taskhost.compose import build_chain, build_converters
@@ -37,9 +42,9 @@ from copycat_executor.taskhost.surroundings import Surroundings
 _LETTERS: Final = "org.apache.kafka.connect.json.JsonConverter"
 
 
-def source_runner(
+def source_run(
     order: TaskOrder, spec: PluginSpec, surroundings: Surroundings, control: TaskControl, link: TaskLink
-) -> SourceRunner:
+) -> TaskRun:
     """Make everything a source task needs.
 
     Raises:
@@ -59,22 +64,16 @@ def source_runner(
     chain = build_chain(order.connector_config, aliases, surroundings.plugins, tolerance, surroundings)
     topics = TopicLedger(_creator(order), tracked=order.worker_says(TOPIC_TRACKING))
     progress = SourceProgress()
-    tells = type(task).commit_record is not SourceTask.commit_record
-    sender = _sender(order, failures, control, report_each=tells)
-    path = SourcePath(
-        chain=chain,
-        converters=converters,
-        sender=sender,
-        topics=topics,
-        progress=progress,
-        tolerance=tolerance,
-        commit_record=task.commit_record if tells else None,
-    )
+    wants_records = type(task).commit_record is not SourceTask.commit_record
+    written = WrittenRecords(task.commit_record if wants_records else None)
+    sender = _sender(order, failures, control, report_each=written.wanted)
+    encoding = EncodingSender(Encoder(converters, tolerance), sender, topics, written)
     parts = SourceParts(
         task=task,
         config=order.task_config,
-        path=path,
+        path=SourcePath(chain, encoding, progress, written),
         sender=sender,
+        written=written,
         failures=failures,
         measures=measures,
         commits=SourceCommits(progress, link),
@@ -85,7 +84,10 @@ def source_runner(
         closers=(chain.close, converters.close, sender.close, close_letters),
     )
     timing = Timing.parse(order.worker_config)
-    return SourceRunner(parts, timing, surroundings.clock, surroundings.garbage.collect)
+    clock, tidy = surroundings.clock, surroundings.garbage.collect
+    return TaskRun(
+        SourceSteps(parts, timing, clock, tidy), control, link, timing.last_commit, clock=clock, tidy=tidy
+    )
 
 
 def _new_task(spec: PluginSpec) -> SourceTask:

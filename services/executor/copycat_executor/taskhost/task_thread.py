@@ -10,11 +10,12 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.config.secrets import Secrets
 from copycat_telemetry.context import about, keep_secret
 
-from copycat_executor.pipeline.records.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.control import Ending, Settlement, TaskControl
 from copycat_executor.pipeline.task.link import TaskState
-from copycat_executor.taskhost.assemble import Runner, assemble
+from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.task.task_run import TaskRun
+from copycat_executor.taskhost.assemble import assemble
 from copycat_executor.taskhost.link import StreamLink
 from copycat_executor.taskhost.order import TaskOrder, starts_paused
 from copycat_executor.taskhost.surroundings import Surroundings
@@ -39,7 +40,7 @@ class TaskThread:
         self._link = link
         self._ended = ended
         self._control = TaskControl(paused=starts_paused(command))
-        self._runner: Runner | None = None
+        self._task_run: TaskRun | None = None
         self._secrets = Secrets()
         name = f"task-{command.task.connector}-{command.task.task}"
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
@@ -68,8 +69,8 @@ class TaskThread:
     def abandon(self, timeout: float) -> None:
         """Give the task up: it did not end in time, and nothing it says from now on counts."""
         self._control.stop(Ending.DROP)
-        if self._runner is not None:
-            self._runner.cancel()
+        if self._task_run is not None:
+            self._task_run.cancel()
         task_id = f"{self.ref.connector}-{self.ref.task}"
         message = f"Graceful stop of task {task_id} failed: it did not end within {timeout:g} s"
         _log.error("%s", message)
@@ -89,7 +90,7 @@ class TaskThread:
             else:
                 self._link.state(TaskState.UNASSIGNED)
             finally:
-                self._runner = None
+                self._task_run = None
                 self._surroundings.garbage.collect()
                 self._ended(self)
 
@@ -100,8 +101,8 @@ class TaskThread:
         assembled = assemble(order, self._surroundings, self._control, self._link)
         self._link.version = assembled.version
         self._link.plugins(assembled.plugins)
-        self._runner = assembled.runner
-        assembled.runner.run()
+        self._task_run = assembled.run
+        assembled.run.run()
 
     def _report(self, stage: Stage, error: BaseException) -> None:
         _log.error("The task failed at %s", stage.status_name, exc_info=error)

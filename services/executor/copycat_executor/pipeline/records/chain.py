@@ -15,8 +15,8 @@ from copycat_connect.plugin.transformations import Remaining
 
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.many_records import Outcomes, apply_at_once, takes_records
-from copycat_executor.pipeline.records.stages import RecordSkippedError, Stage, ToleranceExceededError
 from copycat_executor.pipeline.records.tolerate import Tolerance
+from copycat_executor.pipeline.task.stages import RecordSkippedError, Stage, ToleranceExceededError
 
 R = TypeVar("R", bound=ConnectRecord)
 

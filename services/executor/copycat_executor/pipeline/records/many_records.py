@@ -12,8 +12,8 @@ from copycat_connect.errors import ConnectError, DataError
 from copycat_connect.plugin.transformations import Predicate, Transformation
 
 from copycat_executor.pipeline.records.chain_step import ChainStep
-from copycat_executor.pipeline.records.stages import RecordSkippedError, Stage, ToleranceExceededError
 from copycat_executor.pipeline.records.tolerate import Tolerance
+from copycat_executor.pipeline.task.stages import RecordSkippedError, Stage, ToleranceExceededError
 
 R = TypeVar("R", bound=ConnectRecord)
 Placed = tuple[int, R]

@@ -9,13 +9,13 @@ from typing import Any, Final, Protocol, TypeVar
 
 from copycat_connect.errors import RetriableError
 
-from copycat_executor.pipeline.records.stages import (
+from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.stages import (
     DrainedError,
     RecordSkippedError,
     Stage,
     ToleranceExceededError,
 )
-from copycat_executor.pipeline.task.measures import Measures
 
 T = TypeVar("T")
 

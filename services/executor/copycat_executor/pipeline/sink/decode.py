@@ -17,15 +17,15 @@ from copycat_connect.data.records import SinkRecord
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.receiver import KafkaMessage
-from copycat_executor.pipeline.records.stages import RecordSkippedError, Stage
 from copycat_executor.pipeline.records.tolerate import Tolerance
+from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.sink.decode_columns import (
     DecodedColumns,
     decode_columns,
     decode_headers,
-    plain_record,
-    traced_record,
+    sink_record,
 )
+from copycat_executor.pipeline.task.stages import RecordSkippedError, Stage
 from copycat_executor.pipeline.task.topics import TopicLedger
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class Decoder:
         self._chain = chain
         self._tolerance = tolerance
         self._topics = topics
-        self._traced = traced
+        self._record_class: type[SinkRecord] = TracedRecord if traced else SinkRecord
         self._only_topic: str | None = None
 
     def expect(self, topics: Iterable[str]) -> None:
@@ -63,7 +63,7 @@ class Decoder:
             ToleranceExceededError: One of them failed and that is not tolerated; nothing of them may be put.
             DrainedError: The task must end.
         """
-        columns = decode_columns(messages, self._converters, self._only_topic, traced=self._traced)
+        columns = decode_columns(messages, self._converters, self._only_topic, self._record_class)
         if columns is not None:
             for topic in set(columns.topics):
                 self._topics.meet(topic)
@@ -140,8 +140,7 @@ class Decoder:
         value = self._attempt(message, Stage.VALUE_CONVERTER, converters.value_name, value_of)
         headers_of = partial(decode_headers, converters.header, topic, message)
         decoded = self._attempt(message, Stage.HEADER_CONVERTER, converters.header_name, headers_of)
-        make = traced_record if self._traced else plain_record
-        return make(message, topic, *key, *value, decoded)
+        return sink_record(message, topic, *key, *value, decoded, self._record_class)
 
     def _attempt(self, message: KafkaMessage, stage: Stage, plugin: str, operation: Callable[[], T]) -> T:
         try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Final
+from itertools import groupby, repeat
+from typing import Final, cast
 
 from copycat_connect.data.headers import Header
 from copycat_connect.data.records import SinkRecord, TimestampType
@@ -38,8 +38,8 @@ class DecodedColumns:
     """Value schemas and values."""
     headers: list[tuple[Header, ...]] | None
     """Headers of each; None when no message has any."""
-    traced: bool
-    """True when records shall remember their messages."""
+    record_class: type[SinkRecord]
+    """What the records become: `TracedRecord` remembers its message."""
 
     @property
     def has_one_schema(self) -> bool:
@@ -64,8 +64,7 @@ class DecodedColumns:
 
     def record_at(self, place: int) -> SinkRecord:
         """Make one record."""
-        make = traced_record if self.traced else plain_record
-        return make(
+        return sink_record(
             self.messages[place],
             self.topics[place],
             self.keys[0][place],
@@ -73,16 +72,17 @@ class DecodedColumns:
             self.values[0][place],
             self.values[1][place],
             () if self.headers is None else self.headers[place],
+            self.record_class,
         )
 
     def records(self) -> Iterator[SinkRecord]:
         """Make all records, as fast as that goes."""
         headers = self.headers or ((),) * len(self.messages)
-        make = traced_record if self.traced else plain_record
-        return map(make, self.messages, self.topics, *self.keys, *self.values, headers)
+        classes = repeat(self.record_class)
+        return map(sink_record, self.messages, self.topics, *self.keys, *self.values, headers, classes)
 
 
-def plain_record(  # noqa: PLR0917  # one argument a column, so that `map` can call it
+def sink_record(  # noqa: PLR0917  # one argument a column, so that `map` can call it
     message: KafkaMessage,
     topic: str,
     key_schema: Schema | None,
@@ -90,10 +90,11 @@ def plain_record(  # noqa: PLR0917  # one argument a column, so that `map` can c
     value_schema: Schema | None,
     value: ConnectValue,
     headers: Sequence[Header],
+    record_class: type[SinkRecord],
 ) -> SinkRecord:
-    """Make the sink record of a message from its decoded parts."""
+    """Make the sink record of a message from its decoded parts; a `TracedRecord` remembers the message."""
     kind, stamp = message.timestamp()
-    return SinkRecord(
+    record = record_class(
         topic,
         message.partition(),
         message.offset(),
@@ -105,37 +106,16 @@ def plain_record(  # noqa: PLR0917  # one argument a column, so that `map` can c
         _TIMESTAMP_TYPES[kind],
         headers,
     )
-
-
-def traced_record(  # noqa: PLR0917  # likewise
-    message: KafkaMessage,
-    topic: str,
-    key_schema: Schema | None,
-    key: ConnectValue,
-    value_schema: Schema | None,
-    value: ConnectValue,
-    headers: Sequence[Header],
-) -> TracedRecord:
-    """Make a sink record that remembers its message."""
-    kind, stamp = message.timestamp()
-    record = TracedRecord(
-        topic,
-        message.partition(),
-        message.offset(),
-        key,
-        value,
-        key_schema,
-        value_schema,
-        stamp if kind and stamp >= 0 else None,
-        _TIMESTAMP_TYPES[kind],
-        headers,
-    )
-    record.message = message
+    if record_class is TracedRecord:
+        cast("TracedRecord", record).message = message
     return record
 
 
 def decode_columns(
-    messages: Sequence[KafkaMessage], converters: Converters, topic: str | None, *, traced: bool
+    messages: Sequence[KafkaMessage],
+    converters: Converters,
+    topic: str | None,
+    record_class: type[SinkRecord],
 ) -> DecodedColumns | None:
     """Decode many messages at once; `topic` is their topic when they can have only one.
 
@@ -151,7 +131,7 @@ def decode_columns(
         return None
     if values is None or keys is None:
         return None
-    return DecodedColumns(messages, topics, keys, values, headers, traced)
+    return DecodedColumns(messages, topics, keys, values, headers, record_class)
 
 
 def decode_headers(converter: HeaderConverter, topic: str, message: KafkaMessage) -> tuple[Header, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from copycat_executor.pipeline.records.stages import StaleTaskError
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.task.control import Settlement
 from copycat_executor.pipeline.task.link import TaskLink
@@ -40,13 +39,7 @@ class SourceCommits:
         return self._sequence
 
     def settle(self, settlement: Settlement) -> bool:
-        """Take note of a fate; True when the offsets are committed.
-
-        Raises:
-            StaleTaskError: A newer generation of this task exists.
-        """
-        if settlement.stale:
-            raise StaleTaskError
+        """Take note of a fate; True when the offsets are committed. Refused ones are acknowledged again."""
         offsets = self._unsettled.pop(settlement.sequence, None)
         if offsets is None:
             return False

@@ -9,9 +9,9 @@ from typing import Final
 from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 
-from copycat_executor.pipeline.records.stages import DrainedError
 from copycat_executor.pipeline.source.progress import from_json, to_json
 from copycat_executor.pipeline.task.link import TaskLink
+from copycat_executor.pipeline.task.stages import DrainedError
 
 _log = logging.getLogger(__name__)
 _AGAIN: Final = 1.0

@@ -11,8 +11,8 @@ from copycat_connect.data.schema import Schema
 
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.sender import OutgoingRecord
-from copycat_executor.pipeline.records.stages import Stage
 from copycat_executor.pipeline.records.tolerate import Tolerance
+from copycat_executor.pipeline.task.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Final
 
 from copycat_connect.errors import ConnectError
 
-from copycat_executor.pipeline.records.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.records.tolerate import FailedRecord, Tolerance
+from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 
 _log = logging.getLogger(__name__)
 _TASK_CLASS: Final = "org.apache.kafka.connect.runtime.WorkerSourceTask"

@@ -1,0 +1,50 @@
+"""What a sink task runs with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from copycat_connect.cluster import TopicPartition
+from copycat_connect.plugin.tasks import SinkTask
+
+from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
+from copycat_executor.pipeline.records.receiver import RecordReceiver
+from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.sink.errant import ErrantRecords
+from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.link import TaskLink
+from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.topics import TopicLedger
+
+
+@dataclass(frozen=True, slots=True)
+class SinkParts:
+    """Everything around one sink task; one thread uses it."""
+
+    task: SinkTask
+    """The task, not yet started."""
+    config: Mapping[str, str]
+    """Its configuration, placeholders resolved."""
+    partitions: Mapping[TopicPartition, int | None]
+    """What it reads, with the committed positions."""
+    receiver: RecordReceiver
+    """Reads from Kafka."""
+    decoder: Decoder
+    """Makes its batches."""
+    measures: Measures
+    """Its numbers."""
+    topics: TopicLedger
+    """Its topics."""
+    link: TaskLink
+    """Where it reports to."""
+    control: TaskControl
+    """Requests to stop and pause, and the fate of its acknowledgements."""
+    max_records: int
+    """The most records of one batch."""
+    dead_letters: DeadLetterQueue | None = None
+    """Takes failed records."""
+    errant: ErrantRecords | None = None
+    """Takes records the task cannot write."""
+    closers: Sequence[Callable[[], None]] = ()
+    """What to let go of at the end, after the task's `stop`."""

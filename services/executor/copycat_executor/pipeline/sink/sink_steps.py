@@ -1,0 +1,165 @@
+"""The rounds of one sink task: read, decode, put, commit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from copycat_connect.cluster import TopicPartition
+from copycat_connect.data.batches import SinkBatch
+from copycat_connect.errors import ConnectError, RetriableError
+
+from copycat_executor.pipeline.records.receiver import KafkaMessage
+from copycat_executor.pipeline.sink.context import RunningSinkContext
+from copycat_executor.pipeline.sink.flushing import SinkFlushing
+from copycat_executor.pipeline.sink.meter import SinkMeter
+from copycat_executor.pipeline.sink.sink_parts import SinkParts
+from copycat_executor.pipeline.task.control import Settlement
+from copycat_executor.pipeline.task.stages import DrainedError, Stage, failing
+from copycat_executor.pipeline.task.timing import Timing
+
+_log = logging.getLogger(__name__)
+
+#: Reading and waiting end after this time, so that a pause or a stop is noticed.
+_MAX_WAIT_SECONDS: Final = 0.1
+#: While no records come the task gets an empty batch this often, so that it can flush by time.
+_EMPTY_PUT_INTERVAL_SECONDS: Final = 1.0
+#: Until a batch is put again, when the task asked for no other time.
+_PUT_RETRY_DELAY_SECONDS: Final = 0.25
+_ASSIGNMENT_RETRY_DELAY_SECONDS: Final = 1.0
+
+
+class SinkSteps:
+    """What a sink task does in each part of its run (`TaskSteps`)."""
+
+    def __init__(
+        self, parts: SinkParts, timing: Timing, clock: Callable[[], float], tidy: Callable[[], None]
+    ) -> None:
+        """Compose; `tidy` collects garbage and is called where a pause does no harm."""
+        self._parts = parts
+        self._clock = clock
+        self._meter = SinkMeter(parts.measures, parts.link, parts.receiver, lambda: self._flushing.committed)
+        self._flushing = SinkFlushing(parts, timing, self._meter.commits, clock, tidy)
+        self._schedule = self._flushing.schedule
+        self._context = RunningSinkContext(
+            lambda: parts.config, parts.receiver, parts.errant, parts.control.wait
+        )
+        self._batch: SinkBatch | None = None
+        self._unput: Sequence[KafkaMessage] = ()
+        self._put_at = clock()
+
+    def start(self, *, paused: bool) -> None:
+        """Initialize and start the task, assign its partitions, open them."""
+        parts = self._parts
+        parts.task.initialize(self._context)
+        parts.task.start(parts.config)
+        start = self._assign()
+        self._flushing.begin(start)
+        self._context.assigned(start)
+        parts.decoder.expect(partition.topic for partition in start)
+        if paused:
+            self._context.suspend(True)
+        parts.task.open(self._context.assignment)
+
+    def set_paused(self, paused: bool) -> None:
+        """Read no more, or again; what was put is committed at once."""
+        self._context.suspend(paused)
+        self._schedule.request()
+
+    def go_round(self) -> None:
+        """Commit what is due, then read a batch and put it, or the one the task did not take yet."""
+        if self._context.take_commit_request():
+            self._schedule.request()
+        if self._schedule.due_in(self._clock()) <= 0:
+            with failing(Stage.FLUSH):
+                self._flushing.commit(self._unput)
+        self._move()
+
+    def settle(self, settlements: Sequence[Settlement]) -> None:
+        """Take note of the fate of acknowledgements."""
+        self._flushing.settle(settlements)
+
+    def commit_last(self) -> None:
+        """Acknowledge what can be made durable, for the last time."""
+        self._flushing.commit(self._unput, closing=True)
+
+    @property
+    def unsettled(self) -> bool:
+        """True while the fate of an acknowledgement is open."""
+        return self._flushing.unsettled
+
+    def report_measures(self, *, now: bool = False) -> None:
+        """Report what was measured, if a report is due or wanted now."""
+        self._meter.report(now=now)
+
+    def closers(self) -> Sequence[Callable[[], None]]:
+        """Return what ends the run: the task's `close` and `stop`, then what it ran with."""
+        task, partitions = self._parts.task, self._context.assignment
+        return (lambda: task.close(partitions), task.stop, *self._parts.closers, self._meter.closed)
+
+    def cancel(self) -> None:
+        """Nothing can be taken from a thread that hangs in the sink; its positions are committed no more."""
+
+    def _assign(self) -> dict[TopicPartition, int]:
+        while True:
+            try:
+                return self._parts.receiver.assign(self._parts.partitions)
+            except RetriableError as error:
+                _log.warning("Kafka is away, trying again: %s", error)
+            if self._parts.control.wait(_ASSIGNMENT_RETRY_DELAY_SECONDS):
+                raise DrainedError
+
+    def _move(self) -> None:
+        """Read a batch, or give the task the one it did not take yet."""
+        if self._batch is None:
+            self._next_batch()
+        if self._batch is None:
+            return
+        left = self._put_at - self._clock()
+        if left > 0 and self._unput:
+            self._parts.control.wait_for_news(min(left, _MAX_WAIT_SECONDS))
+        else:
+            self._deliver(self._batch)
+
+    def _next_batch(self) -> None:
+        parts = self._parts
+        rewinds = self._context.take_rewinds()
+        if rewinds:
+            assigned = self._context.assignment
+            self._flushing.seek({each: offset for each, offset in rewinds.items() if each in assigned})
+        now = self._clock()
+        wait = max(0.0, min(_MAX_WAIT_SECONDS, self._schedule.due_in(now), self._put_at - now))
+        with failing(Stage.KAFKA_CONSUME):
+            messages = parts.receiver.read(parts.max_records, wait)
+            if messages:
+                self._unput = messages
+                self._meter.read(len(messages))
+                self._batch = parts.decoder.batch(messages)
+                self._put_at = 0.0
+            elif self._clock() >= self._put_at:
+                self._batch = SinkBatch.of(())
+
+    def _deliver(self, batch: SinkBatch) -> None:
+        parts, began = self._parts, self._clock()
+        try:
+            parts.task.put(batch)
+        except RetriableError as error:
+            wait = self._context.take_timeout()
+            self._put_at = self._clock() + (_PUT_RETRY_DELAY_SECONDS if wait is None else wait)
+            _log.warning("The sink is away, the batch is put again later: %s", error)
+            return
+        except Exception as error:
+            with failing(Stage.TASK_PUT):
+                message = "Exiting WorkerSinkTask due to unrecoverable exception."
+                raise ConnectError(message) from error
+        if parts.errant is not None:
+            with failing(Stage.TASK_PUT):
+                parts.errant.check()
+        now = self._clock()
+        if self._unput:
+            self._schedule.note_data(now)
+        self._meter.put(len(batch), began)
+        self._batch, self._unput = None, ()
+        wait = self._context.take_timeout()
+        self._put_at = now + (_EMPTY_PUT_INTERVAL_SECONDS if wait is None else wait)

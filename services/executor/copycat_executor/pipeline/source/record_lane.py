@@ -1,0 +1,167 @@
+"""The lane of records: one by one, so that a failure meets its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from copycat_connect.data.batches import SourceBatch
+from copycat_connect.data.records import SourceRecord
+from copycat_connect.data.schema import Schema
+from copycat_connect.data.value import ConnectValue
+
+from copycat_executor.pipeline.records.chain import Chain, ChangedValues
+from copycat_executor.pipeline.source.encoding_sender import EncodingSender
+from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.source.written_records import WrittenRecords
+from copycat_executor.pipeline.task.stages import RecordSkippedError, ToleranceExceededError
+
+#: A record as the task made it, and as the transformations left it.
+Pair = tuple[SourceRecord, SourceRecord]
+
+
+class RecordLane:
+    """Transforms and sends records; those of one kind that follow each other are encoded together."""
+
+    def __init__(
+        self, chain: Chain, sender: EncodingSender, progress: SourceProgress, written: WrittenRecords
+    ) -> None:
+        self._chain = chain
+        self._sender = sender
+        self._progress = progress
+        self._written = written
+
+    def deliver(self, records: Sequence[SourceRecord]) -> None:
+        """Deliver records and note the offset of each.
+
+        Raises:
+            ToleranceExceededError: A record failed; all before it were handed over.
+            ConnectError: A topic is missing and cannot be created.
+            DrainedError: The task must end.
+        """
+        self._deliver(records, map(SourceRecord.private, records), track=True)
+
+    def deliver_batch(self, batch: SourceBatch, changed: ChangedValues) -> None:
+        """Deliver a batch that begins with `changed` values; raises as `deliver` does.
+
+        A batch without offsets of its records has one offset, noted once all of them were handed over.
+        """
+        originals = self._remaining(list(batch), changed.places)
+        if changed.done:
+            begun = _with_values(originals, changed.schema, changed.values)
+        else:
+            begun = map(SourceRecord.private, originals)
+        track = batch.offsets is not None
+        left = self._deliver(originals, begun, track=track, done=changed.done, read_at=batch.read_at)
+        if left and not track:
+            self._progress.advance(batch.source_partition, batch.source_offset)
+
+    def _remaining(self, originals: list[SourceRecord], places: list[int] | None) -> list[SourceRecord]:
+        """Drop the records that steps have dropped already."""
+        if places is None:
+            return originals
+        kept = set(places)
+        for place, original in enumerate(originals):
+            if place not in kept:
+                self._written.note(original, None)
+        return [originals[place] for place in places]
+
+    def _deliver(
+        self,
+        records: Sequence[SourceRecord],
+        begun: Iterable[SourceRecord],
+        *,
+        track: bool,
+        done: int = 0,
+        read_at: int | None = None,
+    ) -> bool:
+        """Deliver one by one or in runs; returns whether any record was left to deliver.
+
+        `begun` are the records after the first `done` steps. A timestamp `read_at` need not reach Kafka.
+        """
+        pairs, failure = self._transform(records, begun, done)
+        start = 0
+        while start < len(pairs):
+            end = self._run_end(pairs, start, read_at)
+            self._send_run(pairs[start:end], track=track)
+            start = end
+        if failure is not None:
+            raise failure
+        return bool(pairs)
+
+    def _transform(
+        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], done: int
+    ) -> tuple[list[Pair], ToleranceExceededError | None]:
+        if not self._chain:
+            return [(record, record) for record in records], None
+        if self._chain.takes_records:
+            return self._transform_at_once(records, begun, done)
+        pairs: list[Pair] = []
+        for original, private in zip(records, begun, strict=True):
+            try:
+                record = self._chain.apply(private, original, done)
+            except RecordSkippedError:
+                record = None
+            except ToleranceExceededError as error:
+                return pairs, error
+            if record is None:
+                self._written.note(original, None)
+            else:
+                pairs.append((original, record))
+        return pairs, None
+
+    def _transform_at_once(
+        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], done: int
+    ) -> tuple[list[Pair], ToleranceExceededError | None]:
+        outcomes = self._chain.apply_to_records(begun, records, done)
+        left = dict(outcomes.records)
+        for place, original in enumerate(records[: outcomes.end]):
+            if place not in left:
+                self._written.note(original, None)
+        return [(records[place], record) for place, record in outcomes.records], outcomes.failure
+
+    def _run_end(self, pairs: Sequence[Pair], start: int, read_at: int | None) -> int:
+        """Find the end of the run of records that can travel as columns together; at least one record."""
+        first = pairs[start][1]
+        if self._written.wanted or not _is_plain(first, read_at):
+            return start + 1
+        for place in range(start + 1, len(pairs)):
+            record = pairs[place][1]
+            same = (
+                record.topic == first.topic
+                and record.value_schema is first.value_schema
+                and record.key_schema is first.key_schema
+            )
+            if not (same and _is_plain(record, read_at)):
+                return place
+        return len(pairs)
+
+    def _send_run(self, run: Sequence[Pair], *, track: bool) -> None:
+        if len(run) > 1 and self._send_run_as_columns(run):
+            sent = [original for original, _ in run] if track else []
+            for original in sent:
+                self._progress.advance(original.source_partition, original.source_offset)
+            return
+        for original, record in run:
+            if self._sender.send_record(record, original) and track:
+                self._progress.advance(original.source_partition, original.source_offset)
+
+    def _send_run_as_columns(self, run: Sequence[Pair]) -> bool:
+        first = run[0][1]
+        keys = (first.key_schema, [record.key for _, record in run])
+        values = (first.value_schema, [record.value for _, record in run])
+        return self._sender.send_columns(first.topic, keys, values, utf8=False)
+
+
+def _with_values(
+    records: Sequence[SourceRecord], schema: Schema | None, values: list[ConnectValue]
+) -> Iterator[SourceRecord]:
+    for record, value in zip(records, values, strict=True):
+        private = record.private()
+        private.value_schema, private.value = schema, value
+        yield private
+
+
+def _is_plain(record: SourceRecord, read_at: int | None) -> bool:
+    # The producer's own time stands for the time of reading.
+    timed = record.timestamp is not None and record.timestamp != read_at
+    return not timed and record.kafka_partition is None and not record.has_headers

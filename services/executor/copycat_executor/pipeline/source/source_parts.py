@@ -1,0 +1,51 @@
+"""What a source task runs with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from copycat_connect.plugin.tasks import SourceTask
+
+from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
+from copycat_executor.pipeline.records.sender import RecordSender
+from copycat_executor.pipeline.source.commits import SourceCommits
+from copycat_executor.pipeline.source.path import SourcePath
+from copycat_executor.pipeline.source.send_failures import SendFailures
+from copycat_executor.pipeline.source.written_records import WrittenRecords
+from copycat_executor.pipeline.task.control import TaskControl
+from copycat_executor.pipeline.task.link import TaskLink
+from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.topics import TopicLedger
+
+
+@dataclass(frozen=True, slots=True)
+class SourceParts:
+    """Everything around one source task; one thread uses it."""
+
+    task: SourceTask
+    """The task, not yet started."""
+    config: Mapping[str, str]
+    """Its configuration, placeholders resolved."""
+    path: SourcePath
+    """Delivers its records."""
+    sender: RecordSender
+    """The producer, to which the path hands records."""
+    written: WrittenRecords
+    """Records of which the task is still to hear."""
+    failures: SendFailures
+    """What the sender could not write."""
+    measures: Measures
+    """Its numbers."""
+    commits: SourceCommits
+    """Its offsets."""
+    topics: TopicLedger
+    """Its topics."""
+    link: TaskLink
+    """Where it reports to."""
+    control: TaskControl
+    """Requests to stop and pause, and the fate of its acknowledgements."""
+    dead_letters: DeadLetterQueue | None = None
+    """Where failed records go."""
+    closers: Sequence[Callable[[], None]] = ()
+    """What to let go of at the end, after the task's `stop`."""

@@ -12,6 +12,7 @@ from copycat_connect.errors import ConfigError
 from copycat_eventlog.clients import librdkafka_config, read_security, tls_context
 from copycat_eventlog.pem_stores import CHAIN, KEY, PASSWORD, TRUSTED
 from copycat_testkit.certificates import Authority
+from cryptography.x509 import load_der_x509_certificate
 
 TLS = {"security.protocol": "SSL"}
 SECRET = "a passphrase"
@@ -41,10 +42,10 @@ def who_is_seen(server: ssl.SSLContext, client: ssl.SSLContext | None) -> str:
                 side.do_handshake()
             except ssl.SSLWantReadError:
                 continue
-    shown = there.getpeercert()
+    shown = there.getpeercert(binary_form=True)
     assert shown is not None
-    ((name,),) = shown["subject"]
-    return str(name[1])
+    (name,) = load_der_x509_certificate(shown).subject
+    return str(name.value)
 
 
 @pytest.mark.parametrize("password", ["", SECRET])

@@ -6,6 +6,7 @@ The plans are Spark's own (Catalyst): what is refused here is what its parser an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from copycat_connect.errors import ConfigError
 from py4j.java_gateway import JavaObject
@@ -91,7 +92,7 @@ def _check_expression(expression: JavaObject) -> None:
 
 def _with_place(session: SparkSession, plan: JavaObject) -> JavaObject:
     """Let every SELECT pass the place column on."""
-    jvm = session._jvm
+    jvm: Any = session._jvm
     to_seq = jvm.PythonUtils.toSeq
     children = [_with_place(session, child) for child in _items(plan.children())]
     if _name(plan) != "Project":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -53,6 +54,10 @@ def copied(target: Path) -> Counter[str]:
     return Counter(text[: text.rfind("\n") + 1].splitlines())
 
 
+def has_lines(target: Path, count: int) -> bool:
+    return len(copied(target)) >= count
+
+
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.row("K26-27", "K26-28")
 def test_no_line_is_lost_when_a_process_is_killed(system: CopycatUp, role: str, tmp_path: Path) -> None:
@@ -74,7 +79,7 @@ def test_no_line_is_lost_when_a_process_is_killed(system: CopycatUp, role: str, 
     with Writer(source) as writer:
         for _ in range(KILLS):
             goal = len(copied(target)) + 500
-            wait_until(lambda goal=goal: len(copied(target)) >= goal, 60, f"{goal} lines")
+            wait_until(partial(has_lines, target, goal), 60, f"{goal} lines")
             wait_until(lambda: system.processes(role), 60, f"{role} runs again")
             system.kill(role)
 

@@ -87,7 +87,7 @@ async def probing(cluster: Cluster, role: str) -> AsyncIterator[tuple[Probe, Cha
         open_channel(cluster.addresses(role), secret=cluster.secret) as channel,
         open_channel(cluster.addresses("config"), secret=cluster.secret) as config,
     ):
-        probes = {
+        probes: dict[str, Probe] = {
             "config": Connectors(name),
             "offset": Offsets(name),
             "status": Topics(name),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -41,9 +42,7 @@ def test_the_work_of_a_killed_executor_moves_when_its_lease_ends(cluster: Cluste
         config = {"connector.class": "FileStreamSource", "file": str(tmp_path / f"{name}.txt"), "topic": name}
         created = httpx.post(f"{url}/connectors", json={"name": name, "config": config}, timeout=90)
         assert created.status_code == 201, created.text
-    before = {
-        name: wait_until(lambda name=name: worker_of(url, name), 60, "a running task") for name in names
-    }
+    before = {name: wait_until(partial(worker_of, url, name), 60, "a running task") for name in names}
     assert set(before.values()) == set(cluster.addresses("executor")), "two connectors on two workers"
     lost, kept = names
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +69,10 @@ def populate(url: str, folder: Path) -> None:
     """Create the connectors, wait until every line is committed on both sides, then pause and stop two."""
     with httpx.Client(base_url=url, timeout=90) as rest:
         for name, config in configs(folder).items():
-            wait_until(lambda name=name, config=config: create(rest, name, config), 120, f"{name} created")
+            wait_until(partial(create, rest, name, config), 120, f"{name} created")
         read_to = [position(folder, (folder / "lines.txt").stat().st_size)]
-        for name in ("running", "paused", "stopped"):
-            wait_until(lambda name=name: offsets(rest, name) == read_to, 120, f"the offset of {name}")
+        sources = ("running", "paused", "stopped")
+        wait_until(lambda: [offsets(rest, name) for name in sources] == [read_to] * 3, 120, "their offsets")
         rest.put("/connectors/paused/pause").raise_for_status()
         rest.put("/connectors/stopped/stop").raise_for_status()
         wait_until(lambda: offsets(rest, "sink-é") == [read(LINES)], 120, "the sink's offset")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pytest
 from confluent_kafka import (
@@ -108,6 +108,14 @@ def _queued(producer: Producer, topic: str, value: bytes | None, key: bytes | No
     except BufferError:
         return False
     return True
+
+
+def headers_in(message: Message) -> list[tuple[str, bytes | None]]:
+    """Return the headers of a message that was read, in their order.
+
+    The client declares every form in which headers may be produced, and reads them in this one only.
+    """
+    return cast("list[tuple[str, bytes | None]]", message.headers() or [])
 
 
 def consume_all(bootstrap: str, topic: str, timeout: float = CLIENT_SECONDS) -> list[Message]:

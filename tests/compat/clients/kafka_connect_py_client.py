@@ -43,7 +43,7 @@ class KafkaConnectPyClass:
         try:
             return dict(self._connect.get_connector_status(name))
         except HTTPError as error:
-            if error.response.status_code != HTTPStatus.NOT_FOUND:
+            if error.response is None or error.response.status_code != HTTPStatus.NOT_FOUND:
                 raise
             return {}
 

@@ -29,7 +29,7 @@ def _all(**keys: st.SearchStrategy[str]) -> Configs:
 
 
 @st.composite
-def _some(draw: st.DrawFn, **keys: st.SearchStrategy[str]) -> dict[str, str]:
+def _some(draw: st.DrawFn, /, **keys: st.SearchStrategy[str]) -> dict[str, str]:
     wanted = draw(st.lists(st.sampled_from(sorted(keys)), unique=True))
     return {name.replace("_", "."): draw(keys[name]) for name in wanted} | draw(_nulls)
 

@@ -139,13 +139,13 @@ def test_values_are_projected_as_by_kafka_connects_schema_projector(java_values:
 def test_values_of_another_schema_are_refused_where_kafka_connect_refuses_them(
     java_values: JavaValues,
 ) -> None:
-    struct = {"type": "struct", "fields": [{"type": "int32", "field": "a"}]}
-    other = {"type": "struct", "fields": [{"type": "int32", "field": "z"}]}
-    array, pairs = (
-        {"type": "array", "items": {"type": "int32"}},
-        {"type": "map", "keys": {"type": "int32"}, "values": {"type": "int32"}},
-    )
-    numbers = [({"type": "double"}, each) for each in (1e300, -1e300, 300.7, -0.5)]
+    struct: dict[str, Any] = {"type": "struct", "fields": [{"type": "int32", "field": "a"}]}
+    other: dict[str, Any] = {"type": "struct", "fields": [{"type": "int32", "field": "z"}]}
+    array: dict[str, Any] = {"type": "array", "items": {"type": "int32"}}
+    pairs: dict[str, Any] = {"type": "map", "keys": {"type": "int32"}, "values": {"type": "int32"}}
+    numbers: list[tuple[dict[str, Any], Any]] = [
+        ({"type": "double"}, each) for each in (1e300, -1e300, 300.7, -0.5)
+    ]
     for kind in ("int8", "int16", "int32", "int64", "float", "double"):
         for given_kind, payload in [
             *numbers,

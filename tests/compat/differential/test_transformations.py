@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import cycle
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError, DataError
@@ -20,7 +20,11 @@ from tests.unit.plugins.test_transformations import RECORDED
 
 CASES = 300
 #: Classes of failures that both have; Java's others, such as NullPointerException, have no counterpart.
-CLASSES = {DataError: "DataException", ConfigError: "ConfigException", ConnectError: "ConnectException"}
+CLASSES: Final[dict[type, str]] = {
+    DataError: "DataException",
+    ConfigError: "ConfigException",
+    ConnectError: "ConnectException",
+}
 
 
 @cache

@@ -60,7 +60,7 @@ def test_nobody_is_answered_without_the_secret(stranger: grpc.Channel, role: str
     database = ProtoReflectionDescriptorDatabase(stranger)
     with pytest.raises(grpc.RpcError) as reflected:
         database.get_services()
-    call = stranger.unary_unary(f"/{SERVICES[role]}/{READS[role]}")
+    call = stranger.unary_unary(f"/{SERVICES[role]}/{READS[role]}", bytes, bytes)
     with pytest.raises(grpc.RpcError) as read:
         call(b"", timeout=10)
     assert {error.value.code() for error in (reflected, read)} == {grpc.StatusCode.UNAUTHENTICATED}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from copycat.types.v1 import types_pb2
-from copycat_testkit.kafka import consume_all, create_topic, unique
+from copycat_testkit.kafka import consume_all, create_topic, headers_in, unique
 
 from tests.integration.emitting.bench import Bench, bench
 
@@ -32,7 +32,7 @@ def headers_of(tasks: Bench, topic: str) -> dict[str, str | None]:
     prefix = "__connect.errors."
     return {
         name.removeprefix(prefix): None if value is None else value.decode()
-        for name, value in message.headers() or ()
+        for name, value in headers_in(message)
     }
 
 

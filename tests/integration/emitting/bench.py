@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka import KafkaError, KafkaException, Message, TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
@@ -49,7 +49,7 @@ class Bench:
         self.executor = executor
         self.client = dict(client)
         self.folder = folder
-        self.admin = AdminClient(self.client)
+        self.admin = AdminClient({**self.client})
         self._worker = dict(executor.worker)
 
     def emit(self, file: Path, *records: str) -> Path:
@@ -103,7 +103,7 @@ class Bench:
         """Return what the host wrote so far."""
         return (self.folder / LOG).read_text()
 
-    def _if_there(self, topic: str, count: int) -> list[object]:
+    def _if_there(self, topic: str, count: int) -> list[Message]:
         messages = consume_all(self.client["bootstrap.servers"], topic) if self.described(topic) else []
         return messages if len(messages) >= count else []
 

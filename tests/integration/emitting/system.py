@@ -34,18 +34,18 @@ class System:
         with (self.folder / f"{name}-{task}").open("a") as out:
             out.writelines(f"{record} v\n" if " " not in record else f"{record}\n" for record in records)
 
-    def emitter(self, name: str = "", *records: str, tasks: int = 1, **config: str) -> str:
+    def emitter(self, name: str = "", *records: str, **config: str) -> str:
         """Create an emitter, `a__b` in keys stands for `a.b`; returns its name."""
         name = name or unique("emitter")
         self.emit(name, *records)
-        self.rest.create(name, self.emitter_config(name, tasks=tasks, **config))
+        self.rest.create(name, self.emitter_config(name, **config))
         return name
 
-    def emitter_config(self, name: str, *, tasks: int = 1, **config: str) -> dict[str, str]:
+    def emitter_config(self, name: str, **config: str) -> dict[str, str]:
         """Return the configuration of an emitter."""
-        files = ",".join(str(self.folder / f"{name}-{task}") for task in range(tasks))
-        own = {"connector.class": "author.Emitter", "emit.files": files, "tasks.max": str(tasks)}
-        more = {key.replace("__", "."): value for key, value in config.items()}
+        more = {"tasks.max": "1"} | {key.replace("__", "."): value for key, value in config.items()}
+        files = ",".join(str(self.folder / f"{name}-{task}") for task in range(int(more["tasks.max"])))
+        own = {"connector.class": "author.Emitter", "emit.files": files}
         return {**own, "key.converter": TEXT, "value.converter": TEXT, **more}
 
     def sink(self, name: str, **config: str) -> str:

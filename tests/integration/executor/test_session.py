@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
-import threading
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 from copycat_executor.spark.session import start_spark
@@ -30,15 +30,15 @@ def test_a_process_may_start_spark_again_after_it_stopped_or_was_killed(
     monkeypatch.setenv("PYSPARK_PYTHON", "/of/another/program")
     for how in ("killed", "stopped"):
         spark = start_spark({"spark.master": "local[2]"})
-        ended = threading.Event()
-        spark.jvm.when_ended(lambda _, ended=ended: ended.set())
+        codes: SimpleQueue[int] = SimpleQueue()
+        spark.jvm.when_ended(codes.put)
         try:
             found = spark.context.parallelize(["spec"], 1).mapPartitions(idle).collect()
             (scratch,) = temporary.iterdir()
             inside = {each.name.partition("-")[0] for each in scratch.iterdir()}
             if how == "killed":
                 os.kill(spark.jvm.pid, signal.SIGKILL)
-                assert ended.wait(60)
+                codes.get(timeout=60)
                 assert list(temporary.iterdir()) == [], "all that a killed JVM leaves goes at once"
         finally:
             spark.stop()

@@ -52,7 +52,7 @@ def _running(main: str, *arguments: str) -> Iterator[None]:
 
 def _listens(port: int) -> bool:
     return any(
-        each.laddr.port == port and each.status == psutil.CONN_LISTEN
+        each.laddr and each.laddr.port == port and each.status == psutil.CONN_LISTEN
         for each in psutil.net_connections("tcp")
     )
 

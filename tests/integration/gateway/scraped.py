@@ -31,6 +31,12 @@ class Scraped:
         assert len(found) < 2, found
         return found[0].value if found else None
 
+    def number(self, name: str, **labels: str) -> float:
+        """Return the one value that there must be."""
+        found = self.value(name, **labels)
+        assert found is not None, (name, labels)
+        return found
+
     def names(self, **labels: str) -> set[str]:
         """Return the names of all samples that have these labels at least."""
         return {sample.name for sample in self.samples if labels.items() <= sample.labels.items()}

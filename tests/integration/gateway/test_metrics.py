@@ -70,6 +70,16 @@ def until(connectors: Connectors, wanted: Mapping[str, float], **labels: str) ->
     return wait_until(found, PATIENCE, str(wanted))
 
 
+def having(connectors: Connectors, name: str, **labels: str) -> Scraped:
+    """Scrape until there is a sample of this name with these labels."""
+
+    def found() -> Scraped | None:
+        page = Scraped(connectors.url)
+        return page if page.all(name, **labels) else None
+
+    return wait_until(found, PATIENCE, f"{name} with {labels}")
+
+
 def test_a_file_on_its_way_through_kafka_is_counted_line_by_line(
     connectors: Connectors, tmp_path: Path
 ) -> None:
@@ -112,10 +122,10 @@ def test_a_file_on_its_way_through_kafka_is_counted_line_by_line(
         task="0",
     )
 
-    assert page.value(f"{SOURCE}source_record_poll_rate", connector=reads) > 0
-    assert page.value(f"{SOURCE}poll_batch_max_time_ms", connector=reads) > 0
-    assert page.value(f"{SINK}put_batch_avg_time_ms", connector=writes) > 0
-    assert 0 < page.value(f"{TASK}batch_size_max", connector=writes) <= LINES
+    assert page.number(f"{SOURCE}source_record_poll_rate", connector=reads) > 0
+    assert page.number(f"{SOURCE}poll_batch_max_time_ms", connector=reads) > 0
+    assert page.number(f"{SINK}put_batch_avg_time_ms", connector=writes) > 0
+    assert 0 < page.number(f"{TASK}batch_size_max", connector=writes) <= LINES
     assert page.value(f"{TASK}offset_commit_failure_percentage", connector=writes) == 0
     assert page.value(f"{WORKER}connector_running_task_count", connector=writes) == 1
     assert page.all(
@@ -184,7 +194,7 @@ def test_records_that_fail_are_counted_where_they_go(connectors: Connectors, tmp
         },
         connector=name,
     )
-    assert page.value(f"{ERROR}last_error_timestamp", connector=name) > 1_700_000_000_000
+    assert page.number(f"{ERROR}last_error_timestamp", connector=name) > 1_700_000_000_000
 
 
 def test_a_task_that_fails_keeps_its_metrics_until_it_is_gone(connectors: Connectors, tmp_path: Path) -> None:
@@ -207,13 +217,7 @@ def test_a_task_that_fails_keeps_its_metrics_until_it_is_gone(connectors: Connec
         connector=name,
         **{},
     )
-    page = wait_until(
-        lambda: (
-            (page := Scraped(connectors.url)).all(f"{CONNECT}connector_task_status", status="failed") and page
-        ),
-        PATIENCE,
-        "a failed task",
-    )
+    page = having(connectors, f"{CONNECT}connector_task_status", status="failed")
     assert page.all(f"{CONNECT}connector_task_status", connector=name, status="failed")
     assert page.value(f"{WORKER}connector_failed_task_count", connector=name) == 1
     assert page.value(f"{ERROR}total_record_errors", connector=name) == 1
@@ -228,18 +232,14 @@ def test_a_paused_connector_says_so(connectors: Connectors, tmp_path: Path) -> N
         connector_class="FileStreamSource", file=str(tmp_path / "in.txt"), topic=unique("lines")
     )
     running = f"{CONNECT}connector_task_status"
-    wait_until(lambda: Scraped(connectors.url).all(running, connector=name, status="running"), PATIENCE)
+    having(connectors, running, connector=name, status="running")
 
     connectors.ask(name, "pause")
 
-    page = wait_until(
-        lambda: (page := Scraped(connectors.url)).all(running, connector=name, status="paused") and page,
-        PATIENCE,
-        "a paused task",
-    )
+    page = having(connectors, running, connector=name, status="paused")
     assert page.all(f"{CONNECT}connector_status", connector=name, status="paused")
     assert page.value(f"{WORKER}connector_paused_task_count", connector=name) == 1
-    ratios = [page.value(f"{TASK}{state}_ratio", connector=name) for state in ("running", "pause")]
+    ratios = [page.number(f"{TASK}{state}_ratio", connector=name) for state in ("running", "pause")]
     assert 0 < sum(ratios) <= 1
 
 
@@ -249,7 +249,7 @@ def test_every_record_of_the_status_topic_is_counted(
     """KRETRY-T09: one success for each update, no retry and no failure while the brokers are well."""
     bootstrap = read_properties(system.folder / "worker.properties")["bootstrap.servers"]
     updates = f"{CONNECT}status_backing_store_metrics_status_update_"
-    before = Scraped(connectors.url).value(f"{updates}success_total")
+    before = Scraped(connectors.url).number(f"{updates}success_total")
     (tmp_path / "in.txt").write_text("")
 
     name = connectors.put(
@@ -257,7 +257,7 @@ def test_every_record_of_the_status_topic_is_counted(
     )
     connectors.ask(name, "pause")
     paused = f"{CONNECT}connector_status"
-    wait_until(lambda: Scraped(connectors.url).all(paused, connector=name, status="paused"), PATIENCE)
+    having(connectors, paused, connector=name, status="paused")
 
     def counted() -> Scraped | None:
         records = len(consume_all(bootstrap, "connect-status"))

@@ -39,7 +39,9 @@ def test_the_services_answer_nobody_without_the_secret(system: CopycatUp) -> Non
         ConfigServiceStub(channel).ListConnectors(ListConnectorsRequest(), timeout=10)
 
     assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
-    assert properties["cluster.secret"] not in caught.value.details()
+    details = caught.value.details()
+    assert details
+    assert properties["cluster.secret"] not in details
 
 
 def test_the_secret_is_on_no_command_line_in_no_environment_and_in_no_log(system: CopycatUp) -> None:

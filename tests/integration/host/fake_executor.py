@@ -62,7 +62,7 @@ class FakeExecutor(rpc.HostServiceServicer):
     ) -> Iterator[pb.AttachResponse]:
         """Serve one host."""
         host = Attached()
-        host.secret = dict(context.invocation_metadata()).get("authorization", "")
+        host.secret = str(dict(context.invocation_metadata()).get("authorization", ""))
 
         def listen() -> None:
             try:

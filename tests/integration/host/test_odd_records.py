@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
-from copycat_testkit.kafka import consume_all, create_topic, unique
+from copycat_testkit.kafka import consume_all, create_topic, headers_in, unique
 
 from tests.integration.host.conftest import Launch
 from tests.integration.host.fake_executor import FakeExecutor
 from tests.integration.host.test_sink_task import FAILED, sink, text
 
 JSON = {"value.converter": "JsonConverter", "value.converter.schemas.enable": "false"}
-TEN_THOUSAND = [(f"h{number % 7}", str(number).encode()) for number in range(10_000)]
+TEN_THOUSAND: list[tuple[str, str | bytes | None]] = [
+    (f"h{number % 7}", str(number).encode()) for number in range(10_000)
+]
 HUGE = b'"' + b"x" * 900_000 + b'"'
 POISON = b'{"open":'
 
@@ -56,7 +58,7 @@ def test_odd_records_are_delivered_and_poison_goes_to_the_queue_as_it_was(
     assert text(path).splitlines() == ["null", "1", "2", "3", HUGE.decode().strip('"'), "null", "4"]
     (letter,) = consume_all(kafka, queue)
     assert (letter.key(), letter.value()) == (b"bad", POISON)
-    headers = letter.headers() or []
+    headers = headers_in(letter)
     assert headers[: len(TEN_THOUSAND)] == TEN_THOUSAND
     assert dict(headers)["__connect.errors.offset"] == b"4"
 

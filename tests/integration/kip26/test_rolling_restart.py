@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,7 @@ async def test_workers_restarted_in_turn_get_their_own_tasks_back_and_no_other_t
         await asyncio.to_thread(wait_gone, [executor], SECONDS)
         append_everywhere(tmp_path, str(turn))
         lines += [f"{file}{turn}" for file in FILES]
-        await until(lambda at=worker_id: has_its_share(copycat, at, name), f"{worker_id} has its tasks")
+        await until(partial(has_its_share, copycat, worker_id, name), f"{worker_id} has its tasks")
         await runs(copycat, name, len(FILES))
         await arrived(copycat, kafka, name, *lines)
 

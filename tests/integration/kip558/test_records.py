@@ -48,7 +48,7 @@ def test_k558_02_the_key_ends_the_topic_at_its_first_colon(on: System) -> None:
 @pytest.mark.parametrize("row", ["k558_03", "k558_04", "k558_13"])
 def test_the_value_is_compact_json_of_topic_connector_task_and_time(on: System, row: str) -> None:
     topic, before = unique(row), int(time.time() * 1000)
-    name = on.emitter("", tasks=2)
+    name = on.emitter("", tasks__max="2")
     on.emit(name, topic, task=1)
 
     on.has_topics(name, topic)
@@ -164,7 +164,7 @@ def test_k558_11_a_sink_of_a_pattern_uses_what_it_read(on: System) -> None:
 
 def test_k558_12_a_topic_known_to_be_used_is_not_recorded_again(on: System) -> None:
     topic = unique("k558-12")
-    name = on.emitter("", tasks=4)
+    name = on.emitter("", tasks__max="4")
     for task in range(4):
         on.emit(name, *[topic] * 2500, task=task)
     last = unique("last")

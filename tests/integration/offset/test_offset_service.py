@@ -1,8 +1,11 @@
 """The offset service as it runs, on a real offsets topic."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from confluent_kafka import Producer
 from copycat.offset.v1 import offset_service_pb2 as pb
@@ -11,6 +14,9 @@ from copycat.types.v1.types_pb2 import SourceOffset
 from copycat_offset.main import serve
 from copycat_rpc.channel import open_channel
 from copycat_testkit.kafka import consume_all, unique
+
+if TYPE_CHECKING:
+    from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceAsyncStub
 
 
 def _properties(kafka: str, group: str) -> dict[str, str]:
@@ -25,7 +31,7 @@ def _properties(kafka: str, group: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _running(properties: dict[str, str]) -> AsyncIterator[OffsetServiceStub]:
+async def _running(properties: dict[str, str]) -> AsyncIterator[OffsetServiceAsyncStub]:
     stop, bound = asyncio.Event(), asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(serve(properties, stop, bound.set_result))
     await asyncio.wait((serving, bound), return_when=asyncio.FIRST_COMPLETED, timeout=60)

@@ -79,7 +79,7 @@ def test_the_page_leads_from_nothing_to_records_in_the_topic(
             lambda: file.exists() and len(file.read_text().splitlines()) >= 3, WAIT_SECONDS, "three records"
         )
 
-    in_topic = [json.loads(message.value()) for message in consume_all(kafka, "load")]
+    in_topic = [json.loads(message.value() or b"") for message in consume_all(kafka, "load")]
     assert [record["number"] for record in in_topic] == list(range(1, len(in_topic) + 1))
     assert all(round(record["load"], 1) == record["load"] for record in in_topic)
     shape = re.sub(r"\d\.\d", "N", lines).splitlines()

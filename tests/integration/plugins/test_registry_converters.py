@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -51,9 +51,11 @@ def registry(schema_registry: str) -> Iterator[httpx.Client]:
         yield client
 
 
-def converter(url: str, name: str = "Avro", *, is_key: bool = False, **config: str) -> Converter:
+def converter(
+    url: str, name: str = "Avro", config: Mapping[str, str] | None = None, *, is_key: bool = False
+) -> Converter:
     made: Converter = PLUGINS.find(name, (PluginKind.CONVERTER,)).factory()
-    made.configure({"schema.registry.url": url, **config}, is_key=is_key)
+    made.configure({"schema.registry.url": url, **(config or {})}, is_key=is_key)
     return made
 
 
@@ -67,6 +69,7 @@ def test_a_written_record_carries_the_id_of_its_registered_schema(
     topic = unique("orders")
     written = converter(schema_registry).from_connect(topic, None, ORDER, order())
     answer = registry.get(f"/subjects/{topic}-value/versions/latest").json()
+    assert written is not None
     assert written == b"\0" + answer["id"].to_bytes(4, "big") + b"\x0e\x08nail"
     plan = parse_schema(json.loads(answer["schema"]))
     assert schemaless_reader(io.BytesIO(written[5:]), plan, None) == {"id": 7, "item": "nail"}
@@ -123,7 +126,7 @@ def test_a_schema_its_subject_is_not_compatible_with_is_refused_with_the_registr
 
 def test_without_registering_an_unknown_schema_is_refused_and_a_known_one_found(schema_registry: str) -> None:
     topic = unique("orders")
-    finder = converter(schema_registry, **CHOSEN)
+    finder = converter(schema_registry, config=CHOSEN)
     with pytest.raises(DataError, match=rf"Cannot find the schema of subject {topic}-value .*auto\.register"):
         finder.from_connect(topic, None, ORDER, order())
     written = converter(schema_registry).from_connect(topic, None, ORDER, order())
@@ -135,7 +138,7 @@ def test_the_latest_version_is_written_with_and_read_as(schema_registry: str) ->
     auto = converter(schema_registry)
     old = auto.from_connect(topic, None, ORDER, order())
     auto.from_connect(topic, None, WIDER, order(WIDER))
-    latest = converter(schema_registry, **CHOSEN, **{"use.latest.version": "true"})
+    latest = converter(schema_registry, config={**CHOSEN, "use.latest.version": "true"})
     written = latest.from_connect(topic, None, ORDER, order())
     assert auto.to_connect(topic, None, written).schema == replace(WIDER, version=2)
     assert str(latest.to_connect(topic, None, old).value) == "Struct{id=7,item=nail}"
@@ -148,9 +151,8 @@ def test_a_chosen_id_is_written_with(schema_registry: str) -> None:
     topic = unique("orders")
     written = converter(schema_registry).from_connect(topic, None, ORDER, order())
     assert written is not None
-    chosen = converter(
-        schema_registry, **CHOSEN, **{"use.schema.id": str(int.from_bytes(written[1:5], "big"))}
-    )
+    number = int.from_bytes(written[1:5], "big")
+    chosen = converter(schema_registry, config={**CHOSEN, "use.schema.id": str(number)})
     assert chosen.from_connect(unique("other"), None, ORDER, order()) == written
 
 
@@ -164,7 +166,7 @@ def test_subjects_are_named_by_record_where_that_is_wanted(
 ) -> None:
     name = f"shop.R{unique('r').replace('-', '')}"
     schema = SchemaBuilder.struct().name(name).field("a", INT32_SCHEMA).build()
-    made = converter(schema_registry, **{"value.subject.name.strategy": "RecordNameStrategy"})
+    made = converter(schema_registry, config={"value.subject.name.strategy": "RecordNameStrategy"})
     written = made.from_connect("t", None, schema, Struct(schema, {"a": 1}))
     assert registry.get(f"/subjects/{name}/versions").json() == [1]
     assert made.to_connect("t", None, written).schema == replace(schema, version=1)

@@ -95,6 +95,7 @@ def test_lines_travel_as_structs_with_keys_and_headers(
         assert isinstance(value, Struct)
         assert schema is not None
         assert (schema.type, schema.version, value["text"]) == (SchemaType.STRUCT, 1, LINES[0])
+    assert schema is not None
     assert schema.name == (
         "Line" if name == "Protobuf" else "shop.Line"
     )  # that keeps packages where asked to

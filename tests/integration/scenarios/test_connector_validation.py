@@ -94,7 +94,7 @@ def test_connector_validation_of_sinks(cluster: Cluster, row: str) -> None:
     assert errors(cluster, {**SINK_CONFIG, **change}) == count
 
 
-@pytest.mark.parametrize("row", {**SOURCES, **CONVERTERS})
+@pytest.mark.parametrize("row", [*SOURCES, *CONVERTERS])
 def test_connector_validation(cluster: Cluster, row: str) -> None:
     change, count = {**SOURCES, **CONVERTERS}[row]
 

@@ -35,7 +35,8 @@ def test_sink_connector(cluster: Cluster, rest: Rest, monitor: Monitor) -> None:
 
     def committed() -> bool:
         offsets = rest.get(f"/connectors/{name}/offsets")["offsets"]
-        return sum(entry["offset"]["kafka_offset"] for entry in offsets) == RECORDS
+        total: int = sum(entry["offset"]["kafka_offset"] for entry in offsets)
+        return total == RECORDS
 
     wait_until(committed, PATIENCE, "the end of every partition")
 

@@ -6,6 +6,7 @@ Of its other rows, bounces and rolling restarts are in `test_kafkatest_bounces.p
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,10 @@ def test_restart_connector_and_tasks_failed_task(
     rest.runs(name)
 
 
+def has_values(cluster: Cluster, topic: str, *values: str) -> bool:
+    return cluster.values(topic) == list(values)
+
+
 def test_pause_and_resume_source(cluster: Cluster, rest: Rest, tmp_path: Path) -> None:
     """A paused source writes nothing, while another one reads the same file; resumed it goes on."""
     name, other = unique("paused"), unique("other")
@@ -78,7 +83,7 @@ def test_pause_and_resume_source(cluster: Cluster, rest: Rest, tmp_path: Path) -
     file.append(["before"])
     for each in (name, other):
         rest.create(each, file.source(each))
-        wait_until(lambda each=each: cluster.values(each) == ["before"], PATIENCE, "a line")
+        wait_until(partial(has_values, cluster, each, "before"), PATIENCE, "a line")
     rest.ok("PUT", f"/connectors/{name}/pause")
     rest.wait(name, "PAUSED", "PAUSED")
     file.append(["while paused"])

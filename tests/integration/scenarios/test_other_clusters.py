@@ -29,7 +29,7 @@ class OtherCluster:
     def __init__(self, bootstrap: str, folder: Path) -> None:
         """Write what connectors refer to by placeholders."""
         self.client = {"bootstrap.servers": bootstrap, **client_of("admin")}
-        self.admin = AdminClient(self.client)
+        self.admin = AdminClient({**self.client})
         self._secrets = folder / "secrets.properties"
         self._secrets.write_text(f"servers={bootstrap}\nlogin={login('admin')}\n")
 

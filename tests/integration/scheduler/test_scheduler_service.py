@@ -1,10 +1,11 @@
 """The scheduler as it runs, on a real assignments topic and real topics to read."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from confluent_kafka.admin import AdminClient, NewPartitions
+from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
 from copycat_rpc.channel import open_channel
 from copycat_scheduler.main import serve
@@ -79,5 +80,5 @@ async def test_a_new_connector_is_assigned(kafka: str) -> None:
         await cluster.until_assigned(w1=2)
 
 
-def _read(assigned: dict[tuple[str, int | None], object]) -> dict[int | None, list[int]]:
+def _read(assigned: Mapping[tuple[str, int | None], pb.Assignment]) -> dict[int | None, list[int]]:
     return {key[1]: [each.partition for each in a.partitions] for key, a in assigned.items()}

@@ -27,7 +27,7 @@ READS = ("Get", "List", "Read")
 #: What a call ends with whose instance went away or stops; after CANCELLED nobody here gave the call up.
 LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 #: Between the tries of a call that may be repeated, once every instance was asked: a standby takes over.
-AGAIN = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0, give_up_after=DEADLINE, jitter=0.5)
+AGAIN = RetryPolicy(first=0.025, factor=2.0, ceiling=0.5, give_up_after=DEADLINE, jitter=1.0)
 OPTIONS = (
     ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
     ("grpc.initial_reconnect_backoff_ms", 100),

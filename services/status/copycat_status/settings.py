@@ -9,10 +9,10 @@ from typing import Any
 from copycat_connect.config import DOUBLE, INT, LONG, LOW, ConfigDef, ConfigKey, at_least, between
 from copycat_connect.config.worker_keys import TOPIC_TRACKING, TOPIC_TRACKING_RESET, listen_key
 from copycat_connect.errors import ConfigError
+from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.worker_properties import LogTopic, backend_key
 
-from copycat_status.domain.backoff import Backoff
 from copycat_status.domain.tracking import Tracking
 
 LISTEN = listen_key("status")
@@ -85,7 +85,7 @@ class Settings:
     """host:port to bind."""
     log: LogSettings
     """The status topic."""
-    backoff: Backoff
+    backoff: RetryPolicy
     """How failing writes are tried again."""
     tracking: Tracking
     """What may be done with active topics."""
@@ -106,7 +106,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
     )
 
 
-def _backoff(found: Mapping[str, Any]) -> Backoff:
+def _backoff(found: Mapping[str, Any]) -> RetryPolicy:
     initial, ceiling = found[INITIAL_BACKOFF], found[MAX_BACKOFF]
     if initial > ceiling:
         message = (
@@ -114,10 +114,10 @@ def _backoff(found: Mapping[str, Any]) -> Backoff:
             "lower the first or raise the second"
         )
         raise ConfigError(message, key=INITIAL_BACKOFF)
-    return Backoff(
-        max_retries=found[MAX_RETRIES],
-        initial=initial / 1000,
+    return RetryPolicy(
+        first=initial / 1000,
+        factor=found[MULTIPLIER],
         ceiling=ceiling / 1000,
-        multiplier=found[MULTIPLIER],
         jitter=found[JITTER],
+        max_retries=found[MAX_RETRIES],
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
+from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Record
@@ -17,12 +18,13 @@ from copycat_status.adapters.codec import StatusCodec
 from copycat_status.adapters.retrying import Retrying
 from copycat_status.adapters.server import register
 from copycat_status.adapters.writer import StatusWriter
-from copycat_status.domain.backoff import Backoff
 from copycat_status.domain.decide import decide
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
 from copycat_status.domain.tracking import Tracking
 from copycat_testkit.held_log import HeldLog
+
+RETRY = RetryPolicy(first=0.01, ceiling=10.0, jitter=0.25, max_retries=5)
 
 
 @dataclass
@@ -49,11 +51,11 @@ Running = Callable[..., AbstractAsyncContextManager[World]]
 
 
 @asynccontextmanager
-async def run(tracking: Tracking | None = None, backoff: Backoff | None = None) -> AsyncIterator[World]:
+async def run(tracking: Tracking | None = None, backoff: RetryPolicy = RETRY) -> AsyncIterator[World]:
     topic = MemoryTopic()
     log = HeldLog(MemoryLog(topic))
     events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), log)
-    writer = StatusWriter(Retrying(events, backoff or Backoff(initial=0.01)))
+    writer = StatusWriter(Retrying(events, backoff))
     server = RpcServer("127.0.0.1:0")
     register(server, events, writer, tracking or Tracking())
     address = await server.start()

@@ -2,8 +2,8 @@
 
 import pytest
 from copycat_connect.errors import ConfigError
+from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.settings import Backend
-from copycat_status.domain.backoff import Backoff
 from copycat_status.settings import read_settings
 
 REQUIRED = {"group.id": "peer", "status.storage.topic": "peer-status", "bootstrap.servers": "kafka:9092"}
@@ -16,7 +16,7 @@ def test_the_settings_of_a_kafka_connect_worker_are_enough() -> None:
     assert settings.log.topic == "peer-status"
     assert (settings.log.partitions, settings.log.replication_factor) == (5, 3)
     assert settings.log.owner_id == "copycat-status-peer"
-    assert settings.backoff == Backoff(5, 0.3, 10.0, 2.0, 0.25)
+    assert settings.backoff == RetryPolicy(first=0.3, factor=2.0, ceiling=10.0, jitter=0.25, max_retries=5)
     assert (settings.tracking.enabled, settings.tracking.resettable) == (True, True)
 
 

@@ -5,7 +5,7 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from copycat_connect.errors import (
     OutcomeUnknownError,
     UnavailableError,
 )
+from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Record, Revision
@@ -24,7 +25,6 @@ from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_status.adapters.codec import StatusCodec
 from copycat_status.adapters.retrying import Retrying, StatusEvents
 from copycat_status.adapters.writer import StatusWriter
-from copycat_status.domain.backoff import Backoff
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
 from copycat_status.domain.decide import decide
 from copycat_status.domain.events import StatusSet
@@ -35,6 +35,7 @@ from copycat_testkit.eventually import eventually
 
 TASK = Instance("orders", 0)
 AWAY = OutcomeUnknownError("the broker is away")
+RETRY = RetryPolicy(first=0.3, ceiling=10.0, jitter=0.25, max_retries=5)
 
 
 def report(state: State, generation: int = 1) -> tuple[Report, ...]:
@@ -84,11 +85,11 @@ class World:
 
 
 @asynccontextmanager
-async def run(backoff: Backoff | None = None, topic: MemoryTopic | None = None) -> AsyncIterator[World]:
+async def run(backoff: RetryPolicy = RETRY, topic: MemoryTopic | None = None) -> AsyncIterator[World]:
     log, clock = FlakyLog(topic or MemoryTopic()), Clock()
     clock.running.set()
     events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), log, patience=0.01)
-    retrying = Retrying(events, backoff or Backoff(), sleep=clock.sleep, random=lambda: 0.0)
+    retrying = Retrying(events, backoff, sleep=clock.sleep, random=lambda: 0.0)
     writer = StatusWriter(retrying)
     await events.start()
     async with writer.running():
@@ -159,7 +160,7 @@ async def test_every_kind_of_update_is_given_up_after_its_retries(
 
 
 async def test_no_retries_means_one_attempt() -> None:
-    async with run(Backoff(max_retries=0)) as world:
+    async with run(replace(RETRY, max_retries=0)) as world:
         world.log.failures.append(AWAY)
 
         with pytest.raises(UnavailableError):
@@ -241,7 +242,7 @@ async def test_what_was_given_up_is_made_good_when_the_log_is_back(world: World)
 
 
 async def test_what_was_given_up_gives_way_to_anything_newer() -> None:
-    async with run(Backoff(max_retries=0)) as world:
+    async with run(replace(RETRY, max_retries=0)) as world:
         world.clock.running.clear()
         world.log.failures.append(AWAY)
         with pytest.raises(UnavailableError):
@@ -256,7 +257,7 @@ async def test_what_was_given_up_gives_way_to_anything_newer() -> None:
 
 
 async def test_what_was_given_up_gives_way_to_what_another_instance_wrote() -> None:
-    async with run(Backoff(max_retries=0)) as world:
+    async with run(replace(RETRY, max_retries=0)) as world:
         world.clock.running.clear()
         world.log.failures.append(AWAY)
         with pytest.raises(UnavailableError):

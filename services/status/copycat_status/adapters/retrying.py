@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 from copycat_connect.errors import CopycatError, NotWriterError, OutcomeUnknownError, UnavailableError
+from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Revision
 
 from copycat_status.adapters.counters import WriteCounters
-from copycat_status.domain.backoff import Backoff
 from copycat_status.domain.commands import ReportStatuses, ReportTopics, StatusCommand
 from copycat_status.domain.events import StatusEvent
 from copycat_status.domain.state import StatusState
@@ -29,7 +29,7 @@ class Retrying:
     def __init__(
         self,
         events: StatusEvents,
-        backoff: Backoff,
+        backoff: RetryPolicy,
         *,
         sleep: Callable[[float], Awaitable[None]] = sleep,
         random: Callable[[], float] = random.random,
@@ -75,13 +75,13 @@ class Retrying:
         """Wait as long as is due after so many retries."""
         await self._sleep(self._backoff.wait(retries, self._random()))
 
-    @property
-    def max_retries(self) -> int:
-        """Attempts after the first."""
-        return self._backoff.max_retries
+    async def long_pause(self) -> None:
+        """Wait as long as after the last try of a write that is given up."""
+        await self.pause(self._backoff.max_retries or 0)
 
     def _count(self, command: StatusCommand, retries: int, error: CopycatError) -> None:
-        if retries >= self._backoff.max_retries:
+        limit = self._backoff.max_retries
+        if limit is not None and retries >= limit:
             self._lose(command, retries, error)
             message = f"The status log is away: gave up after {retries} retries ({error.message})"
             raise UnavailableError(message) from error

@@ -103,7 +103,7 @@ class StatusWriter:
     async def _mend(self) -> None:
         """Try what was given up again, slowly, until nothing of it is left."""
         while self._lost.due(self._events.state):
-            await self._retrying.pause(self._retrying.max_retries)
+            await self._retrying.long_pause()
             reports = self._lost.due(self._events.state)
             if not reports or not self._events.leads:
                 continue

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
+from copycat_connect.waiting import NewestWaiting
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.metrics.worker_meter import WorkerMeter
@@ -20,7 +21,7 @@ from copycat_executor.peers.services import Services
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 1000
+MAX_STATUSES_PER_CALL = 1000
 RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 
 UNASSIGNED = types_pb2.STATE_UNASSIGNED
@@ -46,8 +47,7 @@ class Statuses:
         self._meter = meter
         self._worker_id = worker_id
         self._services = services
-        self._waiting: dict[Instance, pb.InstanceStatus] = {}
-        self._in_flight: dict[Instance, pb.InstanceStatus] = {}
+        self._waiting: NewestWaiting[Instance, pb.InstanceStatus] = NewestWaiting()
         self._bell = Bell()
         self._sent = Bell()
 
@@ -69,17 +69,13 @@ class Statuses:
         status = pb.Status(
             state=state, trace=trace, worker_id=self._worker_id, generation=generation, version=version
         )
-        self._waiting.pop(instance, None)
-        self._waiting[instance] = pb.InstanceStatus(
-            connector=instance.connector, task=instance.task, status=status
-        )
+        message = pb.InstanceStatus(connector=instance.connector, task=instance.task, status=status)
+        self._waiting.put({instance: message})
         self._bell.ring()
 
     def forget(self, connector: str) -> None:
         """Report nothing more of a connector that exists no longer, and of its tasks."""
-        for waiting in (self._waiting, self._in_flight):
-            for instance in [each for each in waiting if each.connector == connector]:
-                del waiting[instance]
+        self._waiting.forget(lambda instance: instance.connector == connector)
 
     async def run(self) -> None:
         """Send until cancelled."""
@@ -95,7 +91,7 @@ class Statuses:
         try:
             async with asyncio.timeout(seconds):
                 rings = self._sent.rings
-                while self._waiting or self._in_flight:
+                while self._waiting:
                     rings = await self._sent.heard(rings)
         except TimeoutError:
             return False
@@ -103,20 +99,19 @@ class Statuses:
 
     async def _send(self) -> None:
         """Send a batch; of what fails for now, all is tried again that nothing newer replaces."""
-        self._in_flight = dict(list(self._waiting.items())[:AT_ONCE])
-        for instance in self._in_flight:
-            del self._waiting[instance]
+        batch = self._waiting.oldest(MAX_STATUSES_PER_CALL)
         try:
             await until_it_works(
-                self._send_in_flight, RETRY, complaint="statuses cannot be reported and are tried for ever"
+                lambda: self._try_to_send(batch),
+                RETRY,
+                complaint="statuses cannot be reported and are tried for ever",
             )
         except CopycatError as error:
-            log.warning("the status service refused %d statuses: %s", len(self._in_flight), error)
-        self._in_flight = {}
+            refused = len(self._waiting.remaining(batch))
+            log.warning("the status service refused %d statuses: %s", refused, error)
+        self._waiting.done(batch)
 
-    async def _send_in_flight(self) -> None:
-        for instance in self._in_flight.keys() & self._waiting.keys():
-            del self._in_flight[instance]
-        if self._in_flight:
-            request = pb.ReportStatusesRequest(statuses=list(self._in_flight.values()))
+    async def _try_to_send(self, batch: Mapping[Instance, pb.InstanceStatus]) -> None:
+        if remaining := self._waiting.remaining(batch):
+            request = pb.ReportStatusesRequest(statuses=list(remaining.values()))
             await self._services.status.ReportStatuses(request)

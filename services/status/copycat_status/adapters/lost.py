@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from copycat_connect.cluster import Instance
 
-from copycat_status.adapters.pending import concerns
 from copycat_status.domain.commands import ForgetStatuses, Report
 from copycat_status.domain.state import StatusState
 from copycat_status.domain.status import Status
@@ -44,7 +43,7 @@ class Lost:
 
     def forget(self, command: ForgetStatuses) -> None:
         """Drop what concerns instances that are being forgotten."""
-        self._given = {i: given for i, given in self._given.items() if not concerns(command, i)}
+        self._given = {i: given for i, given in self._given.items() if not command.concerns(i)}
 
     def due(self, state: StatusState) -> tuple[Report, ...]:
         """Return what is still worth writing; where another record was folded since, that is newer."""

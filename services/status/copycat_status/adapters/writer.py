@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError, NotWriterError, UnavailableError
+from copycat_connect.waiting import NewestWaiting
 from copycat_eventlog.log import Revision
 
 from copycat_status.adapters.lost import Lost
-from copycat_status.adapters.pending import Pending, Ticket
 from copycat_status.adapters.retrying import Retrying
 from copycat_status.domain.commands import (
     ForgetStatuses,
@@ -34,7 +35,7 @@ class StatusWriter:
     def __init__(self, retrying: Retrying) -> None:
         self._retrying = retrying
         self._events = retrying.events
-        self._pending = Pending()
+        self._waiting: NewestWaiting[Instance, Report] = NewestWaiting()
         self._lost = Lost()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._mending = False
@@ -55,9 +56,10 @@ class StatusWriter:
         Raises:
             CopycatError: See `Retrying.write`.
         """
-        ticket = self._pending.enter(reports)
+        mine = {report.instance: report for report in reports}
+        replaced = self._waiting.put(mine)
         self._lost.drop(reports)
-        return await self._finish(self._report(ticket))
+        return await self._finish(self._report(mine, replaced))
 
     async def forget(self, command: ForgetStatuses) -> Revision:
         """Write tombstones; nothing that waits may undo them.
@@ -65,7 +67,7 @@ class StatusWriter:
         Raises:
             CopycatError: See `Retrying.write`.
         """
-        self._pending.forget(command)
+        self._waiting.forget(command.concerns)
         self._lost.forget(command)
         return await self._finish(self._retrying.write(lambda: command))
 
@@ -77,22 +79,23 @@ class StatusWriter:
         """
         return await self._finish(self._retrying.write(lambda: command))
 
-    async def _report(self, ticket: Ticket) -> Revision:
+    async def _report(self, mine: Mapping[Instance, Report], replaced: frozenset[Instance]) -> Revision:
+        """Write reports; `replaced` are the instances of which an older report gave way to these."""
         try:
-            return await self._retrying.write(lambda: self._remaining(ticket))
+            return await self._retrying.write(lambda: self._remaining(mine))
         except UnavailableError:
-            self._give_up(self._pending.remaining(ticket))
+            self._give_up(self._waiting.remaining(mine).values())
             raise
         except NotWriterError:
             # The caller takes its report to the writer; but an older one that waited here gave way to it.
-            self._give_up(r for r in self._pending.remaining(ticket) if r.instance in ticket.replaced)
+            self._give_up(r for r in self._waiting.remaining(mine).values() if r.instance in replaced)
             raise
         finally:
-            self._pending.leave(ticket)
+            self._waiting.done(mine)
 
-    def _remaining(self, ticket: Ticket) -> ReportStatuses | None:
-        reports = self._pending.remaining(ticket)
-        return ReportStatuses(reports) if reports else None
+    def _remaining(self, mine: Mapping[Instance, Report]) -> ReportStatuses | None:
+        remaining = self._waiting.remaining(mine)
+        return ReportStatuses(tuple(remaining.values())) if remaining else None
 
     def _give_up(self, reports: Iterable[Report]) -> None:
         self._lost.keep(reports, self._events.state)

@@ -42,6 +42,10 @@ class ForgetStatuses:
     connector: str
     tasks: tuple[int, ...] = ()
 
+    def concerns(self, instance: Instance) -> bool:
+        """Return whether an instance is to be forgotten."""
+        return instance.connector == self.connector and (not self.tasks or instance.task in self.tasks)
+
 
 @dataclass(frozen=True, slots=True)
 class ResetTopics:

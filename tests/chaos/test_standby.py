@@ -32,6 +32,8 @@ pytestmark = pytest.mark.timeout(180)
 ROLES = ("config", "offset", "status", "scheduler")
 WITHIN = 40.0
 WRITERS = 4
+#: Written beyond what a test waits for, so that calls are under way at the moment it kills or freezes.
+AHEAD = 40
 LATE, LAST = 1_000_000, 2_000_000
 
 
@@ -42,16 +44,25 @@ def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
 
 
 class Load:
-    """Writes numbers from several callers and keeps which were accepted."""
+    """Writes numbers from several callers and keeps which were accepted.
+
+    The callers stay some numbers ahead of what a test waits for and rest there: a process that takes long to
+    start again would else be given thousands.
+    """
 
     def __init__(self, probe: Probe, channel: Channel) -> None:
         self._probe = probe
         self._channel = channel
         self._next = 0
+        self._goal = 0
+        self._raised = asyncio.Event()
         self.accepted: set[int] = set()
 
     async def run(self) -> None:
         while True:
+            while len(self.accepted) >= self._goal + AHEAD:
+                self._raised.clear()
+                await self._raised.wait()
             number, self._next = self._next, self._next + 1
             try:
                 await self._probe.write(self._channel, number)
@@ -61,9 +72,10 @@ class Load:
 
     async def more(self, count: int) -> None:
         """Wait until so many more were accepted."""
-        goal = len(self.accepted) + count
+        self._goal = len(self.accepted) + count
+        self._raised.set()
         async with asyncio.timeout(WITHIN):
-            while len(self.accepted) < goal:  # noqa: ASYNC110
+            while len(self.accepted) < self._goal:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
 

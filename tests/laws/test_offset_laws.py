@@ -16,13 +16,15 @@ from hypothesis import strategies as st
 NAMES = st.sampled_from(["orders", "größe", 'a"b,c'])
 PRIMITIVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
 MAPS = st.dictionaries(
-    st.text(max_size=5), PRIMITIVES.filter(lambda v: v not in (float("inf"), -float("inf")))
+    st.text(max_size=5), PRIMITIVES.filter(lambda v: v not in (float("inf"), -float("inf"))), max_size=3
 )
 TEXTS = MAPS.map(lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 PARTITIONS = st.sampled_from(
     [b'{"file":"a"}', '{"file":"ä","n":1.0}'.encode(), b'{"n":1.0,"file":"a"}', b"null"]
 )
-OFFSETS = st.dictionaries(PARTITIONS | TEXTS, st.none() | st.just(b"null") | TEXTS | st.just(b'{"a":[]}'))
+OFFSETS = st.dictionaries(
+    PARTITIONS | TEXTS, st.none() | st.just(b"null") | TEXTS | st.just(b'{"a":[]}'), max_size=3
+)
 
 TestOffsetLaws = service_laws(
     Subject(

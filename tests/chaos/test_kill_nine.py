@@ -18,7 +18,8 @@ from tests.chaos.lines import Writer
 pytestmark = pytest.mark.timeout(300)
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
-ROLES = ("config", "offset", "status", "scheduler", "executor", "gateway", "spark", "host")
+#: An executor ends with its Spark: side by side, the restarts of one would delay those of the other.
+ROLES = ("spark", "config", "offset", "status", "scheduler", "gateway", "host", "executor")
 KILLS = 3
 
 

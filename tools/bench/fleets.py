@@ -73,7 +73,12 @@ class PeerFleet:
         ports = free_ports(workers)
         self._workers = [
             ConnectPeer(
-                bootstrap, folder / f"worker-{port}", group="bench-fleet", port=port, properties=NO_DELAY
+                bootstrap,
+                folder / f"worker-{port}",
+                group="bench-fleet",
+                port=port,
+                properties=NO_DELAY,
+                as_shipped=True,
             )
             for port in ports
         ]

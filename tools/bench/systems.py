@@ -42,7 +42,8 @@ class Peer:
     def __init__(self, folder: Path, bootstrap: str) -> None:
         """Start and wait until its REST interface answers."""
         began = time.monotonic()
-        self._worker = ConnectPeer(bootstrap, folder, group=f"bench-peer-{time.time_ns()}")
+        group = f"bench-peer-{time.time_ns()}"
+        self._worker = ConnectPeer(bootstrap, folder, group=group, as_shipped=True)
         self.url = self._worker.start()
         self.ready_seconds = time.monotonic() - began
         self.pid = self._worker.process_id

@@ -5,9 +5,9 @@ from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record
 from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.decide import decide
 from copycat_scheduler.domain.events import Assigned, Unassigned
 from copycat_scheduler.domain.evolve import evolve
-from copycat_scheduler.domain.plan import plan
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_testkit.laws import Subject, service_laws
 from hypothesis import strategies as st
@@ -36,7 +36,7 @@ def _worlds(draw: st.DrawFn) -> Reschedule:
 
 TestSchedulerLaws = service_laws(
     Subject(
-        decider=Decider(SchedulerState(), plan, evolve),
+        decider=Decider(SchedulerState(), decide, evolve),
         codec=SchedulerCodec(),
         commands=_worlds(),
         events=st.builds(Assigned, INSTANCES, WORKERS, st.integers(0, 2**62), PARTITIONS)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from copycat_eventlog.decider import Decider
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.metrics import telling
@@ -15,11 +13,8 @@ from copycat_rpc.server import RpcServer
 from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 
-from copycat_config.adapters.codec import ConfigCodec
+from copycat_config.adapters.event_sourced import event_sourced
 from copycat_config.adapters.server import register
-from copycat_config.domain.decide import decide
-from copycat_config.domain.evolve import evolve
-from copycat_config.domain.state import ConfigState
 from copycat_config.settings import read_settings
 
 
@@ -33,8 +28,7 @@ async def serve(
     """
     own = role.own_properties(properties)
     settings, secret = read_settings(own), cluster_secret(own)
-    decider = Decider(ConfigState(), decide, evolve)
-    events = EventSourced(decider, ConfigCodec(), open_log(settings.log))
+    events = event_sourced(open_log(settings.log))
     server = RpcServer(settings.listen, setting="config.listen", secret=secret)
     register(server, events)
     async with telling(server, "config", properties, lambda: [log_reading(events)]):

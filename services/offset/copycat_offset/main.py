@@ -7,10 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 
-from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat_connect.config.placeholders import Placeholders
-from copycat_eventlog.decider import Decider
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
@@ -21,14 +18,11 @@ from copycat_serving.beside import beside
 from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 
-from copycat_offset.adapters.codec import OffsetCodec
+from copycat_offset.adapters.event_sourced import event_sourced
 from copycat_offset.adapters.generations import Generations
 from copycat_offset.adapters.group_clients import KafkaGroupClients
 from copycat_offset.adapters.groups import KafkaGroups
-from copycat_offset.adapters.server import OffsetServicer
-from copycat_offset.domain.decide import decide
-from copycat_offset.domain.evolve import evolve
-from copycat_offset.domain.state import OffsetState
+from copycat_offset.adapters.server import register
 from copycat_offset.settings import read_settings
 
 
@@ -43,7 +37,7 @@ async def serve(
     resolved = role.own_properties(properties)
     settings, secret = read_settings(resolved), cluster_secret(resolved)
     log = open_log(settings.log)
-    events = EventSourced(Decider(OffsetState(), decide, evolve), OffsetCodec(), log)
+    events = event_sourced(log)
     server = RpcServer(settings.listen, setting="offset.listen", secret=secret)
     generations = Generations()
     placeholders = Placeholders.from_worker(properties, os.environ)
@@ -53,8 +47,7 @@ async def serve(
         telling(server, "offset", properties, lambda: [log_reading(events)]),
         open_channel(settings.scheduler_addresses, secret=secret) as scheduler,
     ):
-        servicer = OffsetServicer(events, log, groups, generations)
-        server.add(add_OffsetServiceServicer_to_server, servicer, "copycat.offset.v1.OffsetService")
+        register(server, events, log, groups, generations)
         following = beside(lambda: generations.follow(scheduler))
         await serve_events(events, server, stop, ready, following)
 

@@ -7,10 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 
-from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
 from copycat_connect.config.placeholders import Placeholders
-from copycat_eventlog.decider import Decider
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
@@ -22,18 +19,10 @@ from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 from copycat_telemetry.metrics.registry import Reading
 
-from copycat_scheduler.adapters.clusters import ClusterCatalogs
-from copycat_scheduler.adapters.codec import SchedulerCodec
-from copycat_scheduler.adapters.connectors import Connectors
-from copycat_scheduler.adapters.planning import Bells, Inputs, Planning
+from copycat_scheduler.adapters.event_sourced import event_sourced
 from copycat_scheduler.adapters.rebalances import Rebalances
-from copycat_scheduler.adapters.server import SchedulerServicer
-from copycat_scheduler.adapters.statuses import Statuses
 from copycat_scheduler.adapters.topics import KafkaTopics
-from copycat_scheduler.adapters.upkeeping import keep_up
-from copycat_scheduler.domain.evolve import evolve
-from copycat_scheduler.domain.plan import plan
-from copycat_scheduler.domain.state import SchedulerState
+from copycat_scheduler.adapters.wiring import Neighbours, Times, wire
 from copycat_scheduler.settings import read_settings
 
 
@@ -48,18 +37,18 @@ async def serve(
     placeholders = Placeholders.from_worker(properties, os.environ)
     own = placeholders.resolve_own(properties)
     settings, secret = read_settings(own), cluster_secret(own)
-    events = EventSourced(Decider(SchedulerState(), plan, evolve), SchedulerCodec(), open_log(settings.log))
+    events = event_sourced(open_log(settings.log))
     server = RpcServer(settings.listen, setting="scheduler.listen", secret=secret)
-    bells = Bells()
-    loop = asyncio.get_running_loop()
-    rebalances, told = Rebalances(settings.windows, loop.time), [""]
+    rebalances = Rebalances(settings.windows, asyncio.get_running_loop().time)
+    bound = ""
 
     def announce(address: str) -> None:
-        told[0] = address
+        nonlocal bound
+        bound = address
         ready(address)
 
     def readings() -> Iterable[Reading]:
-        return log_reading(events), rebalances.reading(told[0] if events.leads else "")
+        return log_reading(events), rebalances.reading(bound if events.leads else "")
 
     with closing(KafkaTopics(settings.bootstrap_servers, settings.client_config)) as topics:
         async with (
@@ -67,36 +56,22 @@ async def serve(
             open_channel(settings.config_addresses, secret=secret) as config,
             open_channel(settings.status_addresses, secret=secret) as status,
         ):
-            catalog = ClusterCatalogs(
-                topics.read,
-                lambda cluster: KafkaTopics(cluster["bootstrap.servers"], cluster),
-                placeholders,
-                settings.refresh_ms / 1000,
-                bells.plan.set,
-            )
-            statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
-            connectors = Connectors(bells.plan.set, placeholders, properties)
-            inputs = Inputs(connectors, statuses, catalog)
-            planning = Planning(
+            neighbours = Neighbours(config, status, topics.read, _open_topics, topics.cluster_id)
+            loops = wire(
+                server,
                 events,
-                inputs,
-                bells,
-                lease=settings.lease_ms / 1000,
-                delay=settings.delay_ms / 1000,
+                neighbours,
+                times=Times(settings.lease_ms, settings.delay_ms, settings.refresh_ms),
                 rebalances=rebalances,
+                placeholders=placeholders,
+                properties=properties,
+                stop=stop,
             )
-            servicer = SchedulerServicer(events, planning, settings.lease_ms, stop, topics.cluster_id)
-            server.add(
-                add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"
-            )
-            loops = beside(
-                planning.run,
-                catalog.run,
-                statuses.follow,
-                lambda: connectors.follow(config),
-                lambda: keep_up(planning, statuses, bells.upkeep),
-            )
-            await serve_events(events, server, stop, announce, loops)
+            await serve_events(events, server, stop, announce, beside(*loops))
+
+
+def _open_topics(client: Mapping[str, str]) -> KafkaTopics:
+    return KafkaTopics(client["bootstrap.servers"], client)
 
 
 def main() -> int:

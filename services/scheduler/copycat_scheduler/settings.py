@@ -20,7 +20,10 @@ from copycat_telemetry.metrics.sampled import Windows
 LISTEN = listen_key("scheduler")
 CONFIG = addresses_key("config")
 STATUS = addresses_key("status")
-LONGEST = 2**31 - 1
+LEASE = "worker.lease.ms"
+DELAY = "scheduled.rebalance.max.delay.ms"
+REFRESH = "metadata.refresh.interval.ms"
+MAX_INT = 2**31 - 1
 EVERYWHERE = ConfigDef(
     LISTEN,
     CONFIG,
@@ -28,7 +31,7 @@ EVERYWHERE = ConfigDef(
     BOOTSTRAP_SERVERS,
     backend_key("assignments"),
     ConfigKey(
-        "worker.lease.ms",
+        LEASE,
         INT,
         LOW,
         default=5000,
@@ -36,15 +39,15 @@ EVERYWHERE = ConfigDef(
         doc="A worker that is silent for this long is lost and its work given to others.",
     ),
     ConfigKey(
-        "scheduled.rebalance.max.delay.ms",
+        DELAY,
         INT,
         LOW,
         default=0,
-        validator=between(0, LONGEST),
+        validator=between(0, MAX_INT),
         doc="How long the work of a lost worker waits for it to come back; Kafka Connect waits 300000.",
     ),
     ConfigKey(
-        "metadata.refresh.interval.ms",
+        REFRESH,
         INT,
         LOW,
         default=3000,
@@ -102,9 +105,9 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         status_addresses=tuple(found[STATUS.name]),
         bootstrap_servers=found[BOOTSTRAP_SERVERS.name],
         client_config=security_of(properties),
-        lease_ms=found["worker.lease.ms"],
-        delay_ms=found["scheduled.rebalance.max.delay.ms"],
-        refresh_ms=found["metadata.refresh.interval.ms"],
+        lease_ms=found[LEASE],
+        delay_ms=found[DELAY],
+        refresh_ms=found[REFRESH],
         log=TOPIC.read(properties, EVERYWHERE),
         windows=Windows.of(found),
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from copycat_eventlog.decider import Decider
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.metrics import telling
@@ -15,13 +13,10 @@ from copycat_rpc.server import RpcServer
 from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 
-from copycat_status.adapters.codec import StatusCodec
+from copycat_status.adapters.event_sourced import event_sourced
 from copycat_status.adapters.retrying import Retrying
 from copycat_status.adapters.server import register
 from copycat_status.adapters.writer import StatusWriter
-from copycat_status.domain.decide import decide
-from copycat_status.domain.evolve import evolve
-from copycat_status.domain.state import StatusState
 from copycat_status.settings import read_settings
 
 
@@ -35,7 +30,7 @@ async def serve(
     """
     own = role.own_properties(properties)
     settings, secret = read_settings(own), cluster_secret(own)
-    events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), open_log(settings.log))
+    events = event_sourced(open_log(settings.log))
     retrying = Retrying(events, settings.backoff)
     writer, counters = StatusWriter(retrying), retrying.counters
     server = RpcServer(settings.listen, setting="status.listen", secret=secret)

@@ -12,6 +12,8 @@ from copycat.types.v1 import types_pb2
 from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.errors import RemoteError
 
+from tests.contract.reading import answer_after, beyond
+
 CONFIG = {"connector.class": "FileStreamSource", "name": "orders", "gone": None}
 TASK = {"task.class": "FileStreamSourceTask"}
 
@@ -184,3 +186,22 @@ async def test_a_stopped_connector_takes_no_tasks(world: Any) -> None:
         await world.stub.PutTaskConfigs(put_tasks(TASK))
 
     assert (refusal.value.remote_code.name, refusal.value.remote_code.http) == ("connector.stopped", 409)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda stub, asked: stub.GetConnector(pb.GetConnectorRequest(name="orders", min_revision=asked)),
+        lambda stub, asked: stub.ListConnectors(pb.ListConnectorsRequest(min_revision=asked)),
+    ],
+)
+async def test_a_read_waits_for_the_revision_it_asks_for(world: Any, read: Any) -> None:
+    asked = beyond((await world.stub.PutConnector(put())).revision)
+
+    answer = await answer_after(
+        lambda revision: read(world.stub, revision),
+        asked,
+        lambda: world.stub.SetLoggerLevel(pb.SetLoggerLevelRequest(logger="a", level="INFO")),
+    )
+
+    assert answer.revision == asked

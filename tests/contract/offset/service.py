@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub, add_OffsetServiceServicer_to_server
+from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import (
     SchedulerServiceServicer,
@@ -14,16 +14,11 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import (
 )
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
-from copycat_eventlog.decider import Decider
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
-from copycat_offset.adapters.codec import OffsetCodec
+from copycat_offset.adapters.event_sourced import event_sourced
 from copycat_offset.adapters.generations import Generations
-from copycat_offset.adapters.server import OffsetServicer
-from copycat_offset.domain.decide import decide
+from copycat_offset.adapters.server import register
 from copycat_offset.domain.errors import GroupActiveError, PartitionGoneError
-from copycat_offset.domain.evolve import evolve
-from copycat_offset.domain.state import OffsetState
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
 from copycat_serving.beside import beside
@@ -121,11 +116,10 @@ async def running(patience: float = 5.0) -> AsyncIterator[Service]:
         Generations(patience),
     )
     log = MemoryLog(topic)
-    events = EventSourced(Decider(OffsetState(), decide, evolve), OffsetCodec(), log)
+    events = event_sourced(log)
     servers = RpcServer("127.0.0.1:0"), RpcServer("127.0.0.1:0")
     servers[0].add(add_SchedulerServiceServicer_to_server, scheduler, "copycat.scheduler.v1.SchedulerService")
-    servicer = OffsetServicer(events, log, groups, generations)
-    servers[1].add(add_OffsetServiceServicer_to_server, servicer, "copycat.offset.v1.OffsetService")
+    register(servers[1], events, log, groups, generations)
     async with AsyncExitStack() as stack:
         addresses = []
         for server in servers:

@@ -1,6 +1,7 @@
 """Source offsets over gRPC."""
 
 import time
+from typing import Any
 
 import pytest
 from copycat.offset.v1 import offset_service_pb2 as pb
@@ -9,6 +10,7 @@ from copycat_eventlog.log import Record
 from copycat_rpc.errors import RemoteError
 
 from tests.contract.offset.service import Service, running
+from tests.contract.reading import answer_after, beyond
 
 FILE = b'{"filename":"in.txt"}'
 #: How long a commit waits for a scheduler, seconds: far longer than a commit takes.
@@ -158,3 +160,30 @@ async def test_a_hundred_thousand_partitions_are_committed_and_listed() -> None:
         await service.stub.CommitSourceOffsets(_commit(1, *offsets), timeout=60)
         listed = await _listed(service)
         assert listed == {each.partition: each.offset for each in offsets}
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda stub, asked: stub.ReadSourceOffsets(
+            pb.ReadSourceOffsetsRequest(connector="orders", partitions=[FILE], min_revision=asked)
+        ),
+        lambda stub, asked: stub.ListSourceOffsets(
+            pb.ListSourceOffsetsRequest(connector="orders", min_revision=asked)
+        ),
+    ],
+)
+async def test_a_read_waits_for_the_revision_it_asks_for(read: Any) -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+        first, second = (SourceOffset(partition=FILE, offset=text) for text in (b'{"n":1}', b'{"n":2}'))
+        asked = beyond((await service.stub.CommitSourceOffsets(_commit(1, first))).revision)
+
+        answer = await answer_after(
+            lambda revision: read(service.stub, revision),
+            asked,
+            lambda: service.stub.CommitSourceOffsets(_commit(1, second)),
+        )
+
+        assert list(answer.offsets) == [second]
+        assert answer.revision == asked

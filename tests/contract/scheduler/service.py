@@ -9,30 +9,17 @@ from typing import Any, TypeVar
 
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
-from copycat.scheduler.v1.scheduler_service_pb2_grpc import (
-    SchedulerServiceStub,
-    add_SchedulerServiceServicer_to_server,
-)
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import NotWriterError
-from copycat_eventlog.decider import Decider
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.server import RpcServer
-from copycat_scheduler.adapters.clusters import ClusterCatalogs
-from copycat_scheduler.adapters.codec import SchedulerCodec
-from copycat_scheduler.adapters.connectors import Connectors
-from copycat_scheduler.adapters.planning import Bells, Inputs, Planning
+from copycat_scheduler.adapters.event_sourced import event_sourced
 from copycat_scheduler.adapters.rebalances import Rebalances
-from copycat_scheduler.adapters.server import SchedulerServicer
-from copycat_scheduler.adapters.statuses import Statuses
-from copycat_scheduler.adapters.upkeeping import keep_up
-from copycat_scheduler.domain.evolve import evolve
-from copycat_scheduler.domain.plan import plan
-from copycat_scheduler.domain.state import SchedulerState
+from copycat_scheduler.adapters.wiring import Neighbours, Times, wire
 from copycat_serving.beside import beside
 from copycat_telemetry.metrics.sampled import Windows
 
@@ -169,38 +156,29 @@ class Cluster:
         self, peers: tuple[str, str], lease: float = 5.0, delay: float = 0.0
     ) -> AsyncIterator[None]:
         """Run one instance of the scheduler."""
-        bells = Bells()
-        events = EventSourced(Decider(SchedulerState(), plan, evolve), SchedulerCodec(), MemoryLog(self.log))
+        events = event_sourced(MemoryLog(self.log))
         server = RpcServer("127.0.0.1:0")
         async with AsyncExitStack() as stack:
             config = await stack.enter_async_context(open_channel([peers[0]]))
             status = await stack.enter_async_context(open_channel([peers[1]]))
             placeholders = Placeholders.from_worker(self.properties, {})
-            catalog = ClusterCatalogs(
-                self.read_topics, self._no_other_cluster, placeholders, 0.05, bells.plan.set
+            neighbours = Neighbours(
+                config, status, self.read_topics, self._no_other_cluster, self.read_cluster_id
             )
-            statuses = Statuses(status, bells.plan.set, bells.upkeep.set)
-            connectors = Connectors(bells.plan.set, placeholders, self.properties)
-            inputs = Inputs(connectors, statuses, catalog)
-            rebalances = Rebalances(Windows(), asyncio.get_running_loop().time)
-            planning = Planning(events, inputs, bells, lease=lease, delay=delay, rebalances=rebalances)
-            servicer = SchedulerServicer(
-                events, planning, int(lease * 1000), asyncio.Event(), self.read_cluster_id
-            )
-            server.add(
-                add_SchedulerServiceServicer_to_server, servicer, "copycat.scheduler.v1.SchedulerService"
+            loops = wire(
+                server,
+                events,
+                neighbours,
+                times=Times(int(lease * 1000), int(delay * 1000), refresh_ms=50),
+                rebalances=Rebalances(Windows(), asyncio.get_running_loop().time),
+                placeholders=placeholders,
+                properties=self.properties,
+                stop=asyncio.Event(),
             )
             address = await server.start()
             await events.start()
             stack.push_async_callback(events.stop)
             stack.push_async_callback(server.stop, 0)
-            loops = (
-                planning.run,
-                catalog.run,
-                statuses.follow,
-                lambda: connectors.follow(config),
-                lambda: keep_up(planning, statuses, bells.upkeep),
-            )
             await stack.enter_async_context(beside(*loops))
             calls = await stack.enter_async_context(open_channel([address]))
             self.stub = SchedulerServiceStub(calls)

@@ -7,6 +7,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat_connect.errors import LogCompactedError
 from copycat_rpc.errors import RemoteError
 
+from tests.contract.reading import answer_after, beyond
 from tests.contract.scheduler.service import Cluster, running
 
 
@@ -152,3 +153,22 @@ async def test_a_generation_is_above_every_status_ever_seen() -> None:
         await cluster.worker("w1").beat()
         assigned = await cluster.until_assigned(w1=1)
         assert assigned[("a", None)].generation == 42
+
+
+async def test_a_read_waits_for_the_revision_it_asks_for() -> None:
+    async with running(a=0) as cluster:
+        await cluster.worker("w1").beat()
+        await cluster.until_assigned(w1=1)
+        read = await cluster.stub.ListAssignments(pb.ListAssignmentsRequest())
+
+        async def configure() -> None:
+            cluster.config.put("b")
+
+        answer = await answer_after(
+            lambda asked: cluster.stub.ListAssignments(pb.ListAssignmentsRequest(min_revision=asked)),
+            beyond(read.revision),
+            configure,
+        )
+
+        assert [each.instance.connector for each in answer.assignments] == ["a", "b"]
+        assert answer.revision == beyond(read.revision)

@@ -8,19 +8,14 @@ from typing import Any
 import pytest
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat_connect.retry import RetryPolicy
-from copycat_eventlog.decider import Decider
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Record
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
-from copycat_status.adapters.codec import StatusCodec
+from copycat_status.adapters.event_sourced import event_sourced
 from copycat_status.adapters.retrying import Retrying
 from copycat_status.adapters.server import register
 from copycat_status.adapters.writer import StatusWriter
-from copycat_status.domain.decide import decide
-from copycat_status.domain.evolve import evolve
-from copycat_status.domain.state import StatusState
 from copycat_status.domain.tracking import Tracking
 from copycat_testkit.held_log import HeldLog
 
@@ -54,7 +49,7 @@ Running = Callable[..., AbstractAsyncContextManager[World]]
 async def run(tracking: Tracking | None = None, backoff: RetryPolicy = RETRY) -> AsyncIterator[World]:
     topic = MemoryTopic()
     log = HeldLog(MemoryLog(topic))
-    events = EventSourced(Decider(StatusState(), decide, evolve), StatusCodec(), log)
+    events = event_sourced(log)
     writer = StatusWriter(Retrying(events, backoff))
     server = RpcServer("127.0.0.1:0")
     register(server, events, writer, tracking or Tracking())

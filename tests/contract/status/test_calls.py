@@ -12,6 +12,8 @@ from copycat_rpc.errors import RemoteError
 from copycat_status.domain.tracking import Tracking
 from copycat_testkit.eventually import eventually
 
+from tests.contract.reading import answer_after, beyond
+
 FAILED = pb.Status(
     state=types_pb2.STATE_FAILED, trace="no\n\tat all", worker_id="h:1", generation=7, version="1.0"
 )
@@ -148,7 +150,7 @@ async def test_where_reset_is_disabled_deletion_still_resets(running: Any) -> No
         assert not (await world.stub.ListTopics(pb.ListTopicsRequest(connector="orders"))).topics
 
 
-Call = Callable[[Any], Awaitable[Any]]
+Call = Callable[..., Awaitable[Any]]
 
 
 @pytest.mark.parametrize(
@@ -179,3 +181,23 @@ async def test_a_report_is_answered_when_the_log_is_back(world: Any) -> None:
 
     assert dict((await call).revision.next) == {0: 1}
     assert world.keys() == ["status-connector-orders"]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda stub, asked: stub.GetConnectorStatus(
+            pb.GetConnectorStatusRequest(connector="orders", min_revision=asked)
+        ),
+        lambda stub, asked: stub.ListConnectorStatuses(pb.ListConnectorStatusesRequest(min_revision=asked)),
+        lambda stub, asked: stub.ListTopics(pb.ListTopicsRequest(connector="orders", min_revision=asked)),
+    ],
+)
+async def test_a_read_waits_for_the_revision_it_asks_for(world: Any, read: Call) -> None:
+    asked = beyond((await world.stub.ReportStatuses(report())).revision)
+
+    answer = await answer_after(
+        lambda revision: read(world.stub, revision), asked, lambda: world.stub.ReportTopics(topics("t"))
+    )
+
+    assert answer.revision == asked

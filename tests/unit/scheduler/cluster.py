@@ -5,9 +5,9 @@ from functools import reduce
 
 from copycat_connect.cluster import Instance
 from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.decide import decide
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 from copycat_scheduler.domain.evolve import evolve
-from copycat_scheduler.domain.plan import plan
 from copycat_scheduler.domain.state import SchedulerState
 
 
@@ -36,7 +36,7 @@ class Cluster:
             former=former,
             generation=self.generation,
         )
-        events = plan(world, self.state)
+        events = decide(world, self.state)
         self._check(events)
         self.state = reduce(evolve, events, self.state)
         return events

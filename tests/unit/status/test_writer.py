@@ -23,7 +23,8 @@ from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Record, Revision
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_status.adapters.codec import StatusCodec
-from copycat_status.adapters.retrying import Retrying, StatusEvents
+from copycat_status.adapters.event_sourced import StatusEvents
+from copycat_status.adapters.retrying import Retrying
 from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
 from copycat_status.domain.decide import decide

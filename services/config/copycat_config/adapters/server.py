@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1 import config_service_pb2_grpc as grpc_pb
 from copycat.types.v1 import types_pb2
-from copycat_eventlog.handler import EventSourced
 from copycat_rpc.server import RpcServer
 from copycat_serving.rendering import Rendering
-from copycat_serving.revisions import revision_from_proto, revision_to_proto
+from copycat_serving.revisions import read_state, revision_to_proto
 from copycat_serving.watching import stream_watch
 
 from copycat_config.adapters import messages
+from copycat_config.adapters.event_sourced import ConfigEvents
 from copycat_config.domain import commands
 from copycat_config.domain.errors import ConnectorExistsError, UnknownConnectorError
-from copycat_config.domain.events import ConfigEvent
 from copycat_config.domain.state import ConfigState
 from copycat_config.domain.views import find_connector, get_connector
 
 SERVICE = "copycat.config.v1.ConfigService"
-ConfigEvents: TypeAlias = EventSourced[commands.ConfigCommand, ConfigEvent, ConfigState]
 
 
 def register(server: RpcServer, events: ConfigEvents) -> None:
@@ -87,21 +85,17 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
 
     async def GetConnector(self, request: pb.GetConnectorRequest, context: Any) -> pb.GetConnectorResponse:
         """Return one connector."""
-        await self._reached(request)
-        view = get_connector(self._events.state, request.name)
-        return pb.GetConnectorResponse(
-            connector=messages.connector_message(view), revision=revision_to_proto(self._events.revision)
-        )
+        state, revision = await read_state(self._events, request)
+        connector = messages.connector_message(get_connector(state, request.name))
+        return pb.GetConnectorResponse(connector=connector, revision=revision)
 
     async def ListConnectors(
         self, request: pb.ListConnectorsRequest, context: Any
     ) -> pb.ListConnectorsResponse:
         """Return every connector, by name."""
-        await self._reached(request)
-        return pb.ListConnectorsResponse(
-            connectors=self._listed.messages(self._events.state.connectors),
-            revision=revision_to_proto(self._events.revision),
-        )
+        state, revision = await read_state(self._events, request)
+        connectors = self._listed.messages(state.connectors)
+        return pb.ListConnectorsResponse(connectors=connectors, revision=revision)
 
     async def WatchConnectors(
         self, request: pb.WatchConnectorsRequest, context: Any
@@ -133,7 +127,3 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
 
     async def _execute(self, command: commands.ConfigCommand) -> types_pb2.Revision:
         return revision_to_proto((await self._events.execute(command)).revision)
-
-    async def _reached(self, request: pb.GetConnectorRequest | pb.ListConnectorsRequest) -> None:
-        if request.HasField("min_revision"):
-            await self._events.reached(revision_from_proto(request.min_revision))

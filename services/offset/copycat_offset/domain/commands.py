@@ -1,9 +1,10 @@
-"""What the offset service is asked to do."""
+"""What may be asked of the offset service."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +33,4 @@ class AlterSourceOffsets:
     """Source partition to new offset; None forgets the partition."""
 
 
-OffsetCommand = CommitSourceOffsets | AlterSourceOffsets
+OffsetCommand: TypeAlias = CommitSourceOffsets | AlterSourceOffsets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +28,4 @@ class SourceOffsetForgotten:
     """JSON text of the source partition map."""
 
 
-OffsetEvent = SourceOffsetCommitted | SourceOffsetForgotten
+OffsetEvent: TypeAlias = SourceOffsetCommitted | SourceOffsetForgotten

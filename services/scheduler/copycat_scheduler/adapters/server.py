@@ -1,39 +1,63 @@
-"""The scheduler over gRPC: workers join, anybody watches."""
+"""The scheduler over gRPC: workers join, anybody reads and watches the assignments."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
-from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceServicer
-from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance, in_order
-from copycat_rpc.instances import instance_from_proto, instance_to_proto
+from copycat.scheduler.v1 import scheduler_service_pb2_grpc as grpc_pb
+from copycat_rpc.server import RpcServer
+from copycat_serving.revisions import read_state
 from copycat_serving.watching import stream_watch
 
-from copycat_scheduler.adapters.planning import Planning, SchedulerEvents
+from copycat_scheduler.adapters import messages
+from copycat_scheduler.adapters.event_sourced import SchedulerEvents
+from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.errors import UnnamedWorkerError
-from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
-from copycat_scheduler.domain.state import SchedulerState
+from copycat_scheduler.domain.views import list_assignments
+
+SERVICE = "copycat.scheduler.v1.SchedulerService"
 
 
-class SchedulerServicer(SchedulerServiceServicer):
-    """Answers the calls of `copycat.scheduler.v1.SchedulerService`."""
+def register(
+    server: RpcServer,
+    events: SchedulerEvents,
+    workers: LiveWorkers,
+    cluster_id: Callable[[], Awaitable[str]],
+    *,
+    lease_ms: int,
+    stop: asyncio.Event,
+) -> None:
+    """Let a server answer for the assignments and the workers.
+
+    Args:
+        server: A server that was not started.
+        events: The assignments.
+        workers: The leases.
+        cluster_id: Asks Kafka's brokers for the id of their cluster.
+        lease_ms: What workers are told of the length of a lease, in milliseconds.
+        stop: Set when this process ends: the workers' streams end then.
+    """
+    servicer = SchedulerServicer(events, workers, cluster_id, lease_ms, stop)
+    server.add(grpc_pb.add_SchedulerServiceServicer_to_server, servicer, SERVICE)
+
+
+class SchedulerServicer(grpc_pb.SchedulerServiceServicer):
+    """Assignments carry the revision at which they were read (I4); workers are in no log and have none."""
 
     def __init__(
         self,
         events: SchedulerEvents,
-        planning: Planning,
+        workers: LiveWorkers,
+        cluster_id: Callable[[], Awaitable[str]],
         lease_ms: int,
         stop: asyncio.Event,
-        cluster_id: Callable[[], Awaitable[str]],
     ) -> None:
-        """Serve the assignments and the leases; workers are sent away when `stop` is set."""
-        self._cluster_id = cluster_id
         self._events = events
-        self._planning = planning
+        self._workers = workers
+        self._cluster_id = cluster_id
         self._lease_ms = lease_ms
         self._stop = stop
 
@@ -47,22 +71,17 @@ class SchedulerServicer(SchedulerServiceServicer):
                 worker_id = beat.worker_id
                 if not worker_id:
                     raise UnnamedWorkerError
-                self._planning.beat(worker_id, _held(beat.held), beat.leaving)
+                held = messages.held_instances(beat.held)
+                self._workers.beat(worker_id, held, leaving=beat.leaving)
                 yield pb.JoinResponse(lease_ms=self._lease_ms)
         finally:
-            self._planning.left(worker_id)
+            self._workers.left(worker_id)
 
     async def ListWorkers(self, request: pb.ListWorkersRequest, context: Any) -> pb.ListWorkersResponse:
         """Return the live workers."""
-        sessions = self._planning.leases.sessions
-        return pb.ListWorkersResponse(
-            workers=[
-                pb.Worker(
-                    worker_id=name, leaving=sessions[name].leaving, held=_held_messages(sessions[name].held)
-                )
-                for name in sorted(sessions)
-            ]
-        )
+        sessions = self._workers.leases.sessions
+        workers = [messages.worker_message(sessions[name]) for name in sorted(sessions)]
+        return pb.ListWorkersResponse(workers=workers)
 
     async def DescribeKafkaCluster(
         self, request: pb.DescribeKafkaClusterRequest, context: Any
@@ -74,20 +93,21 @@ class SchedulerServicer(SchedulerServiceServicer):
         self, request: pb.ListAssignmentsRequest, context: Any
     ) -> pb.ListAssignmentsResponse:
         """Return every assignment."""
-        return pb.ListAssignmentsResponse(assignments=map(_assignment, _in_order(self._events.state)))
+        state, revision = await read_state(self._events, request)
+        assignments = map(messages.assignment_message, list_assignments(state))
+        return pb.ListAssignmentsResponse(assignments=assignments, revision=revision)
 
     async def WatchAssignments(
         self, request: pb.WatchAssignmentsRequest, context: Any
     ) -> AsyncIterator[pb.WatchAssignmentsResponse]:
-        """Stream the assignments and every change of them."""
-        messages = stream_watch(
+        """Stream a snapshot, then every later change."""
+        async for message in stream_watch(
             self._events,
             request,
-            snapshot=_snapshot,
-            change=_change,
-            complete=lambda: pb.WatchAssignmentsResponse(snapshot_complete=True),
-        )
-        async for message in messages:
+            snapshot=messages.snapshot_messages,
+            change=messages.change_messages,
+            complete=messages.snapshot_complete,
+        ):
             yield message
 
 
@@ -108,34 +128,3 @@ async def _until(
             yield beat
     finally:
         stopping.cancel()
-
-
-def _snapshot(state: SchedulerState) -> Iterator[pb.WatchAssignmentsResponse]:
-    return (pb.WatchAssignmentsResponse(assignment=_assignment(each)) for each in _in_order(state))
-
-
-def _change(event: SchedulerEvent, state: SchedulerState) -> Iterable[pb.WatchAssignmentsResponse]:
-    if isinstance(event, Unassigned):
-        return (pb.WatchAssignmentsResponse(removed=instance_to_proto(event.instance)),)
-    return (pb.WatchAssignmentsResponse(assignment=_assignment(event)),)
-
-
-def _in_order(state: SchedulerState) -> Iterator[Assigned]:
-    return (state.assignments[instance] for instance in in_order(state.assignments))
-
-
-def _assignment(assigned: Assigned) -> pb.Assignment:
-    return pb.Assignment(
-        instance=instance_to_proto(assigned.instance),
-        worker_id=assigned.worker_id,
-        generation=assigned.generation,
-        partitions=[types_pb2.TopicPartition(topic=t, partition=p) for t, p in assigned.partitions],
-    )
-
-
-def _held(messages: Iterable[pb.Held]) -> dict[Instance, int]:
-    return {instance_from_proto(each.instance): each.generation for each in messages}
-
-
-def _held_messages(held: Mapping[Instance, int]) -> list[pb.Held]:
-    return [pb.Held(instance=instance_to_proto(each), generation=held[each]) for each in in_order(held)]

@@ -1,4 +1,4 @@
-"""The loop that corrects statuses after each plan."""
+"""The loop that corrects statuses after each plan: nobody else is left to do it."""
 
 from __future__ import annotations
 
@@ -6,26 +6,53 @@ import asyncio
 import logging
 
 from copycat_connect.errors import CopycatError
+from copycat_telemetry.changes import log_change
 
-from copycat_scheduler.adapters.planning import Planning
-from copycat_scheduler.adapters.statuses import Statuses
+from copycat_scheduler.adapters.event_sourced import SchedulerEvents
+from copycat_scheduler.adapters.inputs import Inputs
+from copycat_scheduler.adapters.workers import LiveWorkers
+from copycat_scheduler.domain.upkeep import Upkeep, upkeep
 
 log = logging.getLogger(__name__)
 
-AFTER_FAILURE = 1.0
-#: Statuses change by the hundred when a cluster starts; they are looked at together.
-PAUSE = 0.05
+RETRY_DELAY_SECONDS = 1.0
+#: Statuses change by the hundred when a cluster starts; those of this time are looked at together.
+CHANGES_TOGETHER_SECONDS = 0.05
 
 
-async def keep_up(planning: Planning, statuses: Statuses, due: asyncio.Event) -> None:
-    """Correct statuses until cancelled; a failure is tried again, planning does not wait for it."""
-    while True:
-        await due.wait()
-        await asyncio.sleep(PAUSE)
-        due.clear()
-        try:
-            await statuses.correct(planning.upkeep())
-        except CopycatError as error:
-            log.warning("cannot correct statuses at the moment: %s", error)
-            await asyncio.sleep(AFTER_FAILURE)
-            due.set()
+class Upkeeping:
+    """Corrects statuses whenever they may be wrong, while this instance leads."""
+
+    def __init__(
+        self, events: SchedulerEvents, workers: LiveWorkers, inputs: Inputs, due: asyncio.Event
+    ) -> None:
+        """Correct nothing before `run`; `due` is set when statuses may be wrong."""
+        self._events = events
+        self._workers = workers
+        self._inputs = inputs
+        self._due = due
+
+    async def run(self) -> None:
+        """Correct statuses until cancelled; a failure is tried again, planning does not wait for it."""
+        while True:
+            await self._due.wait()
+            await asyncio.sleep(CHANGES_TOGETHER_SECONDS)
+            self._due.clear()
+            try:
+                await self._inputs.statuses.correct(self._corrections())
+            except CopycatError as error:
+                log_change(log, "statuses cannot be corrected now", logging.WARNING, why=error.message)
+                await asyncio.sleep(RETRY_DELAY_SECONDS)
+                self._due.set()
+
+    def _corrections(self) -> Upkeep:
+        """Return what the statuses get wrong, as far as is known; nothing where another instance leads."""
+        if not self._events.leads or not self._inputs.complete:
+            return Upkeep()
+        leases, now = self._workers.leases, asyncio.get_running_loop().time()
+        return upkeep(
+            self._inputs.desired(),
+            self._inputs.statuses.observed,
+            set(self._events.state.assignments),
+            lambda worker_id: leases.there(worker_id, now),
+        )

@@ -1,9 +1,10 @@
-"""What the scheduler is asked to do: make the assignments fit the world as it is now."""
+"""What may be asked of the scheduler: to make the assignments fit the world as it is now."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from copycat_connect.cluster import Instance, TopicPartition
 
@@ -34,3 +35,6 @@ class Reschedule:
     """The worker that ran an instance last: it gets it back where balance allows."""
     generation: int = 0
     """For every assignment of this decision; above all generations known anywhere."""
+
+
+SchedulerCommand: TypeAlias = Reschedule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from copycat_connect.cluster import Instance, TopicPartition
 
@@ -29,4 +30,4 @@ class Unassigned:
     """What nobody should run."""
 
 
-SchedulerEvent = Assigned | Unassigned
+SchedulerEvent: TypeAlias = Assigned | Unassigned

@@ -6,21 +6,16 @@ import logging
 import random
 from asyncio import sleep
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
 
 from copycat_connect.errors import CopycatError, NotWriterError, OutcomeUnknownError, UnavailableError
 from copycat_connect.retry import RetryPolicy
-from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Revision
 
 from copycat_status.adapters.counters import WriteCounters
+from copycat_status.adapters.event_sourced import StatusEvents
 from copycat_status.domain.commands import ReportStatuses, ReportTopics, StatusCommand
-from copycat_status.domain.events import StatusEvent
-from copycat_status.domain.state import StatusState
 
 log = logging.getLogger(__name__)
-
-StatusEvents: TypeAlias = EventSourced[StatusCommand, StatusEvent, StatusState]
 
 
 class Retrying:

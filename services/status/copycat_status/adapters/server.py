@@ -9,11 +9,11 @@ from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2_grpc as grpc_pb
 from copycat_rpc.server import RpcServer
 from copycat_serving.rendering import Rendering
-from copycat_serving.revisions import revision_from_proto, revision_to_proto
+from copycat_serving.revisions import read_state, revision_to_proto
 from copycat_serving.watching import stream_watch
 
 from copycat_status.adapters import messages
-from copycat_status.adapters.retrying import StatusEvents
+from copycat_status.adapters.event_sourced import StatusEvents
 from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.commands import ResetTopics
 from copycat_status.domain.tracking import Tracking
@@ -68,21 +68,23 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
         self, request: pb.GetConnectorStatusRequest, context: Any
     ) -> pb.GetConnectorStatusResponse:
         """Return the statuses of one connector."""
-        if request.HasField("min_revision"):
-            await self._events.reached(revision_from_proto(request.min_revision))
-        view = get_connector_status(self._events.state, request.connector)
-        return pb.GetConnectorStatusResponse(status=messages.connector_status_message(view))
+        state, revision = await read_state(self._events, request)
+        status = messages.connector_status_message(get_connector_status(state, request.connector))
+        return pb.GetConnectorStatusResponse(status=status, revision=revision)
 
     async def ListConnectorStatuses(
         self, request: pb.ListConnectorStatusesRequest, context: Any
     ) -> pb.ListConnectorStatusesResponse:
         """Return the statuses of every connector."""
-        return pb.ListConnectorStatusesResponse(statuses=self._listed.messages(self._events.state.connectors))
+        state, revision = await read_state(self._events, request)
+        statuses = self._listed.messages(state.connectors)
+        return pb.ListConnectorStatusesResponse(statuses=statuses, revision=revision)
 
     async def ListTopics(self, request: pb.ListTopicsRequest, context: Any) -> pb.ListTopicsResponse:
         """Return the active topics of a connector."""
         self._tracking.check_shown()
-        return pb.ListTopicsResponse(topics=list_topics(self._events.state, request.connector))
+        state, revision = await read_state(self._events, request)
+        return pb.ListTopicsResponse(topics=list_topics(state, request.connector), revision=revision)
 
     async def WatchStatuses(
         self, request: pb.WatchStatusesRequest, context: Any

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from copycat.types.v1 import types_pb2 as copycat_dot_types_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&copycat/offset/v1/offset_service.proto\x12\x11\x63opycat.offset.v1\x1a\x1c\x63opycat/types/v1/types.proto\"\x82\x01\n\x1a\x43ommitSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x0c\n\x04task\x18\x02 \x01(\x05\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12/\n\x07offsets\x18\x04 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\"K\n\x1b\x43ommitSourceOffsetsResponse\x12,\n\x08revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"\xc7\x01\n\x18\x43ommitSinkOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x0c\n\x04task\x18\x02 \x01(\x05\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\x10\n\x08group_id\x18\x04 \x01(\t\x12\x37\n\x07offsets\x18\x05 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\x12+\n\toverrides\x18\x06 \x01(\x0b\x32\x18.copycat.types.v1.Config\"\x1b\n\x19\x43ommitSinkOffsetsResponse\"A\n\x18ReadSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x12\n\npartitions\x18\x02 \x03(\x0c\"L\n\x19ReadSourceOffsetsResponse\x12/\n\x07offsets\x18\x01 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\"-\n\x18ListSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\"L\n\x19ListSourceOffsetsResponse\x12/\n\x07offsets\x18\x01 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\"W\n\x16ListSinkOffsetsRequest\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12+\n\toverrides\x18\x02 \x01(\x0b\x32\x18.copycat.types.v1.Config\"R\n\x17ListSinkOffsetsResponse\x12\x37\n\x07offsets\x18\x01 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\"_\n\x19\x41lterSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12/\n\x07offsets\x18\x02 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\"J\n\x1a\x41lterSourceOffsetsResponse\x12,\n\x08revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"\xc4\x01\n\x17\x41lterSinkOffsetsRequest\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12\x37\n\x07offsets\x18\x02 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\x12\x31\n\x07removed\x18\x03 \x03(\x0b\x32 .copycat.types.v1.TopicPartition\x12+\n\toverrides\x18\x04 \x01(\x0b\x32\x18.copycat.types.v1.Config\"\x1a\n\x18\x41lterSinkOffsetsResponse\"Y\n\x18\x44\x65leteSinkOffsetsRequest\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12+\n\toverrides\x18\x02 \x01(\x0b\x32\x18.copycat.types.v1.Config\"\x1b\n\x19\x44\x65leteSinkOffsetsResponse2\x8f\x07\n\rOffsetService\x12t\n\x13\x43ommitSourceOffsets\x12-.copycat.offset.v1.CommitSourceOffsetsRequest\x1a..copycat.offset.v1.CommitSourceOffsetsResponse\x12n\n\x11\x43ommitSinkOffsets\x12+.copycat.offset.v1.CommitSinkOffsetsRequest\x1a,.copycat.offset.v1.CommitSinkOffsetsResponse\x12n\n\x11ReadSourceOffsets\x12+.copycat.offset.v1.ReadSourceOffsetsRequest\x1a,.copycat.offset.v1.ReadSourceOffsetsResponse\x12n\n\x11ListSourceOffsets\x12+.copycat.offset.v1.ListSourceOffsetsRequest\x1a,.copycat.offset.v1.ListSourceOffsetsResponse\x12h\n\x0fListSinkOffsets\x12).copycat.offset.v1.ListSinkOffsetsRequest\x1a*.copycat.offset.v1.ListSinkOffsetsResponse\x12q\n\x12\x41lterSourceOffsets\x12,.copycat.offset.v1.AlterSourceOffsetsRequest\x1a-.copycat.offset.v1.AlterSourceOffsetsResponse\x12k\n\x10\x41lterSinkOffsets\x12*.copycat.offset.v1.AlterSinkOffsetsRequest\x1a+.copycat.offset.v1.AlterSinkOffsetsResponse\x12n\n\x11\x44\x65leteSinkOffsets\x12+.copycat.offset.v1.DeleteSinkOffsetsRequest\x1a,.copycat.offset.v1.DeleteSinkOffsetsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&copycat/offset/v1/offset_service.proto\x12\x11\x63opycat.offset.v1\x1a\x1c\x63opycat/types/v1/types.proto\"\x82\x01\n\x1a\x43ommitSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x0c\n\x04task\x18\x02 \x01(\x05\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12/\n\x07offsets\x18\x04 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\"K\n\x1b\x43ommitSourceOffsetsResponse\x12,\n\x08revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"\xc7\x01\n\x18\x43ommitSinkOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x0c\n\x04task\x18\x02 \x01(\x05\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\x10\n\x08group_id\x18\x04 \x01(\t\x12\x37\n\x07offsets\x18\x05 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\x12+\n\toverrides\x18\x06 \x01(\x0b\x32\x18.copycat.types.v1.Config\"\x1b\n\x19\x43ommitSinkOffsetsResponse\"s\n\x18ReadSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x12\n\npartitions\x18\x02 \x03(\x0c\x12\x30\n\x0cmin_revision\x18\x03 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"z\n\x19ReadSourceOffsetsResponse\x12/\n\x07offsets\x18\x01 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\x12,\n\x08revision\x18\x02 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"_\n\x18ListSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x30\n\x0cmin_revision\x18\x02 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"z\n\x19ListSourceOffsetsResponse\x12/\n\x07offsets\x18\x01 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\x12,\n\x08revision\x18\x02 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"W\n\x16ListSinkOffsetsRequest\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12+\n\toverrides\x18\x02 \x01(\x0b\x32\x18.copycat.types.v1.Config\"R\n\x17ListSinkOffsetsResponse\x12\x37\n\x07offsets\x18\x01 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\"_\n\x19\x41lterSourceOffsetsRequest\x12\x11\n\tconnector\x18\x01 \x01(\t\x12/\n\x07offsets\x18\x02 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\"J\n\x1a\x41lterSourceOffsetsResponse\x12,\n\x08revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"\xc4\x01\n\x17\x41lterSinkOffsetsRequest\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12\x37\n\x07offsets\x18\x02 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\x12\x31\n\x07removed\x18\x03 \x03(\x0b\x32 .copycat.types.v1.TopicPartition\x12+\n\toverrides\x18\x04 \x01(\x0b\x32\x18.copycat.types.v1.Config\"\x1a\n\x18\x41lterSinkOffsetsResponse\"Y\n\x18\x44\x65leteSinkOffsetsRequest\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12+\n\toverrides\x18\x02 \x01(\x0b\x32\x18.copycat.types.v1.Config\"\x1b\n\x19\x44\x65leteSinkOffsetsResponse2\x8f\x07\n\rOffsetService\x12t\n\x13\x43ommitSourceOffsets\x12-.copycat.offset.v1.CommitSourceOffsetsRequest\x1a..copycat.offset.v1.CommitSourceOffsetsResponse\x12n\n\x11\x43ommitSinkOffsets\x12+.copycat.offset.v1.CommitSinkOffsetsRequest\x1a,.copycat.offset.v1.CommitSinkOffsetsResponse\x12n\n\x11ReadSourceOffsets\x12+.copycat.offset.v1.ReadSourceOffsetsRequest\x1a,.copycat.offset.v1.ReadSourceOffsetsResponse\x12n\n\x11ListSourceOffsets\x12+.copycat.offset.v1.ListSourceOffsetsRequest\x1a,.copycat.offset.v1.ListSourceOffsetsResponse\x12h\n\x0fListSinkOffsets\x12).copycat.offset.v1.ListSinkOffsetsRequest\x1a*.copycat.offset.v1.ListSinkOffsetsResponse\x12q\n\x12\x41lterSourceOffsets\x12,.copycat.offset.v1.AlterSourceOffsetsRequest\x1a-.copycat.offset.v1.AlterSourceOffsetsResponse\x12k\n\x10\x41lterSinkOffsets\x12*.copycat.offset.v1.AlterSinkOffsetsRequest\x1a+.copycat.offset.v1.AlterSinkOffsetsResponse\x12n\n\x11\x44\x65leteSinkOffsets\x12+.copycat.offset.v1.DeleteSinkOffsetsRequest\x1a,.copycat.offset.v1.DeleteSinkOffsetsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,29 +41,29 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COMMITSINKOFFSETSRESPONSE']._serialized_start=503
   _globals['_COMMITSINKOFFSETSRESPONSE']._serialized_end=530
   _globals['_READSOURCEOFFSETSREQUEST']._serialized_start=532
-  _globals['_READSOURCEOFFSETSREQUEST']._serialized_end=597
-  _globals['_READSOURCEOFFSETSRESPONSE']._serialized_start=599
-  _globals['_READSOURCEOFFSETSRESPONSE']._serialized_end=675
-  _globals['_LISTSOURCEOFFSETSREQUEST']._serialized_start=677
-  _globals['_LISTSOURCEOFFSETSREQUEST']._serialized_end=722
-  _globals['_LISTSOURCEOFFSETSRESPONSE']._serialized_start=724
-  _globals['_LISTSOURCEOFFSETSRESPONSE']._serialized_end=800
-  _globals['_LISTSINKOFFSETSREQUEST']._serialized_start=802
-  _globals['_LISTSINKOFFSETSREQUEST']._serialized_end=889
-  _globals['_LISTSINKOFFSETSRESPONSE']._serialized_start=891
-  _globals['_LISTSINKOFFSETSRESPONSE']._serialized_end=973
-  _globals['_ALTERSOURCEOFFSETSREQUEST']._serialized_start=975
-  _globals['_ALTERSOURCEOFFSETSREQUEST']._serialized_end=1070
-  _globals['_ALTERSOURCEOFFSETSRESPONSE']._serialized_start=1072
-  _globals['_ALTERSOURCEOFFSETSRESPONSE']._serialized_end=1146
-  _globals['_ALTERSINKOFFSETSREQUEST']._serialized_start=1149
-  _globals['_ALTERSINKOFFSETSREQUEST']._serialized_end=1345
-  _globals['_ALTERSINKOFFSETSRESPONSE']._serialized_start=1347
-  _globals['_ALTERSINKOFFSETSRESPONSE']._serialized_end=1373
-  _globals['_DELETESINKOFFSETSREQUEST']._serialized_start=1375
-  _globals['_DELETESINKOFFSETSREQUEST']._serialized_end=1464
-  _globals['_DELETESINKOFFSETSRESPONSE']._serialized_start=1466
-  _globals['_DELETESINKOFFSETSRESPONSE']._serialized_end=1493
-  _globals['_OFFSETSERVICE']._serialized_start=1496
-  _globals['_OFFSETSERVICE']._serialized_end=2407
+  _globals['_READSOURCEOFFSETSREQUEST']._serialized_end=647
+  _globals['_READSOURCEOFFSETSRESPONSE']._serialized_start=649
+  _globals['_READSOURCEOFFSETSRESPONSE']._serialized_end=771
+  _globals['_LISTSOURCEOFFSETSREQUEST']._serialized_start=773
+  _globals['_LISTSOURCEOFFSETSREQUEST']._serialized_end=868
+  _globals['_LISTSOURCEOFFSETSRESPONSE']._serialized_start=870
+  _globals['_LISTSOURCEOFFSETSRESPONSE']._serialized_end=992
+  _globals['_LISTSINKOFFSETSREQUEST']._serialized_start=994
+  _globals['_LISTSINKOFFSETSREQUEST']._serialized_end=1081
+  _globals['_LISTSINKOFFSETSRESPONSE']._serialized_start=1083
+  _globals['_LISTSINKOFFSETSRESPONSE']._serialized_end=1165
+  _globals['_ALTERSOURCEOFFSETSREQUEST']._serialized_start=1167
+  _globals['_ALTERSOURCEOFFSETSREQUEST']._serialized_end=1262
+  _globals['_ALTERSOURCEOFFSETSRESPONSE']._serialized_start=1264
+  _globals['_ALTERSOURCEOFFSETSRESPONSE']._serialized_end=1338
+  _globals['_ALTERSINKOFFSETSREQUEST']._serialized_start=1341
+  _globals['_ALTERSINKOFFSETSREQUEST']._serialized_end=1537
+  _globals['_ALTERSINKOFFSETSRESPONSE']._serialized_start=1539
+  _globals['_ALTERSINKOFFSETSRESPONSE']._serialized_end=1565
+  _globals['_DELETESINKOFFSETSREQUEST']._serialized_start=1567
+  _globals['_DELETESINKOFFSETSREQUEST']._serialized_end=1656
+  _globals['_DELETESINKOFFSETSRESPONSE']._serialized_start=1658
+  _globals['_DELETESINKOFFSETSRESPONSE']._serialized_end=1685
+  _globals['_OFFSETSERVICE']._serialized_start=1688
+  _globals['_OFFSETSERVICE']._serialized_end=2599
 # @@protoc_insertion_point(module_scope)

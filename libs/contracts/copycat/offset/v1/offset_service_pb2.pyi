@@ -152,21 +152,27 @@ class ReadSourceOffsetsRequest(_message.Message):
 
     CONNECTOR_FIELD_NUMBER: _builtins.int
     PARTITIONS_FIELD_NUMBER: _builtins.int
+    MIN_REVISION_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
     @_builtins.property
     def partitions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """Source partitions, compact JSON as in SourceOffset."""
 
+    @_builtins.property
+    def min_revision(self) -> _types_pb2.Revision:
+        """Wait until the fold has reached this revision, as well as the end of the log."""
+
     def __init__(
         self,
         *,
         connector: _builtins.str = ...,
         partitions: _abc.Iterable[_builtins.bytes] | None = ...,
+        min_revision: _types_pb2.Revision | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "partitions", b"partitions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "min_revision", b"min_revision", "partitions", b"partitions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -179,18 +185,24 @@ class ReadSourceOffsetsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     OFFSETS_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
         """One for each partition asked for; no offset where there is none."""
+
+    @_builtins.property
+    def revision(self) -> _types_pb2.Revision:
+        """The revision they were read at."""
 
     def __init__(
         self,
         *,
         offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
+        revision: _types_pb2.Revision | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["offsets", b"offsets"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offsets", b"offsets", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -203,16 +215,22 @@ class ListSourceOffsetsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CONNECTOR_FIELD_NUMBER: _builtins.int
+    MIN_REVISION_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
+    @_builtins.property
+    def min_revision(self) -> _types_pb2.Revision:
+        """Wait until the fold has reached this revision, as well as the end of the log."""
+
     def __init__(
         self,
         *,
         connector: _builtins.str = ...,
+        min_revision: _types_pb2.Revision | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "min_revision", b"min_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -225,18 +243,24 @@ class ListSourceOffsetsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     OFFSETS_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
         """Every known partition with an offset."""
+
+    @_builtins.property
+    def revision(self) -> _types_pb2.Revision:
+        """The revision they were read at."""
 
     def __init__(
         self,
         *,
         offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
+        revision: _types_pb2.Revision | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["offsets", b"offsets"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offsets", b"offsets", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

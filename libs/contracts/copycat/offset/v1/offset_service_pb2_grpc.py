@@ -103,14 +103,14 @@ class OffsetServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListSourceOffsets(self, request, context):
-        """Returns every source partition of a connector that has an offset.
+        """Returns every source partition of a connector that has an offset, read to the end of the log.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSinkOffsets(self, request, context):
-        """Returns the committed positions of a consumer group.
+        """Returns the committed positions of a consumer group, as its brokers have them now; they are in no log, so there is no revision to ask for.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,9 +40,9 @@ class OffsetServiceStub:
     ReadSourceOffsets: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.ReadSourceOffsetsRequest, _offset_service_pb2.ReadSourceOffsetsResponse]
     """Returns the offsets of the source partitions asked for, read to the end of the log; in the order asked."""
     ListSourceOffsets: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.ListSourceOffsetsRequest, _offset_service_pb2.ListSourceOffsetsResponse]
-    """Returns every source partition of a connector that has an offset."""
+    """Returns every source partition of a connector that has an offset, read to the end of the log."""
     ListSinkOffsets: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.ListSinkOffsetsRequest, _offset_service_pb2.ListSinkOffsetsResponse]
-    """Returns the committed positions of a consumer group."""
+    """Returns the committed positions of a consumer group, as its brokers have them now; they are in no log, so there is no revision to ask for."""
     AlterSourceOffsets: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.AlterSourceOffsetsRequest, _offset_service_pb2.AlterSourceOffsetsResponse]
     """Writes or removes source offsets outside of any task; the caller has checked that the connector is stopped."""
     AlterSinkOffsets: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.AlterSinkOffsetsRequest, _offset_service_pb2.AlterSinkOffsetsResponse]
@@ -62,9 +62,9 @@ class OffsetServiceAsyncStub(OffsetServiceStub):
     ReadSourceOffsets: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.ReadSourceOffsetsRequest, _offset_service_pb2.ReadSourceOffsetsResponse]  # type: ignore[assignment]
     """Returns the offsets of the source partitions asked for, read to the end of the log; in the order asked."""
     ListSourceOffsets: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.ListSourceOffsetsRequest, _offset_service_pb2.ListSourceOffsetsResponse]  # type: ignore[assignment]
-    """Returns every source partition of a connector that has an offset."""
+    """Returns every source partition of a connector that has an offset, read to the end of the log."""
     ListSinkOffsets: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.ListSinkOffsetsRequest, _offset_service_pb2.ListSinkOffsetsResponse]  # type: ignore[assignment]
-    """Returns the committed positions of a consumer group."""
+    """Returns the committed positions of a consumer group, as its brokers have them now; they are in no log, so there is no revision to ask for."""
     AlterSourceOffsets: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.AlterSourceOffsetsRequest, _offset_service_pb2.AlterSourceOffsetsResponse]  # type: ignore[assignment]
     """Writes or removes source offsets outside of any task; the caller has checked that the connector is stopped."""
     AlterSinkOffsets: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.AlterSinkOffsetsRequest, _offset_service_pb2.AlterSinkOffsetsResponse]  # type: ignore[assignment]
@@ -105,7 +105,7 @@ class OffsetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _offset_service_pb2.ListSourceOffsetsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_offset_service_pb2.ListSourceOffsetsResponse, _abc.Awaitable[_offset_service_pb2.ListSourceOffsetsResponse]]:
-        """Returns every source partition of a connector that has an offset."""
+        """Returns every source partition of a connector that has an offset, read to the end of the log."""
 
     @_abc_1.abstractmethod
     def ListSinkOffsets(
@@ -113,7 +113,7 @@ class OffsetServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _offset_service_pb2.ListSinkOffsetsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_offset_service_pb2.ListSinkOffsetsResponse, _abc.Awaitable[_offset_service_pb2.ListSinkOffsetsResponse]]:
-        """Returns the committed positions of a consumer group."""
+        """Returns the committed positions of a consumer group, as its brokers have them now; they are in no log, so there is no revision to ask for."""
 
     @_abc_1.abstractmethod
     def AlterSourceOffsets(

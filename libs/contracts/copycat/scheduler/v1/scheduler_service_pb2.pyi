@@ -246,12 +246,19 @@ class ListAssignmentsRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    MIN_REVISION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def min_revision(self) -> _types_pb2.Revision:
+        """Wait until the fold has reached this revision."""
+
     def __init__(
         self,
+        *,
+        min_revision: _types_pb2.Revision | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -264,18 +271,24 @@ class ListAssignmentsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ASSIGNMENTS_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def assignments(self) -> _containers.RepeatedCompositeFieldContainer[Global___Assignment]:
         """By connector and task."""
+
+    @_builtins.property
+    def revision(self) -> _types_pb2.Revision:
+        """The revision they were read at."""
 
     def __init__(
         self,
         *,
         assignments: _abc.Iterable[Global___Assignment] | None = ...,
+        revision: _types_pb2.Revision | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["assignments", b"assignments"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assignments", b"assignments", "revision", b"revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -372,7 +385,7 @@ class DescribeKafkaClusterResponse(_message.Message):
 
     CLUSTER_ID_FIELD_NUMBER: _builtins.int
     cluster_id: _builtins.str
-    """Its id, as its brokers tell it."""
+    """Its id, as its brokers report it."""
     def __init__(
         self,
         *,

@@ -74,14 +74,14 @@ class SchedulerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListWorkers(self, request, context):
-        """Returns the live workers.
+        """Returns the live workers, as the instance that leads has heard of them; they are in no log, so there is no revision to ask for.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DescribeKafkaCluster(self, request, context):
-        """Describes the Kafka cluster the workers work on.
+        """Describes the Kafka cluster the workers work on, as its brokers answer now.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

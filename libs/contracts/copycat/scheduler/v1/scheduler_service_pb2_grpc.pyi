@@ -36,9 +36,9 @@ class SchedulerServiceStub:
     Join: _grpc.StreamStreamMultiCallable[_scheduler_service_pb2.JoinRequest, _scheduler_service_pb2.JoinResponse]
     """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so."""
     ListWorkers: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListWorkersRequest, _scheduler_service_pb2.ListWorkersResponse]
-    """Returns the live workers."""
+    """Returns the live workers, as the instance that leads has heard of them; they are in no log, so there is no revision to ask for."""
     DescribeKafkaCluster: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.DescribeKafkaClusterRequest, _scheduler_service_pb2.DescribeKafkaClusterResponse]
-    """Describes the Kafka cluster the workers work on."""
+    """Describes the Kafka cluster the workers work on, as its brokers answer now."""
     ListAssignments: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListAssignmentsRequest, _scheduler_service_pb2.ListAssignmentsResponse]
     """Returns every assignment."""
     WatchAssignments: _grpc.UnaryStreamMultiCallable[_scheduler_service_pb2.WatchAssignmentsRequest, _scheduler_service_pb2.WatchAssignmentsResponse]
@@ -55,9 +55,9 @@ class SchedulerServiceAsyncStub(SchedulerServiceStub):
     Join: _aio.StreamStreamMultiCallable[_scheduler_service_pb2.JoinRequest, _scheduler_service_pb2.JoinResponse]  # type: ignore[assignment]
     """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so."""
     ListWorkers: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListWorkersRequest, _scheduler_service_pb2.ListWorkersResponse]  # type: ignore[assignment]
-    """Returns the live workers."""
+    """Returns the live workers, as the instance that leads has heard of them; they are in no log, so there is no revision to ask for."""
     DescribeKafkaCluster: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.DescribeKafkaClusterRequest, _scheduler_service_pb2.DescribeKafkaClusterResponse]  # type: ignore[assignment]
-    """Describes the Kafka cluster the workers work on."""
+    """Describes the Kafka cluster the workers work on, as its brokers answer now."""
     ListAssignments: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListAssignmentsRequest, _scheduler_service_pb2.ListAssignmentsResponse]  # type: ignore[assignment]
     """Returns every assignment."""
     WatchAssignments: _aio.UnaryStreamMultiCallable[_scheduler_service_pb2.WatchAssignmentsRequest, _scheduler_service_pb2.WatchAssignmentsResponse]  # type: ignore[assignment]
@@ -83,7 +83,7 @@ class SchedulerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scheduler_service_pb2.ListWorkersRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_scheduler_service_pb2.ListWorkersResponse, _abc.Awaitable[_scheduler_service_pb2.ListWorkersResponse]]:
-        """Returns the live workers."""
+        """Returns the live workers, as the instance that leads has heard of them; they are in no log, so there is no revision to ask for."""
 
     @_abc_1.abstractmethod
     def DescribeKafkaCluster(
@@ -91,7 +91,7 @@ class SchedulerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _scheduler_service_pb2.DescribeKafkaClusterRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_scheduler_service_pb2.DescribeKafkaClusterResponse, _abc.Awaitable[_scheduler_service_pb2.DescribeKafkaClusterResponse]]:
-        """Describes the Kafka cluster the workers work on."""
+        """Describes the Kafka cluster the workers work on, as its brokers answer now."""
 
     @_abc_1.abstractmethod
     def ListAssignments(

@@ -89,7 +89,7 @@ class StatusServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ReportTopics(self, request, context):
-        """Records topics a task read from or wrote to; topics already known write nothing.
+        """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,7 +103,8 @@ class StatusServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ResetTopics(self, request, context):
-        """Forgets the active topics of a connector (KIP-558).
+        """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
+        FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -124,7 +125,8 @@ class StatusServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListTopics(self, request, context):
-        """Returns the active topics of a connector; none for an unknown one (KIP-558).
+        """Returns the active topics of a connector; none for an unknown one (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where
+        topics are not tracked.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -36,17 +36,21 @@ class StatusServiceStub:
     ReportStatuses: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ReportStatusesRequest, _status_service_pb2.ReportStatusesResponse]
     """Records statuses in the order given; answers when they are visible."""
     ReportTopics: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ReportTopicsRequest, _status_service_pb2.ReportTopicsResponse]
-    """Records topics a task read from or wrote to; topics already known write nothing."""
+    """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked."""
     ForgetStatuses: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ForgetStatusesRequest, _status_service_pb2.ForgetStatusesResponse]
     """Forgets statuses: of the whole connector with its tasks and active topics, or of some tasks."""
     ResetTopics: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ResetTopicsRequest, _status_service_pb2.ResetTopicsResponse]
-    """Forgets the active topics of a connector (KIP-558)."""
+    """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
+    FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
+    """
     GetConnectorStatus: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.GetConnectorStatusRequest, _status_service_pb2.GetConnectorStatusResponse]
     """Returns the status of one connector and its tasks. NOT_FOUND / status.unknown."""
     ListConnectorStatuses: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ListConnectorStatusesRequest, _status_service_pb2.ListConnectorStatusesResponse]
     """Returns the statuses of every connector."""
     ListTopics: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ListTopicsRequest, _status_service_pb2.ListTopicsResponse]
-    """Returns the active topics of a connector; none for an unknown one (KIP-558)."""
+    """Returns the active topics of a connector; none for an unknown one (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where
+    topics are not tracked.
+    """
     WatchStatuses: _grpc.UnaryStreamMultiCallable[_status_service_pb2.WatchStatusesRequest, _status_service_pb2.WatchStatusesResponse]
     """Streams a snapshot, marked complete with its revision, then every later change in log order.
 
@@ -61,17 +65,21 @@ class StatusServiceAsyncStub(StatusServiceStub):
     ReportStatuses: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ReportStatusesRequest, _status_service_pb2.ReportStatusesResponse]  # type: ignore[assignment]
     """Records statuses in the order given; answers when they are visible."""
     ReportTopics: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ReportTopicsRequest, _status_service_pb2.ReportTopicsResponse]  # type: ignore[assignment]
-    """Records topics a task read from or wrote to; topics already known write nothing."""
+    """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked."""
     ForgetStatuses: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ForgetStatusesRequest, _status_service_pb2.ForgetStatusesResponse]  # type: ignore[assignment]
     """Forgets statuses: of the whole connector with its tasks and active topics, or of some tasks."""
     ResetTopics: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ResetTopicsRequest, _status_service_pb2.ResetTopicsResponse]  # type: ignore[assignment]
-    """Forgets the active topics of a connector (KIP-558)."""
+    """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
+    FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
+    """
     GetConnectorStatus: _aio.UnaryUnaryMultiCallable[_status_service_pb2.GetConnectorStatusRequest, _status_service_pb2.GetConnectorStatusResponse]  # type: ignore[assignment]
     """Returns the status of one connector and its tasks. NOT_FOUND / status.unknown."""
     ListConnectorStatuses: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ListConnectorStatusesRequest, _status_service_pb2.ListConnectorStatusesResponse]  # type: ignore[assignment]
     """Returns the statuses of every connector."""
     ListTopics: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ListTopicsRequest, _status_service_pb2.ListTopicsResponse]  # type: ignore[assignment]
-    """Returns the active topics of a connector; none for an unknown one (KIP-558)."""
+    """Returns the active topics of a connector; none for an unknown one (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where
+    topics are not tracked.
+    """
     WatchStatuses: _aio.UnaryStreamMultiCallable[_status_service_pb2.WatchStatusesRequest, _status_service_pb2.WatchStatusesResponse]  # type: ignore[assignment]
     """Streams a snapshot, marked complete with its revision, then every later change in log order.
 
@@ -95,7 +103,7 @@ class StatusServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _status_service_pb2.ReportTopicsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_status_service_pb2.ReportTopicsResponse, _abc.Awaitable[_status_service_pb2.ReportTopicsResponse]]:
-        """Records topics a task read from or wrote to; topics already known write nothing."""
+        """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked."""
 
     @_abc_1.abstractmethod
     def ForgetStatuses(
@@ -111,7 +119,9 @@ class StatusServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _status_service_pb2.ResetTopicsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_status_service_pb2.ResetTopicsResponse, _abc.Awaitable[_status_service_pb2.ResetTopicsResponse]]:
-        """Forgets the active topics of a connector (KIP-558)."""
+        """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
+        FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
+        """
 
     @_abc_1.abstractmethod
     def GetConnectorStatus(
@@ -135,7 +145,9 @@ class StatusServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _status_service_pb2.ListTopicsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_status_service_pb2.ListTopicsResponse, _abc.Awaitable[_status_service_pb2.ListTopicsResponse]]:
-        """Returns the active topics of a connector; none for an unknown one (KIP-558)."""
+        """Returns the active topics of a connector; none for an unknown one (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where
+        topics are not tracked.
+        """
 
     @_abc_1.abstractmethod
     def WatchStatuses(

@@ -1,4 +1,4 @@
-"""The plan: from what should run, where it runs and who is there, to the next assignments.
+"""The decision: from what should run, where it runs and who is there, to the next assignments.
 
 It is incremental and cooperative. An instance that has to move is first unassigned, and assigned again when
 no worker can be running it any more. What need not move is not touched. Connectors and tasks are balanced
@@ -8,20 +8,29 @@ each for themselves: no worker has two more than another. Planning again when no
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from typing import TypeAlias, assert_never
 
 from copycat_connect.cluster import Instance, TopicPartition, in_order
 
-from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.commands import Desired, Reschedule, SchedulerCommand
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 from copycat_scheduler.domain.partitions import divide
 from copycat_scheduler.domain.placement import Placement
 from copycat_scheduler.domain.state import SchedulerState
 
-Reads = Mapping[Instance, tuple[TopicPartition, ...]]
+Reads: TypeAlias = Mapping[Instance, tuple[TopicPartition, ...]]
 
 
-def plan(world: Reschedule, state: SchedulerState) -> tuple[SchedulerEvent, ...]:
-    """Return what to unassign, then what to assign; refuses nothing."""
+def decide(command: SchedulerCommand, state: SchedulerState) -> tuple[SchedulerEvent, ...]:
+    """Return the events the command causes: what to unassign, then what to assign; nothing is refused."""
+    match command:
+        case Reschedule():
+            return _reschedule(command, state)
+        case _:
+            assert_never(command)
+
+
+def _reschedule(world: Reschedule, state: SchedulerState) -> tuple[SchedulerEvent, ...]:
     connectors = {Instance(name) for name in world.desired}
     tasks = {Instance(name, task) for name, each in world.desired.items() for task in range(each.tasks)}
     reads = _reads(world.desired, state)

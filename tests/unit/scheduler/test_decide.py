@@ -1,10 +1,10 @@
-"""The plan, case by case."""
+"""The decision what to assign and unassign, case by case."""
 
 import pytest
 from copycat_connect.cluster import Instance, TopicPartition
 from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.decide import decide
 from copycat_scheduler.domain.events import Assigned, Unassigned
-from copycat_scheduler.domain.plan import plan
 from copycat_scheduler.domain.state import SchedulerState
 from immutables import Map
 
@@ -142,7 +142,7 @@ def test_an_instance_returns_to_the_worker_that_ran_it_last() -> None:
         former={Instance("a"): "w2", Instance("a", 0): "w2", Instance("a", 1): "w2"},
         generation=1,
     )
-    assert plan(world, SchedulerState()) == (
+    assert decide(world, SchedulerState()) == (
         Assigned(Instance("a"), "w2", 1),
         Assigned(Instance("a", 0), "w2", 1),
         Assigned(Instance("a", 1), "w0", 1),
@@ -205,9 +205,9 @@ def test_a_worker_that_holds_an_instance_it_was_not_given_keeps_others_from_it()
     world = Reschedule(
         desired={"a": Desired(0)}, workers={"w0", "w1"}, held={Instance("a"): {"w1"}}, generation=5
     )
-    assert plan(world, SchedulerState()) == ()
+    assert decide(world, SchedulerState()) == ()
 
 
 def test_an_assignment_in_force_is_not_repeated() -> None:
     world = Reschedule(desired={"a": Desired(0)}, workers={"w0"}, generation=9)
-    assert plan(world, _state(Assigned(Instance("a"), "w0", 3))) == ()
+    assert decide(world, _state(Assigned(Instance("a"), "w0", 3))) == ()

@@ -1,0 +1,104 @@
+"""The scheduler put together: what it hears, what it plans from that, and who may ask it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import grpc
+from copycat_connect.config.placeholders import Placeholders
+from copycat_rpc.server import RpcServer
+
+from copycat_scheduler.adapters.clusters import ClusterCatalogs, OpenTopics
+from copycat_scheduler.adapters.connectors import Connectors
+from copycat_scheduler.adapters.event_sourced import SchedulerEvents
+from copycat_scheduler.adapters.inputs import Inputs
+from copycat_scheduler.adapters.planning import Planning, Wakeups
+from copycat_scheduler.adapters.rebalances import Rebalances
+from copycat_scheduler.adapters.server import register
+from copycat_scheduler.adapters.statuses import Statuses
+from copycat_scheduler.adapters.topics import ReadTopics
+from copycat_scheduler.adapters.upkeeping import Upkeeping
+from copycat_scheduler.adapters.workers import LiveWorkers
+
+Loop: TypeAlias = Callable[[], Coroutine[Any, Any, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Whom the scheduler asks and follows."""
+
+    config: grpc.aio.Channel
+    """To the config service."""
+    status: grpc.aio.Channel
+    """To the status service."""
+    read_topics: ReadTopics
+    """Reads the topics of the worker's own Kafka cluster."""
+    open_topics: OpenTopics
+    """Opens the topics of another Kafka cluster."""
+    cluster_id: Callable[[], Awaitable[str]]
+    """Asks the brokers of the worker's own Kafka cluster for its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long is waited for what, in milliseconds."""
+
+    lease_ms: int
+    """A worker may be silent for this long."""
+    delay_ms: int
+    """The work of a lost worker waits for it this long."""
+    refresh_ms: int
+    """Topics are read this often while sinks ask for some."""
+
+
+def wire(
+    server: RpcServer,
+    events: SchedulerEvents,
+    neighbours: Neighbours,
+    *,
+    times: Times,
+    rebalances: Rebalances,
+    placeholders: Placeholders,
+    properties: Mapping[str, str],
+    stop: asyncio.Event,
+) -> tuple[Loop, ...]:
+    """Register the service at a server and return the loops that are to run while it serves.
+
+    Args:
+        server: A server that was not started.
+        events: The assignments, not started.
+        neighbours: Other services and Kafka.
+        times: The service's own settings.
+        rebalances: Counts the plans.
+        placeholders: Of the worker's properties.
+        properties: The worker's, as written.
+        stop: Set when this process ends.
+    """
+    wakeups = Wakeups()
+    catalog = ClusterCatalogs(
+        neighbours.read_topics,
+        neighbours.open_topics,
+        placeholders,
+        times.refresh_ms / 1000,
+        wakeups.plan.set,
+    )
+    statuses = Statuses(neighbours.status, wakeups.plan.set, wakeups.upkeep.set)
+    connectors = Connectors(wakeups.plan.set, placeholders, properties)
+    inputs = Inputs(connectors, statuses, catalog)
+    workers = LiveWorkers(
+        events,
+        wakeups.plan.set,
+        lease_seconds=times.lease_ms / 1000,
+        delay_seconds=times.delay_ms / 1000,
+    )
+    register(server, events, workers, neighbours.cluster_id, lease_ms=times.lease_ms, stop=stop)
+    return (
+        Planning(events, workers, inputs, wakeups, rebalances).run,
+        Upkeeping(events, workers, inputs, wakeups.upkeep).run,
+        catalog.run,
+        statuses.follow,
+        lambda: connectors.follow(neighbours.config),
+    )

@@ -61,6 +61,7 @@ class Services:
         self.status: StatusServiceAsyncStub = StatusServiceStub(opened["status"])
         self.scheduler: SchedulerServiceAsyncStub = SchedulerServiceStub(opened["scheduler"])
         self.written = Written(len(addresses.config))
+        self.written_status = Written(len(addresses.status))
         self.workers = Workers(self.scheduler, secret=secret, patience=patience)
         self.kafka = KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)

@@ -23,6 +23,7 @@ STATUS_UNKNOWN = "status.unknown"
 PLUGIN_HANGS = "plugin.hangs"
 INSTANCE_UNASSIGNED = "instance.unassigned"
 OUTCOME_UNKNOWN = "log.outcome_unknown"
+RESET_DISABLED = "topic.reset_disabled"
 
 
 class BadRequestError(CopycatError):

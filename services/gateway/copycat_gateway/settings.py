@@ -18,14 +18,7 @@ from copycat_connect.config import (
     ConfigKey,
     at_least,
 )
-from copycat_connect.config.worker_keys import (
-    CLUSTER_SECRET,
-    EXACTLY_ONCE,
-    KIP_STRICT,
-    TOPIC_TRACKING,
-    TOPIC_TRACKING_RESET,
-    addresses_key,
-)
+from copycat_connect.config.worker_keys import CLUSTER_SECRET, EXACTLY_ONCE, KIP_STRICT, addresses_key
 from copycat_rest.advertised import ADVERTISED
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
 from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
@@ -50,8 +43,6 @@ SETTINGS = ConfigDef(
     ),
     *(addresses_key(role) for role in ROLES),
     CLUSTER_SECRET,
-    TOPIC_TRACKING,
-    TOPIC_TRACKING_RESET,
     EXACTLY_ONCE,
     KIP_STRICT,
     ConfigKey(
@@ -133,10 +124,6 @@ class Settings:
     """Where the services are."""
     secret: str = field(repr=False)
     """Secret of the cluster; empty for none."""
-    topic_tracking: bool
-    """Active topics are recorded."""
-    topic_tracking_reset: bool
-    """Active topics may be reset."""
     kip_strict: bool
     """The KIPs' own text counts where Kafka Connect was released with another behaviour."""
     allow_origins: Sequence[str]
@@ -178,8 +165,6 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         admin_tls=_tls(properties, ADMIN_PREFIX, admin_listeners or ()),
         addresses=Addresses(**{role: tuple(_strings(parsed[f"{role}.addresses"])) for role in ROLES}),
         secret=cluster_secret(properties),
-        topic_tracking=bool(parsed[TOPIC_TRACKING.name]),
-        topic_tracking_reset=bool(parsed[TOPIC_TRACKING_RESET.name]),
         kip_strict=bool(parsed[KIP_STRICT.name]),
         allow_origins=_split(parsed["access.control.allow.origin"]),
         allow_methods=_split(parsed["access.control.allow.methods"]) or ("GET", "POST", "HEAD"),

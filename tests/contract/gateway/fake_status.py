@@ -14,6 +14,20 @@ class UnknownStatusError(CopycatError):
     code = ErrorCode("status.unknown", grpc="NOT_FOUND", http=404)
 
 
+class TrackingDisabledError(CopycatError):
+    code = ErrorCode("topic.tracking_disabled", grpc="FAILED_PRECONDITION", http=403)
+
+    def __init__(self) -> None:
+        super().__init__("Topic tracking is disabled.")
+
+
+class ResetDisabledError(CopycatError):
+    code = ErrorCode("topic.reset_disabled", grpc="FAILED_PRECONDITION", http=403)
+
+    def __init__(self) -> None:
+        super().__init__("Topic tracking reset is disabled.")
+
+
 class FakeStatus(StatusServiceServicer):
     """Keeps statuses and active topics."""
 
@@ -21,6 +35,13 @@ class FakeStatus(StatusServiceServicer):
         self.statuses: dict[str, pb.ConnectorStatus] = {}
         self.topics: dict[str, list[str]] = {}
         self.resets: list[str] = []
+        self.hides_topics: CopycatError | None = None
+        """Why topics are not shown."""
+        self.keeps_topics: CopycatError | None = None
+        """Why topics are not reset."""
+        self.revision = types_pb2.Revision()
+        self.asked_for = types_pb2.Revision()
+        """Least revision of the last look at topics."""
 
     def says(
         self,
@@ -52,9 +73,14 @@ class FakeStatus(StatusServiceServicer):
         return pb.ListConnectorStatusesResponse(statuses=self.statuses.values())
 
     async def ListTopics(self, request: pb.ListTopicsRequest, context: Any) -> pb.ListTopicsResponse:
+        self.asked_for = request.min_revision
+        if self.hides_topics is not None:
+            raise self.hides_topics
         return pb.ListTopicsResponse(topics=self.topics.get(request.connector, []))
 
     async def ResetTopics(self, request: pb.ResetTopicsRequest, context: Any) -> pb.ResetTopicsResponse:
+        if self.keeps_topics is not None:
+            raise self.keeps_topics
         self.resets.append(request.connector)
         self.topics.pop(request.connector, None)
-        return pb.ResetTopicsResponse()
+        return pb.ResetTopicsResponse(revision=self.revision)

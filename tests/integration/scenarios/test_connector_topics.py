@@ -1,6 +1,7 @@
 """ConnectorTopicsIntegrationTest: the topics a connector uses are known (KIP-558).
 
-testTopicTrackingIsDisabled is in `apart/test_connect_worker_outages.py`, whose system has it disabled.
+testTopicTrackingIsDisabled is in `apart/test_connect_worker_outages.py`, whose system has it disabled;
+testTopicTrackingResetIsDisabled in `switches/test_topic_switches.py`, for the same reason.
 """
 
 from __future__ import annotations
@@ -47,14 +48,3 @@ def test_get_active_topics(cluster: Cluster, rest: Rest, tmp_path: Path) -> None
     become(rest, sink)
     produce(cluster.bootstrap, foo, [b"new"])
     become(rest, sink, foo)
-
-
-def test_topic_tracking_reset_is_disabled(cluster: Cluster, rest: Rest, monitor: Monitor) -> None:
-    """testTopicTrackingResetIsDisabled: a reset is forbidden, a look is not; one gateway may say so."""
-    name = unique("kept")
-    rest.create(name, monitor.source(name))
-    become(rest, name, name)
-    with cluster.gateway({"topic.tracking.allow.reset": "false"}) as strict:
-        reply = strict.call("PUT", f"/connectors/{name}/topics/reset")
-        assert (reply.status_code, reply.json()["message"]) == (403, "Topic tracking reset is disabled.")
-        become(strict, name, name)

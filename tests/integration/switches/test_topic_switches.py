@@ -33,6 +33,7 @@ def test_k558_26_a_reset_is_allowed_by_default() -> None:
 
 @pytest.mark.parametrize("row", ["k558_23", "k558_26"])
 def test_without_reset_topics_are_shown_and_kept(fixed: System, row: str) -> None:
+    """TestTopicTrackingResetIsDisabled of Kafka's ConnectorTopicsIntegrationTest."""
     topic = unique(row)
     name = fixed.emitter("", topic)
     fixed.has_topics(name, topic)

@@ -54,7 +54,6 @@ def test_tls_is_read_only_for_the_listeners_that_speak_it() -> None:
         ("listeners", "ftp://:8443"),
         ("rest.advertised.listener", "ftp"),
         ("rest.request.timeout.ms", "0"),
-        ("topic.tracking.enable", "perhaps"),
         ("rebalance.timeout.ms", "0"),
         ("response.http.headers.config", "nonsense"),
     ],

@@ -12,7 +12,7 @@ from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import documented
-from copycat_gateway.errors import ForbiddenError
+from copycat_gateway.errors import RESET_DISABLED, ForbiddenError, saying
 from copycat_gateway.routes.dependencies import CONNECTOR
 from copycat_gateway.settings import Settings
 
@@ -33,12 +33,11 @@ class ActiveTopics(TypedDict):
     operation_class=documented(refused={403: "Topics are not tracked."}),
 )
 async def get_topics(
-    services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
+    services: NamedDependency[Services], connector: NamedDependency[str]
 ) -> Response[dict[str, ActiveTopics]]:
-    """List the topics; none for a connector nobody knows."""
-    if not settings.topic_tracking:
-        raise ForbiddenError("Topic tracking is disabled.")
-    listed = await services.status.ListTopics(status_pb2.ListTopicsRequest(connector=connector))
+    """List the topics, none for an unknown connector; the status service says whether they are tracked."""
+    request = status_pb2.ListTopicsRequest(connector=connector, min_revision=services.written_status.floor())
+    listed = await services.status.ListTopics(request)
     return answer({connector: ActiveTopics(topics=list(listed.topics))})
 
 
@@ -54,12 +53,13 @@ async def reset_topics(
     services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
 ) -> Response[None]:
     """Forget the topics; those still in use come back with the next record."""
-    if not settings.topic_tracking:
-        raise ForbiddenError("Topic tracking is disabled.")
-    if not settings.topic_tracking_reset:
-        text = "Topic tracking reset is disabled"
-        raise ForbiddenError(text if settings.kip_strict else f"{text}.")
-    await services.status.ResetTopics(status_pb2.ResetTopicsRequest(connector=connector))
+    # KIP-558 writes the refusal without a full stop; Kafka Connect was released with one.
+    refusals = (
+        {RESET_DISABLED: ForbiddenError("Topic tracking reset is disabled")} if settings.kip_strict else {}
+    )
+    with saying(refusals):
+        reply = await services.status.ResetTopics(status_pb2.ResetTopicsRequest(connector=connector))
+    services.written_status.note(reply.revision)
     log_request("active topics reset", connector=connector)
     return nothing(200 if settings.kip_strict else 202)
 

@@ -1,4 +1,4 @@
-"""Tasks, their configurations, active topics, workers: golden answers."""
+"""Tasks, their configurations, workers: golden answers."""
 
 from __future__ import annotations
 
@@ -48,49 +48,6 @@ async def test_tasks_config_is_answered_and_called_deprecated(
 
     assert reply.content == b'{"c-0":{"file":"a"}}'
     assert len([line for line in caplog.messages if "deprecated" in line]) == 1
-
-
-async def test_topics_are_listed_reset_and_empty_for_the_unknown(cluster: World) -> None:
-    cluster.status.topics["c"] = ["t1", "t2"]
-
-    known = await cluster.rest.get("/connectors/c/topics")
-    unknown = await cluster.rest.get("/connectors/nope/topics")
-    reset = await cluster.rest.put("/connectors/c/topics/reset")
-
-    assert known.content == b'{"c":{"topics":["t1","t2"]}}'
-    assert (unknown.status_code, unknown.content) == (200, b'{"nope":{"topics":[]}}')
-    assert (reset.status_code, reset.content) == (202, b"")
-    assert cluster.status.resets == ["c"]
-
-
-async def test_topic_tracking_may_be_off(cluster: World) -> None:
-    await cluster.open_gateway(topic_tracking_enable="false")
-
-    shown = await cluster.rest.get("/connectors/c/topics")
-    reset = await cluster.rest.put("/connectors/c/topics/reset")
-
-    assert shown.content == b'{"error_code":403,"message":"Topic tracking is disabled."}'
-    assert reset.content == b'{"error_code":403,"message":"Topic tracking is disabled."}'
-
-
-async def test_only_the_reset_of_topics_may_be_off(cluster: World) -> None:
-    await cluster.open_gateway(topic_tracking_allow_reset="false")
-
-    shown = await cluster.rest.get("/connectors/c/topics")
-    reset = await cluster.rest.put("/connectors/c/topics/reset")
-
-    assert shown.status_code == 200
-    assert reset.content == b'{"error_code":403,"message":"Topic tracking reset is disabled."}'
-
-
-async def test_strictly_a_reset_of_topics_answers_as_the_kip_says(cluster: World) -> None:
-    await cluster.open_gateway(kip_strict="true")
-    reset = await cluster.rest.put("/connectors/c/topics/reset")
-    await cluster.open_gateway(kip_strict="true", topic_tracking_allow_reset="false")
-    refused = await cluster.rest.put("/connectors/c/topics/reset")
-
-    assert (reset.status_code, reset.content) == (200, b"")
-    assert refused.content == b'{"error_code":403,"message":"Topic tracking reset is disabled"}'
 
 
 async def test_workers_show_what_they_hold(bare: World) -> None:

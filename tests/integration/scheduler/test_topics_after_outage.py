@@ -28,7 +28,7 @@ async def test_topics_are_read_again_after_a_client_lost_all_brokers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(topics, "librdkafka_config", connection)
-    monkeypatch.setattr(topics, "TIMEOUT", 3.0)
+    monkeypatch.setattr(topics, "METADATA_TIMEOUT_SECONDS", 3.0)
     with EmbeddedKafka(tmp_path, port=free_ports(1)[0]) as broker:
         topic = create_topic(broker.bootstrap)
         reader = topics.KafkaTopics(broker.bootstrap, {})

@@ -156,8 +156,9 @@ async def test_every_kind_of_update_is_given_up_after_its_retries(
 
     assert totals(world) == (5, 1, 0)
     assert len(caplog.records) == 1
-    assert "orders" in caplog.text
-    assert "the broker is away" in caplog.text
+    about: dict[str, str] = caplog.records[0].__dict__["fields"]
+    assert (about["connector"], about["retries"]) == ("orders", 5)
+    assert "the broker is away" in about["why"]
 
 
 async def test_no_retries_means_one_attempt() -> None:

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from copycat_connect.cluster import TargetState
 from copycat_eventlog.json_text import MalformedError, write_json
 from copycat_eventlog.log import Record
+from copycat_eventlog.unreadable import log_ignored
 
 from copycat_config.adapters import readers
 from copycat_config.domain.events import (
@@ -55,8 +56,7 @@ class ConfigCodec:
         try:
             return _read(record.key.decode(), record.value)
         except (MalformedError, UnicodeDecodeError) as error:
-            # The value stays out of the log: it may hold what somebody took for a secret.
-            log.error("ignored a record of the config topic: key %r: %s", record.key, error)  # noqa: TRY400
+            log_ignored(log, "config", record.key, error)
             return None
 
 

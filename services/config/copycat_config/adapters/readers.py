@@ -42,7 +42,7 @@ def target_state(name: str, value: bytes | None) -> TargetStateSet | TargetState
     try:
         return TargetStateSet(name, TargetState(stated))
     except ValueError as error:
-        message = f"{stated[:100]!r} is no target state"
+        message = f"{stated[:100]!r} is not a target state"
         raise MalformedError(message) from error
 
 

@@ -1,4 +1,4 @@
-"""Offsets as Kafka Connect writes them: key `["name",{partition}]`, value the offset map.
+"""Offsets as Kafka Connect writes them (`OffsetCodec`): key `["name",{partition}]`, value the offset map.
 
 The key is composed of texts, never parsed and written anew, so that the exact bytes of a partition survive
 whatever order and number format its connector uses.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import logging
+from typing import assert_never
 
+from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Record
+from copycat_eventlog.unreadable import log_ignored, log_taken_for_tombstone
 
 from copycat_offset.domain.errors import OffsetFormatError
 from copycat_offset.domain.events import OffsetEvent, SourceOffsetCommitted, SourceOffsetForgotten
@@ -17,30 +20,35 @@ from copycat_offset.domain.maps import NULL, parse
 
 log = logging.getLogger(__name__)
 
+TOPIC = "offset"
 NAME = json.JSONDecoder()
 TEXT = json.JSONEncoder(ensure_ascii=False)
 
 
 class OffsetCodec:
-    """Event <-> record of the offsets topic."""
+    """Writes and reads what Kafka Connect does; the rest is ignored with one line in the log."""
 
     def encode(self, event: OffsetEvent) -> Record:
-        """Return the record of an event."""
-        key = key_of(event.connector, event.partition)
-        return Record(key, event.offset if isinstance(event, SourceOffsetCommitted) else None)
+        """Return the record that states the event."""
+        match event:
+            case SourceOffsetCommitted(connector, partition, offset):
+                return Record(key_of(connector, partition), offset)
+            case SourceOffsetForgotten(connector, partition):
+                return Record(key_of(connector, partition), None)
+            case _:
+                assert_never(event)
 
     def decode(self, record: Record) -> OffsetEvent | None:
-        """Return the event of a record; None for keys Kafka Connect would not have written."""
+        """Return the event a record states, or None when Kafka Connect would not have written its key."""
         try:
-            connector, partition = _split(record.key)
-        except OffsetFormatError as error:
-            log.warning("ignoring a record of the offsets topic with key %r: %s", record.key, error)
+            connector, partition = _read_key(record.key)
+        except MalformedError as error:
+            log_ignored(log, TOPIC, record.key, error)
             return None
         if record.value is None or record.value == NULL:
             return SourceOffsetForgotten(connector, partition)
-        if not _is_offset(record.value):
-            # It replaced what was there, so compaction would forget the older offset too (L1).
-            log.error("the offset of %r is not a JSON object and reads as none: %r", record.key, record.value)
+        if not _is_object(record.value):
+            log_taken_for_tombstone(log, TOPIC, record.key, "the value is not a JSON object")
             return SourceOffsetForgotten(connector, partition)
         return SourceOffsetCommitted(connector, partition, record.value)
 
@@ -50,22 +58,25 @@ def key_of(connector: str, partition: bytes) -> bytes:
     return b"[%b,%b]" % (TEXT.encode(connector).encode(), partition)
 
 
-def _split(key: bytes) -> tuple[str, bytes]:
+def _read_key(key: bytes) -> tuple[str, bytes]:
     try:
         text = key.decode()
         connector, end = NAME.raw_decode(text, 1)
     except (ValueError, RecursionError) as error:
-        raise OffsetFormatError(f"not JSON text: {error}") from error
+        message = "the key is not JSON text"
+        raise MalformedError(message) from error
     partition = text[end + 1 : -1].encode()
     if not isinstance(connector, str) or key != key_of(connector, partition.strip()):
-        raise OffsetFormatError("not a compact list of connector name and source partition")
-    if partition != NULL and not isinstance(parse(partition), dict):
-        raise OffsetFormatError("the source partition is not an object")
+        message = "the key is not a compact list of connector name and source partition"
+        raise MalformedError(message)
+    if partition != NULL and not _is_object(partition):
+        message = "the source partition is not a JSON object"
+        raise MalformedError(message)
     return connector, partition
 
 
-def _is_offset(value: bytes) -> bool:
+def _is_object(text: bytes) -> bool:
     try:
-        return isinstance(parse(value), dict)
+        return isinstance(parse(text), dict)
     except OffsetFormatError:
         return False

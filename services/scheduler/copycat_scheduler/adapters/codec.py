@@ -1,4 +1,4 @@
-"""The assignments topic, a format of our own: one key per instance, one whole fact per value.
+"""The assignments topic, a format of our own (`SchedulerCodec`): one key an instance, one whole fact a value.
 
 The key is `["orders"]` for a connector and `["orders",0]` for a task. The value is
 `{"worker":"10.0.0.7:9105","generation":57,"partitions":[["t",0]]}`, or a tombstone.
@@ -8,69 +8,78 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Any
+from typing import Any, assert_never
 
 from copycat_connect.cluster import Instance, TopicPartition
+from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Record
+from copycat_eventlog.unreadable import log_ignored, log_taken_for_tombstone
 
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 
 log = logging.getLogger(__name__)
 
+TOPIC = "assignment"
+
 
 class SchedulerCodec:
-    """Event <-> record of the assignments topic."""
+    """Writes and reads our own format; the rest is ignored with one line in the log."""
 
     def encode(self, event: SchedulerEvent) -> Record:
-        """Return the record of an event."""
+        """Return the record that states the event."""
         key = _text([part for part in event.instance if part is not None])
-        if isinstance(event, Unassigned):
-            return Record(key, None)
-        value = {"worker": event.worker_id, "generation": event.generation, "partitions": event.partitions}
-        return Record(key, _text(value))
+        match event:
+            case Unassigned():
+                return Record(key, None)
+            case Assigned(_, worker_id, generation, partitions):
+                value = {"worker": worker_id, "generation": generation, "partitions": partitions}
+                return Record(key, _text(value))
+            case _:
+                assert_never(event)
 
     def decode(self, record: Record) -> SchedulerEvent | None:
-        """Return the event of a record; None for keys that are no instance."""
-        instance = _instance(_parsed(record.key))
-        if instance is None:
-            log.warning("ignoring a record of the assignments topic with key %r", record.key)
+        """Return the event a record states, or None when its key names no instance."""
+        try:
+            instance = _read_instance(record.key)
+        except MalformedError as error:
+            log_ignored(log, TOPIC, record.key, error)
             return None
         if record.value is None:
             return Unassigned(instance)
-        assigned = _assigned(instance, _parsed(record.value))
-        if assigned is None:
-            # It replaced what was there, so compaction would forget the older assignment too (L1).
-            log.error("the assignment of %r cannot be read and counts as none: %r", record.key, record.value)
+        try:
+            return _read_assigned(instance, record.value)
+        except MalformedError as error:
+            log_taken_for_tombstone(log, TOPIC, record.key, error)
             return Unassigned(instance)
-        return assigned
 
 
-def _instance(key: Any) -> Instance | None:
-    match key:
+def _read_instance(key: bytes) -> Instance:
+    match _parsed(key):
         case [str(connector)]:
             return Instance(connector)
         case [str(connector), int(task)] if type(task) is int and task >= 0:
             return Instance(connector, task)
         case _:
-            return None
+            message = "the key is not a list of a connector and, for a task, its index"
+            raise MalformedError(message)
 
 
-def _assigned(instance: Instance, value: Any) -> Assigned | None:
-    match value:
+def _read_assigned(instance: Instance, value: bytes) -> Assigned:
+    match _parsed(value):
         case {"worker": str(worker), "generation": int(generation), "partitions": list(named)}:
-            partitions = tuple(_partition(each) for each in named)
-            known = tuple(each for each in partitions if each is not None)
-            return Assigned(instance, worker, generation, known) if len(known) == len(partitions) else None
+            return Assigned(instance, worker, generation, tuple(map(_read_partition, named)))
         case _:
-            return None
+            message = "the value does not name a worker, a generation and partitions"
+            raise MalformedError(message)
 
 
-def _partition(named: Any) -> TopicPartition | None:
+def _read_partition(named: Any) -> TopicPartition:
     match named:
         case [str(topic), int(partition)] if type(partition) is int:
             return TopicPartition(topic, partition)
         case _:
-            return None
+            message = "a partition is not a list of a topic and a number"
+            raise MalformedError(message)
 
 
 def _text(value: Any) -> bytes:
@@ -80,5 +89,6 @@ def _text(value: Any) -> bytes:
 def _parsed(text: bytes) -> Any:
     try:
         return json.loads(text.decode())
-    except (ValueError, RecursionError):
-        return None
+    except (ValueError, RecursionError) as error:
+        message = "it is not JSON text"
+        raise MalformedError(message) from error

@@ -15,6 +15,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.following import follow
+from copycat_telemetry.changes import log_change
 
 from copycat_scheduler.domain.commands import Desired
 from copycat_scheduler.domain.partitions import TOPICS, TOPICS_REGEX, Subscription, subscription_of
@@ -38,10 +39,13 @@ class Connectors:
     def __init__(
         self, changed: Callable[[], None], placeholders: Placeholders, worker: Mapping[str, str]
     ) -> None:
-        """Know nothing yet; `worker` has the worker's properties, as written.
+        """Follow nothing before `follow`.
 
-        `changed` is called after every change that matters for placing. `placeholders` are the worker's: the
-        topics of a sink may be written as one, and are no secret here, since their partitions are assigned.
+        Args:
+            changed: Called after every change that matters for placing.
+            placeholders: The worker's: the topics of a sink may be written as one, and are no secret here,
+                since their partitions are assigned.
+            worker: The worker's properties, as written.
         """
         self._changed = changed
         self._placeholders = placeholders
@@ -99,7 +103,13 @@ class Connectors:
         try:
             subscription = subscription_of(self._placeholders.resolve(named))
         except ConfigError as error:
-            log.warning("what sink %s reads is not known: %s", connector.name, error)
+            log_change(
+                log,
+                "topics of a sink are not known",
+                logging.WARNING,
+                connector=connector.name,
+                why=error.message,
+            )
             known = self._configured.get(connector.name)
             subscription = None if known is None else known.subscription
         if subscription is not None:

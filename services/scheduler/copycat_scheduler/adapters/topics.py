@@ -14,12 +14,13 @@ from confluent_kafka.admin._metadata import ClusterMetadata
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import UnavailableError
 from copycat_eventlog.clients import librdkafka_config, read_security
+from copycat_telemetry.changes import log_change
 
 from copycat_scheduler.domain.partitions import Subscription, partitions_of
 
 log = logging.getLogger(__name__)
 
-TIMEOUT = 5.0
+METADATA_TIMEOUT_SECONDS = 5.0
 T = TypeVar("T")
 ReadTopics: TypeAlias = Callable[[], Awaitable[Mapping[str, int]]]
 
@@ -28,7 +29,7 @@ class KafkaTopics:
     """Reads topic names and partition counts in a thread, so that the event loop never waits."""
 
     def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:
-        """Take the brokers and a Java client's properties; nothing is sent before the first call."""
+        """Keep the brokers and a Java client's properties; nothing is sent before the first call."""
         self._config = librdkafka_config(bootstrap_servers, read_security(client_config))
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="topics")
         self._admin: AdminClient | None = None
@@ -64,7 +65,7 @@ class KafkaTopics:
         # Not describe_cluster: librdkafka 2.16 may abort in admin requests when a broker goes away.
         self._admin = self._admin or AdminClient({**self._config})
         try:
-            return self._admin.list_topics(timeout=TIMEOUT)
+            return self._admin.list_topics(timeout=METADATA_TIMEOUT_SECONDS)
         except KafkaException:
             # It may have lost all brokers for good (librdkafka's issue 5301): the next call makes another.
             self._admin = None
@@ -111,24 +112,30 @@ class TopicCatalog:
                 topics = await self._read()
             except UnavailableError as error:
                 if not failing:
-                    log.warning("%s; sinks keep the partitions they have", error)
+                    effect = "sinks keep the partitions they have"
+                    log_change(
+                        log, "topics cannot be read now", logging.WARNING, why=error.message, effect=effect
+                    )
                 failing = True
                 continue
             failing = False
-            self._tell_missing({name for each in wanted for name in each.topics} - topics.keys())
+            self._log_missing({name for each in wanted for name in each.topics} - topics.keys())
             found = {subscription: partitions_of(subscription, topics) for subscription in wanted}
             if found != self._found:
                 self._found = found
                 self._changed()
 
-    def _tell_missing(self, missing: Set[str]) -> None:
-        """Say once of a topic that it is not there; its sinks go on without it, as Kafka's consumers do."""
+    def _log_missing(self, missing: Set[str]) -> None:
+        """Log a missing topic once; its sinks go on without it, as Kafka's consumers do."""
         for name in sorted(missing - self._missing):
-            log.warning(
-                "Topic %s, which sinks name in their topics, does not exist, or the worker may not describe "
-                "it; they read it once it is there. Create it, allow the worker's principal to describe it, "
-                "or take it out of topics",
-                name,
+            log_change(
+                log,
+                "topic of sinks is missing",
+                logging.WARNING,
+                topic=name,
+                why="sinks name it in topics; it does not exist, or the worker may not describe it",
+                effect="they read it once it is there",
+                fix="create it, allow the worker's principal to describe it, or take it out of topics",
             )
         self._missing = missing
 

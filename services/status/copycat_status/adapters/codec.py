@@ -16,6 +16,7 @@ from copycat_eventlog.json_text import (
     write_json,
 )
 from copycat_eventlog.log import Record
+from copycat_eventlog.unreadable import log_ignored
 
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.status import State, Status
@@ -44,14 +45,11 @@ class StatusCodec:
         """Return the event a record states, or None when it is malformed or of an unknown kind."""
         try:
             key = record.key.decode()
-            if not key.startswith((CONNECTOR, TASK, TOPIC)):
-                log.warning("ignored a record of the status topic: key %r: no such kind of record", key)
-                return None
             if key.startswith(TOPIC):
                 return _read_topic(key, record.value)
             return _read_status(_read_instance(key), record.value)
         except (MalformedError, UnicodeDecodeError) as error:
-            log.error("ignored a record of the status topic: key %r: %s", record.key, error)  # noqa: TRY400
+            log_ignored(log, "status", record.key, error)
             return None
 
 
@@ -104,6 +102,9 @@ def _read_instance(key: str) -> Instance:
             message = "the key names no connector"
             raise MalformedError(message)
         return Instance(connector)
+    if not key.startswith(TASK):
+        message = "no such kind of record"
+        raise MalformedError(message)
     found = TASK_KEY.fullmatch(key.removeprefix(TASK))
     if found is None or int(found["index"]) > INT32_MAX:
         message = "the key does not end in a task index"
@@ -117,7 +118,7 @@ def _read_status(instance: Instance, value: bytes | None) -> StatusSet | StatusF
     found = read_object(value)
     stated = read_text(found, "state")
     if stated not in State.__members__:
-        message = f"{stated[:100]!r} is no state"
+        message = f"{stated[:100]!r} is not a state"
         raise MalformedError(message)
     status = Status(
         state=State(stated),

@@ -6,14 +6,22 @@ import logging
 import random
 from asyncio import sleep
 from collections.abc import Awaitable, Callable
+from typing import assert_never
 
 from copycat_connect.errors import CopycatError, NotWriterError, OutcomeUnknownError, UnavailableError
 from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.log import Revision
+from copycat_telemetry.changes import log_change
 
 from copycat_status.adapters.counters import WriteCounters
 from copycat_status.adapters.event_sourced import StatusEvents
-from copycat_status.domain.commands import ReportStatuses, ReportTopics, StatusCommand
+from copycat_status.domain.commands import (
+    ForgetStatuses,
+    ReportStatuses,
+    ReportTopics,
+    ResetTopics,
+    StatusCommand,
+)
 
 log = logging.getLogger(__name__)
 
@@ -86,15 +94,28 @@ class Retrying:
         """Never silently: the caller may be gone by now."""
         for update in _updates(command):
             self.counters.failures += 1
-            log.error("gave up after %d retries: %s: %s", retries, update, error.message)
+            log_change(
+                log, "status update given up", logging.ERROR, **update, retries=retries, why=error.message
+            )
 
 
-def _updates(command: StatusCommand) -> list[str]:
-    """Name the updates of a command, one each."""
+def _updates(command: StatusCommand) -> list[dict[str, object]]:
+    """Return what each update of a command is about, as fields of a log line."""
     match command:
         case ReportStatuses(reports):
-            return [f"{report.status.state.value} of {report.instance}" for report in reports]
+            return [
+                {
+                    "connector": report.instance.connector,
+                    "task": report.instance.task,
+                    "state": report.status.state.value,
+                }
+                for report in reports
+            ]
         case ReportTopics(connector, task, topics):
-            return [f"active topic {topic} of {connector}-{task}" for topic in topics]
+            return [{"connector": connector, "task": task, "topic": topic} for topic in topics]
+        case ForgetStatuses(connector, tasks):
+            return [{"connector": connector, "forgotten_tasks": list(tasks) or "all"}]
+        case ResetTopics(connector):
+            return [{"connector": connector, "forgotten_topics": "all"}]
         case _:
-            return [f"{type(command).__name__} of {command.connector}"]
+            assert_never(command)

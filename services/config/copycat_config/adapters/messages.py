@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from copycat.config.v1 import config_service_pb2 as pb
-from copycat_connect.errors import ConfigError
 from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.target_states import target_state_from_proto, target_state_to_proto
 
 from copycat_config.domain.commands import PutConnector, PutTaskConfigs, SetTargetState
+from copycat_config.domain.errors import MissingFieldError
 from copycat_config.domain.events import (
     ConfigEvent,
     ConnectorConfigured,
@@ -61,12 +61,11 @@ def set_target_state(request: pb.SetTargetStateRequest) -> SetTargetState:
     """Return the command of a request.
 
     Raises:
-        ConfigError: It names no target state.
+        MissingFieldError: It names no target state.
     """
     target = target_state_from_proto(request.target_state)
     if target is None:
-        message = "target_state is missing: set STARTED, PAUSED or STOPPED"
-        raise ConfigError(message)
+        raise MissingFieldError("target_state", "set STARTED, PAUSED or STOPPED")
     return SetTargetState(request.name, target)
 
 
@@ -74,11 +73,11 @@ def put_task_configs(request: pb.PutTaskConfigsRequest) -> PutTaskConfigs:
     """Return the command of a request.
 
     Raises:
-        ConfigError: It does not say which configuration the tasks were made from.
+        MissingFieldError: It does not say which configuration the tasks were made from.
     """
     if not request.HasField("applied_config"):
-        message = "applied_config is missing: set the connector configuration the tasks were made from"
-        raise ConfigError(message)
+        fix = "set the connector configuration the tasks were made from"
+        raise MissingFieldError("applied_config", fix)
     tasks = tuple(config_from_proto(task) for task in request.tasks)
     return PutTaskConfigs(request.connector, tasks, config_from_proto(request.applied_config))
 

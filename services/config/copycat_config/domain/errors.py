@@ -48,6 +48,29 @@ class ConfigChangedError(CopycatError):
 
 
 class InvalidNameError(ConfigError):
-    """A name cannot be a record key; the text says why and what would do."""
+    """A name cannot be part of a record key."""
 
     code = ErrorCode("connector.name_invalid", grpc="INVALID_ARGUMENT", http=400)
+
+    def __init__(self, what: str, problem: str) -> None:
+        """`what` says whose name it is, `problem` what is wrong with it and what would do."""
+        super().__init__(problem, key=what)
+
+
+class LongNameError(InvalidNameError):
+    """A name is so long that a key, or a group id made from it, would not do."""
+
+    def __init__(self, what: str, name: str, size: int, limit: int) -> None:
+        """`size` and `limit` are bytes in UTF-8."""
+        super().__init__(
+            what,
+            f"Invalid value {name[:100]}... for configuration {what}: "
+            f"String may have at most {limit} bytes in UTF-8 but has {size}",
+        )
+
+
+class MissingFieldError(ConfigError):
+    """A request does not have a field that it needs."""
+
+    def __init__(self, field: str, fix: str) -> None:
+        super().__init__(f"{field} is missing: {fix}", key=field)

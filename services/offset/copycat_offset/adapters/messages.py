@@ -9,7 +9,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
 
 from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets
-from copycat_offset.domain.errors import OffsetFormatError
+from copycat_offset.domain.errors import NegativePartitionError, NegativePositionError, UnnamedTopicError
 
 
 def commit_source_offsets(request: pb.CommitSourceOffsetsRequest, newest: int | None) -> CommitSourceOffsets:
@@ -45,8 +45,7 @@ def positions(messages: Iterable[types_pb2.TopicPartitionOffset]) -> dict[TopicP
     found = {_partition(each): each.offset for each in messages}
     for partition, offset in found.items():
         if offset < 0:
-            text = f"Position {offset} of {partition.topic}-{partition.partition} must not be negative"
-            raise OffsetFormatError(text)
+            raise NegativePositionError(partition.topic, partition.partition, offset)
     return found
 
 
@@ -65,8 +64,7 @@ def _source_offsets(messages: Iterable[types_pb2.SourceOffset]) -> dict[bytes, b
 
 def _partition(message: types_pb2.TopicPartition | types_pb2.TopicPartitionOffset) -> TopicPartition:
     if not message.topic:
-        raise OffsetFormatError(f"Partition {message.partition} is of a topic without a name")
+        raise UnnamedTopicError(message.partition)
     if message.partition < 0:
-        text = f"Partition {message.partition} of topic {message.topic} must not be negative"
-        raise OffsetFormatError(text)
+        raise NegativePartitionError(message.topic, message.partition)
     return TopicPartition(message.topic, message.partition)

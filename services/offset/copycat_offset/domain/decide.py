@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from copycat_connect.errors import StaleGenerationError
-
 from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets, OffsetCommand
+from copycat_offset.domain.errors import StaleCommitError
 from copycat_offset.domain.events import OffsetEvent, SourceOffsetCommitted, SourceOffsetForgotten
 from copycat_offset.domain.maps import NULL, check_maps
 from copycat_offset.domain.state import NO_PARTITIONS, OffsetState
@@ -17,7 +16,7 @@ def decide(command: OffsetCommand, state: OffsetState) -> tuple[OffsetEvent, ...
     """Return the events a command leads to.
 
     Raises:
-        StaleGenerationError: A newer assignment of the task exists (I2).
+        StaleCommitError: A newer assignment of the task exists (I2).
         OffsetFormatError: A partition or an offset is not a flat JSON object.
     """
     match command:
@@ -34,17 +33,10 @@ def check_generation(connector: str, task: int, generation: int, newest: int | N
     """Refuse a commit of a task that has been given to somebody else since.
 
     Raises:
-        StaleGenerationError: `newest` is above `generation`.
+        StaleCommitError: `newest` is above `generation`.
     """
     if newest is not None and generation < newest:  # I2: the newer assignment owns the offsets.
-        raise StaleGenerationError(
-            f"Task {connector}-{task} runs under generation {generation}, but {newest} was assigned since:"
-            " its commit is refused and the newer task continues from the last accepted one",
-            connector=connector,
-            task=str(task),
-            generation=str(generation),
-            newest=str(newest),
-        )
+        raise StaleCommitError(connector, task, generation, newest)
 
 
 def _changes(

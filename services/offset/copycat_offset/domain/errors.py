@@ -2,13 +2,79 @@
 
 from __future__ import annotations
 
-from copycat_connect.errors import CopycatError, ErrorCode
+from copycat_connect.errors import CopycatError, ErrorCode, StaleGenerationError
 
 
 class OffsetFormatError(CopycatError):
-    """A source partition or offset is not a flat JSON object."""
+    """A partition or an offset cannot be one; its subclasses say why."""
 
     code = ErrorCode("offset.format", grpc="INVALID_ARGUMENT", http=400)
+
+
+class NotJsonError(OffsetFormatError):
+    """A source partition or offset is not JSON in UTF-8."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(f"A source partition or offset is not JSON: {reason}")
+
+
+class NotAMapError(OffsetFormatError):
+    """A source partition or offset is JSON, but no object."""
+
+    def __init__(self) -> None:
+        super().__init__("Offsets must be specified as a Map")
+
+
+class NestedOffsetError(OffsetFormatError):
+    """A source partition or offset has a list or an object among its values."""
+
+    def __init__(self, field: str, kind: str) -> None:
+        super().__init__(
+            f"Offsets may only contain primitive types as values, but field '{field}' contains {kind}",
+            field=field,
+        )
+
+
+class PaddedPartitionError(OffsetFormatError):
+    """A source partition has blanks around it; its bytes are part of a key."""
+
+    def __init__(self) -> None:
+        super().__init__("A source partition is compact JSON without blanks around it")
+
+
+class UnnamedTopicError(OffsetFormatError):
+    """A partition of Kafka is given without its topic."""
+
+    def __init__(self, partition: int) -> None:
+        super().__init__(f"Partition {partition} is of a topic without a name")
+
+
+class NegativePartitionError(OffsetFormatError):
+    """The number of a partition of Kafka is negative."""
+
+    def __init__(self, topic: str, partition: int) -> None:
+        super().__init__(f"Partition {partition} of topic {topic} must not be negative")
+
+
+class NegativePositionError(OffsetFormatError):
+    """A position in a partition of Kafka is negative."""
+
+    def __init__(self, topic: str, partition: int, offset: int) -> None:
+        super().__init__(f"Position {offset} of {topic}-{partition} must not be negative")
+
+
+class StaleCommitError(StaleGenerationError):
+    """A task commits that has been given to somebody else since (I2)."""
+
+    def __init__(self, connector: str, task: int, generation: int, newest: int) -> None:
+        super().__init__(
+            f"Task {connector}-{task} runs under generation {generation}, but {newest} was assigned since:"
+            " its commit is refused and the newer task continues from the last accepted one",
+            connector=connector,
+            task=str(task),
+            generation=str(generation),
+            newest=str(newest),
+        )
 
 
 class GroupActiveError(CopycatError):

@@ -10,11 +10,11 @@ import json
 from collections.abc import Mapping
 from typing import NoReturn
 
-from copycat_offset.domain.errors import OffsetFormatError
+from copycat_offset.domain.errors import NestedOffsetError, NotAMapError, NotJsonError, PaddedPartitionError
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 NULL = b"null"
@@ -33,24 +33,21 @@ def check_map(text: bytes) -> None:
         return
     value = parse(text)
     if not isinstance(value, dict):
-        raise OffsetFormatError("Offsets must be specified as a Map")
+        raise NotAMapError
     for field, content in value.items():
         kind = STRUCTURES.get(type(content))
         if kind is not None:
-            raise OffsetFormatError(
-                f"Offsets may only contain primitive types as values, but field '{field}' contains {kind}",
-                field=field,
-            )
+            raise NestedOffsetError(field, kind)
 
 
 def check_partition(text: bytes) -> None:
-    """Refuse a text that is no source partition: its bytes are part of a key, so blanks count.
+    """Refuse a text that cannot be a source partition: its bytes are part of a key, so blanks count.
 
     Raises:
-        OffsetFormatError: It is no flat map, or not compact.
+        OffsetFormatError: It is not a flat map, or not compact.
     """
     if text != text.strip():
-        raise OffsetFormatError("A source partition is compact JSON without blanks around it")
+        raise PaddedPartitionError
     check_map(text)
 
 
@@ -63,13 +60,13 @@ def check_maps(offsets: Mapping[bytes, bytes | None]) -> None:
 
 
 def parse(text: bytes) -> object:
-    """Read one JSON text strictly.
+    """Return what one JSON text says; `NaN` and the like are not JSON.
 
     Raises:
-        OffsetFormatError: It is not JSON in UTF-8.
+        NotJsonError: It is not JSON in UTF-8.
     """
     try:
         parsed: object = STRICT.decode(text.decode())
     except (ValueError, RecursionError) as error:
-        raise OffsetFormatError(f"A source partition or offset is not JSON: {error}") from error
+        raise NotJsonError(error) from error
     return parsed

@@ -11,7 +11,7 @@ from copycat_connect.cluster import Instance
 from copycat_rpc.instances import instance_from_proto
 
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
-from copycat_status.domain.errors import InvalidReportError
+from copycat_status.domain.errors import MissingStateError
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.state import ConnectorFacts, StatusState
 from copycat_status.domain.status import State, Status
@@ -25,8 +25,8 @@ STATES = {
     types_pb2.STATE_FAILED: State.FAILED,
     types_pb2.STATE_RESTARTING: State.RESTARTING,
 }
-MAX_TRACE = 200_000
-"""Characters; a record of more than 1 MB is refused, and a failure with a cut trace is better than none."""
+#: A record of more than 1 MB is refused, and a failure with a trace cut short is better than none.
+MAX_TRACE_CHARACTERS = 200_000
 MESSAGES = {state: number for number, state in STATES.items()}
 
 
@@ -57,7 +57,7 @@ def reports(request: pb.ReportStatusesRequest) -> tuple[Report, ...]:
     """Return the reports of a request.
 
     Raises:
-        InvalidReportError: One has no state.
+        MissingStateError: One has no state.
     """
     return tuple(Report(instance_from_proto(message), _status(message)) for message in request.statuses)
 
@@ -113,12 +113,11 @@ def _status(message: pb.InstanceStatus) -> Status:
     said = message.status
     state = STATES.get(said.state)
     if state is None:
-        text = f"The status of connector {message.connector!r} has no state: set one"
-        raise InvalidReportError(text, connector=message.connector)
+        raise MissingStateError(message.connector)
     return Status(
         state=state,
         worker_id=said.worker_id,
         generation=said.generation,
-        trace=said.trace[:MAX_TRACE] if said.HasField("trace") else None,
+        trace=said.trace[:MAX_TRACE_CHARACTERS] if said.HasField("trace") else None,
         version=said.version if said.HasField("version") else None,
     )

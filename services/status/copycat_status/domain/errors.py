@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
+
+#: More of a wrong name is no use to anybody.
+MAX_SHOWN_CHARACTERS: Final = 300
 
 
 class UnknownStatusError(CopycatError):
@@ -15,9 +20,40 @@ class UnknownStatusError(CopycatError):
 
 
 class InvalidReportError(ConfigError):
-    """A report cannot be a record; the text says why."""
+    """A report cannot be a record; its subclasses say why."""
 
     code = ErrorCode("status.invalid", grpc="INVALID_ARGUMENT", http=400)
+
+
+class UnnamedConnectorError(InvalidReportError):
+    """A report does not say which connector it is about."""
+
+    def __init__(self) -> None:
+        super().__init__("A report without a connector cannot be recorded: name the connector")
+
+
+class InvalidTaskError(InvalidReportError):
+    """A number cannot be the index of a task."""
+
+    def __init__(self, task: int) -> None:
+        super().__init__(f"{task} is not a task index: tasks count from 0", task=str(task))
+
+
+class InvalidTopicError(InvalidReportError):
+    """Kafka does not allow this topic name, and a key with it could not be read back."""
+
+    def __init__(self, topic: str) -> None:
+        shown = topic[:MAX_SHOWN_CHARACTERS]
+        super().__init__(
+            f"{shown!r} is not a topic name: Kafka allows neither an empty one nor a colon", topic=shown
+        )
+
+
+class MissingStateError(InvalidReportError):
+    """A report does not say what the connector or task does."""
+
+    def __init__(self, connector: str) -> None:
+        super().__init__(f"The status of connector {connector!r} has no state: set one", connector=connector)
 
 
 class TrackingDisabledError(CopycatError):

@@ -171,7 +171,7 @@ def wire(
             services,
             feed,
             restarting=restarting,
-            levels=LogLevels(process, hosts),
+            levels=LogLevels(process, given.queries, hosts),
             statuses=statuses,
             topics=topics,
         ),

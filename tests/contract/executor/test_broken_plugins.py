@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
-from copycat_executor.children import plugin_loading
+from copycat_executor.children import plugin_watch
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
 
@@ -45,8 +45,8 @@ async def validate(it: World, config: dict[str, str]) -> pb.ValidateConnectorRes
 async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_other(
     packages: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(plugin_loading, "LOAD_TIMEOUT_SECONDS", 8.0)
-    with caplog.at_level(logging.WARNING, plugin_loading.__name__):
+    monkeypatch.setattr(plugin_watch, "LOAD_TIMEOUT_SECONDS", 8.0)
+    with caplog.at_level(logging.WARNING, plugin_watch.__name__):
         async with world(packages=packages) as it:
             found = await it.gateway.ListPlugins(pb.ListPluginsRequest())
             valid = await validate(it, SOURCE)
@@ -74,7 +74,7 @@ async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_
         "Plugin broken_import.Upper is installed but cannot be loaded: Mod"
     ]
     assert host.failed_plugins == {f"{name} = {name}": reason for name, reason in REASONS.items()}
-    warnings = [each.getMessage() for each in caplog.records if each.name == plugin_loading.__name__]
+    warnings = [each.getMessage() for each in caplog.records if each.name == plugin_watch.__name__]
     assert sorted(warnings) == sorted(
         f"the plugin {name} = {name} is installed but cannot be loaded: {reason}"
         for name, reason in REASONS.items()

@@ -8,7 +8,7 @@ import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import OffsetsUnmodifiableError
-from copycat_executor.children import connector_process
+from copycat_executor.children import child_process
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
 
@@ -148,8 +148,8 @@ async def test_a_validation_that_ends_the_process_is_answered_and_others_go_on()
 async def test_a_plugin_that_holds_the_interpreter_is_ended_with_its_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connector_process, "PATIENCE", 0.2)
-    monkeypatch.setattr(connector_process, "PING", 0.5)
+    monkeypatch.setattr(child_process, "PING_AFTER_SECONDS", 0.2)
+    monkeypatch.setattr(child_process, "PING_TIMEOUT_SECONDS", 0.5)
     async with world() as it:
         assert (await validate(it, SOURCE)).error_count == 0
         with pytest.raises(RemoteError) as crashed:

@@ -21,7 +21,7 @@ async def engine(deadline: float = 10.0) -> AsyncIterator[Queries]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ENGINE))
         try:
-            yield Queries({}, jobs, module="copycat_fake_engine", deadline=deadline)
+            yield Queries({}, jobs, module="copycat_fake_engine", deadline_seconds=deadline)
         finally:
             await jobs.close()
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import grpc
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
@@ -50,7 +49,7 @@ class World:
         self.jobs = Jobs()
         self.executor: Executor
         self.worker = ""
-        self.gateway: Any  # generated stubs have no asynchronous types
+        self.gateway: executor_service_pb2_grpc.ExecutorServiceAsyncStub
 
     async def until(self, holds: Callable[[], bool], what: str = "") -> None:
         """Wait for a condition; everything here happens in this loop, so polling it is enough."""
@@ -132,7 +131,7 @@ async def world(
             await server.start()
             it.executor.run()
             if connectors:  # so that short deadlines mean author code only
-                await process.call("ping", "starting", 60.0)
+                await asyncio.wait_for(process.loaded(), 60.0)
             yield it
             crashed = asyncio.create_task(it.jobs.crashed())
             done, _ = await asyncio.wait((crashed,), timeout=0)

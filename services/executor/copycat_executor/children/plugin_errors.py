@@ -1,19 +1,17 @@
-"""What author code raised in the process of the connectors, as an exception of this process."""
+"""What author code raised in a child process, as an exception of this process."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from copycat_connect.errors import ConnectError, ErrorCode
+from copycat_connect.errors import ConnectError
 from copycat_rpc.errors import RemoteError
+
+from copycat_executor.pipes.messages import Failure
 
 
 class PluginError(RemoteError):
     """Author code failed; it carries the code of the error where that had one."""
 
-    def __init__(self, failure: Mapping[str, Any]) -> None:
-        """Take the failure as the process described it."""
-        code = ErrorCode(*failure["code"]) if failure.get("code") else ConnectError.code
-        super().__init__(code, failure["message"], **failure.get("fields", {}))
-        self.trace: str = failure["trace"]
+    def __init__(self, failure: Failure) -> None:
+        """Take the failure as the child process described it."""
+        super().__init__(failure.code or ConnectError.code, failure.message, **failure.fields)
+        self.trace = failure.trace

@@ -3,44 +3,85 @@
 from __future__ import annotations
 
 import asyncio
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, Never, assert_never
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.errors import ConnectError, CopycatError
 from copycat_rpc.errors import code_of
 
 from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.child_process import ChildProcess, Program
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
+from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked
+from copycat_executor.pipes.messages import Ping, T
+from copycat_executor.pipes.query_messages import (
+    FROM_QUERIES,
+    BeginQueries,
+    PrepareQuery,
+    QueryCall,
+    RunQuery,
+)
 
-MODULE = "copycat_executor.queryengine"
-#: For Spark to start, on a busy machine, seconds.
-START = 120.0
-#: For one batch, seconds: what takes longer is ended, its process with it.
-DEADLINE = 30.0
-#: How long an engine that nobody uses stays, seconds.
-IDLE = 600.0
-#: For an engine that is no longer wanted to end its JVM, seconds.
-GRACE = 5.0
+MODULE: Final = "copycat_executor.queryengine"
+#: For Spark to start, on a busy machine.
+START_TIMEOUT_SECONDS: Final = 120.0
+#: For one batch: what takes longer is ended, its process with it.
+QUERY_TIMEOUT_SECONDS: Final = 30.0
+#: How long an engine that nobody uses stays.
+IDLE_SECONDS: Final = 600.0
+#: For an engine that is no longer wanted to end its JVM.
+GRACE_SECONDS: Final = 5.0
 #: A query whose engine dies may have been its victim and not its cause, the first time.
-ATTEMPTS = 2
+MAX_ATTEMPTS: Final = 2
+
+
+class _Owner:
+    """What is special about this child process: its first message only; it has no events of its own."""
+
+    def __init__(self, worker: Mapping[str, str]) -> None:
+        self._worker = dict(worker)
+
+    def first_message(self) -> BeginQueries:
+        return BeginQueries(self._worker)
+
+    def heard(self, event: Never) -> None:
+        assert_never(event)
+
+    def silence_limit_seconds(self) -> None:
+        return None
+
+    def fell_silent(self) -> None:
+        pass
+
+    def ended(self, ending: str) -> None:
+        pass
 
 
 class Queries:
     """Prepares and runs queries for hosts and connectors, one at a time."""
 
     def __init__(
-        self, worker: Mapping[str, str], jobs: Jobs, *, module: str = MODULE, deadline: float = DEADLINE
+        self,
+        worker: Mapping[str, str],
+        jobs: Jobs,
+        *,
+        module: str = MODULE,
+        deadline_seconds: float = QUERY_TIMEOUT_SECONDS,
     ) -> None:
         """Take the worker's properties; nothing is started yet. `module` is what the engine runs."""
         self._jobs = jobs
-        self._deadline = deadline
-        self._process = ConnectorProcess(worker, module=module, what="queries", grace=GRACE)
+        self._deadline_seconds = deadline_seconds
+        program: Program[Never] = Program(module, "queries", FROM_QUERIES, GRACE_SECONDS)
+        self._process = ChildProcess(program, _Owner(worker))
         self._running: asyncio.Task[Any] | None = None
         self._turn = asyncio.Lock()
         self._used = 0.0
+
+    def set_level(self, logger: str, level: str) -> None:
+        """Set a log level in the engine, when there is one, and in each that is started later."""
+        self._process.set_level(logger, level)
 
     async def answer(self, wanted: pb.QueryWanted) -> pb.QueryAnswered:
         """Answer a host; errors are part of the answer."""
@@ -54,17 +95,14 @@ class Queries:
             answered.error, answered.error_code = error.message, code_of(error).name
         return answered
 
-    async def tell(self, asked: Mapping[str, Any], connectors: ConnectorProcess) -> None:
+    async def check(self, asked: QueryAsked, connectors: ConnectorProcess) -> None:
         """Answer the process of the connectors, which validates."""
-        wanted = pb.QueryWanted(sequence=asked["number"], sql=asked["sql"], columns=asked["columns"])
-        found = await self.answer(wanted)
-        connectors.tell(
-            "answered",
-            number=found.sequence,
-            schema=found.schema,
-            error=found.error,
-            code=found.error_code,
-        )
+        schema = error_text = code = ""
+        try:
+            schema = await self.prepare(asked.sql, asked.columns)
+        except CopycatError as error:
+            error_text, code = error.message, code_of(error).name
+        connectors.send(QueryChecked(asked.number, schema, error_text, code))
 
     async def prepare(self, sql: str, columns: str) -> str:
         """Check a query; returns the columns of its rows in DDL.
@@ -73,8 +111,7 @@ class Queries:
             PluginError: It is refused.
             ConnectError: It hangs, or the engine dies of it.
         """
-        schema: str = await self._call("prepare", sql=sql, columns=columns)
-        return schema
+        return await self._call(PrepareQuery(sql, columns))
 
     async def run(self, sql: str, columns: str, batch: bytes) -> bytes:
         """Run a query on an Arrow stream of records; returns one of rows.
@@ -83,20 +120,19 @@ class Queries:
             PluginError: It fails on them.
             ConnectError: It hangs, or the engine dies of it.
         """
-        rows: str = await self._call("run", sql=sql, columns=columns, batch=b64encode(batch).decode())
-        return b64decode(rows)
+        return await self._call(RunQuery(sql, columns, batch))
 
-    async def _call(self, name: str, **arguments: str) -> Any:
+    async def _call(self, call: QueryCall[T]) -> T:
         # Texts of queries stay out of errors: they may hold resolved placeholders.
         async with self._turn:
-            for _ in range(ATTEMPTS):
+            for _ in range(MAX_ATTEMPTS):
                 self._keep_running()
                 try:
-                    await self._process.call("ping", "starting the query engine", START)
-                    return await self._process.call(name, "running a query", self._deadline, **arguments)
+                    await self._process.call(Ping(), "starting the query engine", START_TIMEOUT_SECONDS)
+                    return await self._process.call(call, "running a query", self._deadline_seconds)
                 except PluginHangsError as error:
                     self._process.kill()
-                    message = f"The query did not finish within {self._deadline:g} s and was ended"
+                    message = f"The query did not finish within {self._deadline_seconds:g} s and was ended"
                     raise ConnectError(message) from error
                 except PluginProcessGoneError:
                     continue
@@ -112,7 +148,7 @@ class Queries:
         loop = asyncio.get_running_loop()
         engine = asyncio.create_task(self._process.run())
         try:
-            while (left := self._used + IDLE - loop.time()) > 0 or self._turn.locked():
+            while (left := self._used + IDLE_SECONDS - loop.time()) > 0 or self._turn.locked():
                 done, _ = await asyncio.wait((engine,), timeout=max(left, 1.0))
                 if done:
                     await engine  # it never ends but by a failure

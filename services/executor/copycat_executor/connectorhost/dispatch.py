@@ -1,26 +1,37 @@
-"""From a line to a call, from its outcome to a line."""
+"""From the executor's messages to author code, each call in a thread where it may block."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import assert_never
 
 from copycat_connect.config.placeholders import Placeholders
+from copycat_connect.errors import ConnectError
 from copycat_connect.plugin.registry import Plugins
 from copycat_telemetry.loggers import set_level
 
-from copycat_executor.connectorhost.failures import failure
 from copycat_executor.connectorhost.instance import ConnectorInstance
-from copycat_executor.connectorhost.lines import LineWriter
-from copycat_executor.connectorhost.queries import LineQueries
+from copycat_executor.connectorhost.query_checks import QueryChecks
 from copycat_executor.connectorhost.questions import Question
-from copycat_executor.connectorhost.surroundings import Surroundings
-
-Request = Mapping[str, Any]
-Call = Callable[[], Any]
-Scrub = Callable[[str], str]
+from copycat_executor.connectorhost.resources import ConnectorResources
+from copycat_executor.pipes.child import LineWriter
+from copycat_executor.pipes.connector_messages import (
+    AbandonConnector,
+    AlterOffsets,
+    AnyConnectorCall,
+    DescribeKeys,
+    FindPlugin,
+    ListPlugins,
+    MakeTaskConfigs,
+    QueryChecked,
+    StartConnector,
+    StopConnector,
+    ToConnectors,
+    ValidateConfig,
+)
+from copycat_executor.pipes.messages import Ask, Call, Ping, SetLevel, T
 
 
 class Dispatcher:
@@ -34,68 +45,78 @@ class Dispatcher:
         Raises:
             ConfigError: A config provider is unknown or wrongly set up.
         """
-        self._surroundings = Surroundings(
-            plugins, Placeholders.from_worker(worker, environment), LineQueries(out.write), worker
-        )
+        self._queries = QueryChecks(out.write)
+        placeholders = Placeholders.from_worker(worker, environment)
+        self._resources = ConnectorResources(plugins, placeholders, self._queries, worker)
         self._instances: dict[int, ConnectorInstance] = {}
         self._out = out
 
-    def dispatch(self, request: Request) -> None:
-        """Begin one call; its answer follows in a line of its own."""
-        match request["call"]:
-            case "ping":
-                self._out.write({"id": request["id"], "result": None})
-            case "level":
-                set_level(request["logger"], request["level"])
-            case "answered":
-                self._surroundings.queries.answer(request)
-            case "abandon":
-                self._abandon(request["incarnation"])
-            case "start" | "task_configs" | "stop":
-                self._run_connector(request)
+    def obey(self, message: ToConnectors) -> None:
+        """Begin what a message asks for; the answer to a call follows in a line of its own."""
+        match message:
+            case Ask(number=number, call=call):
+                self._begin(number, call)
+            case SetLevel(logger=logger, level=level):
+                set_level(logger, level)
+            case QueryChecked():
+                self._queries.answer(message)
+            case AbandonConnector(incarnation=incarnation):
+                instance = self._instances.pop(incarnation, None)
+                if instance is not None:
+                    instance.abandon()
             case _:
-                question = Question(self._surroundings, request, self._out)
-                job = self._answering(request, question.answer, question.scrub)
-                threading.Thread(target=job, name=f"call-{request['id']}", daemon=True).start()
+                assert_never(message)
 
-    def _abandon(self, incarnation: int) -> None:
-        instance = self._instances.pop(incarnation, None)
-        if instance is not None:
-            instance.abandon()
-
-    def _run_connector(self, request: Request) -> None:
-        instance = self._instance(request)
-        if instance is None:
-            error = LookupError(f"there is no incarnation {request['incarnation']}")
-            self._out.write({"id": request["id"], "error": failure(error, str)})
-            return
-        match request["call"]:
-            case "start":
-                call: Call = instance.start
-            case "task_configs":
-                call = partial(instance.task_configs, request["max_tasks"])
+    def _begin(self, number: int, call: AnyConnectorCall) -> None:
+        match call:
+            case Ping():
+                self._out.reply(number, call, lambda: None, str)
+            case StartConnector() | MakeTaskConfigs() | StopConnector():
+                self._run_connector(number, call)
+            case ListPlugins():
+                self._ask(number, call, Question.plugins)
+            case DescribeKeys(plugin=plugin, version=version):
+                self._ask(number, call, partial(Question.keys, name=plugin, wanted=version))
+            case FindPlugin(config=config):
+                self._ask(number, call, partial(Question.plugin_of, written=config))
+            case ValidateConfig(config=config):
+                self._ask(number, call, partial(Question.validate, written=config))
+            case AlterOffsets():
+                self._ask(number, call, partial(Question.alter_offsets, wanted=call))
             case _:
-                call = instance.stop
-        instance.submit(self._answering(request, call, instance.scrub))
+                assert_never(call)
 
-    def _instance(self, request: Request) -> ConnectorInstance | None:
-        incarnation = request["incarnation"]
-        if request["call"] == "start":
-            self._instances[incarnation] = ConnectorInstance(
-                incarnation, request["config"], self._surroundings, self._out.write
-            )
-        elif request["call"] == "stop":
-            return self._instances.pop(incarnation, None)
-        return self._instances.get(incarnation)
+    def _ask(self, number: int, call: Call[T], answer: Callable[[Question], T]) -> None:
+        """Answer in a thread of its own."""
+        question = Question(self._resources, number, self._out)
+        job = partial(self._out.reply, number, call, partial(answer, question), question.scrub)
+        threading.Thread(target=job, name=f"call-{number}", daemon=True).start()
 
-    def _answering(self, request: Request, call: Call, scrub: Scrub) -> Callable[[], None]:
-        def job() -> None:
-            try:
-                answer = {"result": call()}
-            except (
-                BaseException
-            ) as error:  # the top of the call: an author may raise anything, SystemExit too
-                answer = {"error": failure(error, scrub)}
-            self._out.write({"id": request["id"], **answer})
+    def _run_connector(self, number: int, call: StartConnector | MakeTaskConfigs | StopConnector) -> None:
+        """Answer in the connector's thread, after the calls before it."""
+        match call:
+            case StartConnector(incarnation=incarnation, config=config):
+                instance = ConnectorInstance(incarnation, config, self._resources, self._out.write)
+                self._instances[incarnation] = instance
+                self._submit(instance, number, call, instance.start)
+            case MakeTaskConfigs(incarnation=incarnation, max_tasks=max_tasks):
+                known = self._instances.get(incarnation)
+                if known is None:
+                    self._refuse(number, call)
+                else:
+                    self._submit(known, number, call, partial(known.task_configs, max_tasks))
+            case StopConnector(incarnation=incarnation):
+                known = self._instances.pop(incarnation, None)
+                if known is None:
+                    self._refuse(number, call)
+                else:
+                    self._submit(known, number, call, known.stop)
+            case _:
+                assert_never(call)
 
-        return job
+    def _submit(self, instance: ConnectorInstance, number: int, call: Call[T], work: Callable[[], T]) -> None:
+        instance.submit(partial(self._out.reply, number, call, work, instance.scrub))
+
+    def _refuse(self, number: int, call: MakeTaskConfigs | StopConnector) -> None:
+        error = ConnectError(f"There is no connector object {call.incarnation}; start the connector again")
+        self._out.refuse(number, error, str)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from copycat_connect.cluster import Config
 from copycat_connect.plugin.connectors import SinkConnector, SourceConnector
@@ -15,26 +14,30 @@ from copycat_connect.validation import connector_plugin
 from copycat_telemetry.context import keep_secret
 
 from copycat_executor.connectorhost.creation_keys import check_creation_keys
-from copycat_executor.connectorhost.failures import failure
 from copycat_executor.connectorhost.plugin_answers import identity
+from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.connectorhost.surroundings import Surroundings
 from copycat_executor.connectorhost.task_configs import publishable
+from copycat_executor.domain.plugin import Plugin
+from copycat_executor.pipes.connector_messages import ConnectorFailed, ReconfigurationWanted
+from copycat_executor.pipes.failures import failure
 
 log = logging.getLogger(__name__)
 Job = Callable[[], None]
-Tell = Callable[[Mapping[str, Any]], None]
+SendEvent = Callable[[ReconfigurationWanted | ConnectorFailed], None]
 
 
 class ConnectorInstance:
     """A connector from its start to its stop; after `abandon` it is silent."""
 
-    def __init__(self, incarnation: int, config: Config, surroundings: Surroundings, tell: Tell) -> None:
-        """Prepare; `tell` sends an event to the executor."""
+    def __init__(
+        self, incarnation: int, config: Config, resources: ConnectorResources, send: SendEvent
+    ) -> None:
+        """Prepare; `send` sends an event to the executor."""
         self._incarnation = incarnation
-        self._around = surroundings
+        self._resources = resources
         self._config = Resolved(config, config)
-        self._tell = tell
+        self._send = send
         self._spec: PluginSpec | None = None
         self._connector: SourceConnector | SinkConnector | None = None
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -49,11 +52,11 @@ class ConnectorInstance:
         """Run a job in the connector's thread, after those before it."""
         self._jobs.put(job)
 
-    def start(self) -> dict[str, str | None]:
+    def start(self) -> Plugin:
         """Resolve the configuration, make the connector and start it; reading secrets may block, too."""
-        self._config = Resolved.of(self._config.raw, self._around.placeholders)
-        spec = connector_plugin(self._config.values, self._around.plugins)
-        check_creation_keys(spec.kind, self._config.values, self._around.worker)
+        self._config = Resolved.of(self._config.raw, self._resources.placeholders)
+        spec = connector_plugin(self._config.values, self._resources.plugins)
+        check_creation_keys(spec.kind, self._config.values, self._resources.worker)
         connector = spec.factory()
         connector.initialize(self)
         connector.start(self._config.given())
@@ -80,16 +83,16 @@ class ConnectorInstance:
         self._jobs.put(None)
 
     def request_task_reconfiguration(self) -> None:
-        """Tell the executor that the work is to be divided again (ConnectorContext)."""
-        self._event({"event": "reconfigure"})
+        """Have the executor ask for task configurations again (ConnectorContext)."""
+        self._report(ReconfigurationWanted(self._incarnation))
 
     def raise_error(self, error: Exception) -> None:
-        """Tell the executor that the connector failed outside of a call (ConnectorContext)."""
-        self._event({"event": "failed", "error": failure(error, self.scrub)})
+        """Report to the executor that the connector failed outside of a call (ConnectorContext)."""
+        self._report(ConnectorFailed(self._incarnation, failure(error, self.scrub)))
 
-    def _event(self, event: Mapping[str, Any]) -> None:
+    def _report(self, event: ReconfigurationWanted | ConnectorFailed) -> None:
         if not self._abandoned:
-            self._tell({**event, "incarnation": self._incarnation})
+            self._send(event)
 
     def _stop_late(self) -> None:
         try:

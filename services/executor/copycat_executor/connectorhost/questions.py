@@ -14,10 +14,14 @@ from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 from copycat_telemetry.context import keep_secret
 
-from copycat_executor.connectorhost.lines import LineWriter
 from copycat_executor.connectorhost.plugin_answers import identity, key_definition, listing, validation
+from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.connectorhost.surroundings import Surroundings
+from copycat_executor.domain.plugin import Plugin
+from copycat_executor.pipes.child import LineWriter
+from copycat_executor.pipes.connector_messages import AlterOffsets
+from copycat_executor.pipes.messages import StageReached
+from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, Validation
 
 # Kafka Connect's stage texts: they say what a request that ran out of time was waiting for.
 RESOLVING = "resolving transformed configuration properties for the connector"
@@ -26,11 +30,12 @@ ALTERING = "modifying offsets for connector"
 
 
 class Question:
-    """One call, answered in a thread of its own."""
+    """One call, answered in a thread of its own; author code may raise anything."""
 
-    def __init__(self, surroundings: Surroundings, request: Mapping[str, Any], out: LineWriter) -> None:
-        self._around = surroundings
-        self._request = request
+    def __init__(self, resources: ConnectorResources, number: int, out: LineWriter) -> None:
+        """Take the call's number and where its stages are reported."""
+        self._resources = resources
+        self._number = number
         self._out = out
         self._config = Resolved({}, {})
 
@@ -38,70 +43,61 @@ class Question:
         """Take secrets out of a text."""
         return self._config.scrub(text)
 
-    def answer(self) -> Any:  # noqa: ANN401 - JSON
-        """Return the answer as JSON; author code may raise anything."""
-        keep_secret(self.scrub)
-        match self._request["call"]:
-            case "plugins":
-                return listing(self._around.plugins)
-            case "plugin_keys":
-                return self._keys(self._request["plugin"], self._request["version"])
-            case "validate":
-                return self._validate()
-            case "plugin":
-                return identity(connector_plugin(self._resolve().values, self._around.plugins))
-            case "alter_offsets":
-                return self._alter_offsets()
-            case unknown:
-                message = f"there is no call {unknown}"
-                raise ValueError(message)
+    def plugins(self) -> PluginListing:
+        """List what is installed."""
+        return listing(self._resources.plugins)
 
-    def _keys(self, name: str, wanted: str | None) -> list[dict[str, Any]]:
+    def keys(self, name: str, wanted: str | None) -> tuple[KeyDefinition, ...]:
+        """Describe the keys of a plugin whose version must be as wanted."""
         version_range(wanted)  # a malformed range is refused before an unknown plugin, as in Kafka Connect
-        spec = self._around.plugins.find(name)
-        self._around.plugins.check_version(spec, wanted)
+        plugins = self._resources.plugins
+        spec = plugins.find(name)
+        plugins.check_version(spec, wanted)
         if spec.kind not in LISTED:
             raise UnlistedPluginError(name)
-        return [key_definition(key, key.name) for key in plugin_keys(spec)]
+        return tuple(key_definition(key, key.name) for key in plugin_keys(spec))
 
-    def _validate(self) -> dict[str, Any]:
-        config = self._resolve()
+    def plugin_of(self, written: Mapping[str, str | None]) -> Plugin:
+        """Find the plugin of a configuration."""
+        return identity(connector_plugin(self._resolve(written).values, self._resources.plugins))
+
+    def validate(self, written: Mapping[str, str | None]) -> Validation:
+        """Validate a configuration."""
+        config = self._resolve(written)
         self._stage(DEFINING)
-        spec = connector_plugin(config.values, self._around.plugins)
+        spec = connector_plugin(config.values, self._resources.plugins)
         found = validate_connector(
             config.values,
             spec,
-            self._around.plugins,
-            WorkerRules.of(self._around.worker),
+            self._resources.plugins,
+            WorkerRules.of(self._resources.worker),
             spec.factory(),
             report_stage=self._stage,
-            context=self._around.queries,
+            context=self._resources.queries,
         )
         return validation(found, spec, config)
 
-    def _alter_offsets(self) -> bool:
-        config = self._resolve()
-        spec = connector_plugin(config.values, self._around.plugins)
+    def alter_offsets(self, wanted: AlterOffsets) -> bool:
+        """Call a connector's hook."""
+        config = self._resolve(wanted.config)
+        spec = connector_plugin(config.values, self._resources.plugins)
         self._stage(f"{ALTERING} {config.raw.get('name')}")
         connector = spec.factory()
         if spec.kind is PluginKind.SINK:
-            positions = {
-                TopicPartition(topic, number): offset for topic, number, offset in self._request["sink"]
-            }
+            positions = {TopicPartition(each.topic, each.partition): each.offset for each in wanted.sink}
             return bool(connector.alter_offsets(config.given(), positions))
-        offsets = [
-            (_from_json(partition), _from_json(offset)) for partition, offset in self._request["source"]
-        ]
+        offsets = [(_from_json(each.partition), _from_json(each.offset)) for each in wanted.source]
         return bool(connector.alter_offsets(config.given(), offsets))
 
-    def _resolve(self) -> Resolved:
+    def _resolve(self, written: Mapping[str, str | None]) -> Resolved:
+        keep_secret(self.scrub)
         self._stage(RESOLVING)
-        self._config = Resolved.of(self._request["config"], self._around.placeholders)
+        self._config = Resolved.of(written, self._resources.placeholders)
         return self._config
 
     def _stage(self, stage: str) -> None:
         began = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._out.write({"id": self._request["id"], "stage": stage, "began": began})
+        self._out.write(StageReached(self._number, stage, began))
 
 
 def _from_json(text: str | None) -> Any:  # noqa: ANN401 - a connector's own JSON

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from typing import Final
 
 from copycat_connect.cluster import Config
 
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.connectors.lives import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
-from copycat_executor.domain.plugin import Plugin
+from copycat_executor.pipes.connector_messages import (
+    AbandonConnector,
+    FindPlugin,
+    MakeTaskConfigs,
+    StartConnector,
+    StopConnector,
+)
 
-#: Author code gets this long to stop; then it is given up, seconds.
-STOP = 5.0
+#: Author code gets this long to stop; then it is given up.
+STOP_TIMEOUT_SECONDS: Final = 5.0
 #: How often a start is tried whose process died meanwhile: another connector may have ended it.
-STARTS = 3
+MAX_STARTS: Final = 3
 
 
 class ConnectorCalls:
@@ -36,25 +41,19 @@ class ConnectorCalls:
             PluginHangsError: It did not come back.
             PluginProcessGoneError: The process died under it again and again.
         """
-        for attempt in range(1, STARTS + 1):
+        for attempt in range(1, MAX_STARTS + 1):
             life.incarnation = next(self._incarnations)
             try:
-                started = await self._process.call(
-                    "start",
-                    "starting the connector",
-                    self._deadline,
-                    incarnation=life.incarnation,
-                    config=dict(life.config),
-                )
+                call = StartConnector(life.incarnation, life.config)
+                life.plugin = await self._process.call(call, "starting the connector", self._deadline)
             except PluginProcessGoneError:
                 life.incarnation = 0
-                if attempt == STARTS:
+                if attempt == MAX_STARTS:
                     raise
             except PluginHangsError:
                 self.abandon(life)
                 raise
             else:
-                life.plugin = _plugin(started)
                 return
 
     async def know_plugin(self, life: ConnectorLife) -> None:
@@ -63,10 +62,8 @@ class ConnectorCalls:
         Raises:
             CopycatError: There is no such plugin, or its process is gone.
         """
-        found = await self._process.call(
-            "plugin", "finding the connector's plugin", self._deadline, config=dict(life.config)
-        )
-        life.plugin = _plugin(found)
+        call = FindPlugin(life.config)
+        life.plugin = await self._process.call(call, "finding the connector's plugin", self._deadline)
 
     async def task_configs(self, life: ConnectorLife, max_tasks: int) -> list[Config]:
         """Ask for task configurations.
@@ -76,18 +73,14 @@ class ConnectorCalls:
             PluginHangsError: It did not come back; the object is given up.
             PluginProcessGoneError: The process died.
         """
+        call = MakeTaskConfigs(life.incarnation, max_tasks)
+        stage = f"generating task configs for connector {life.name}"
         try:
-            found = await self._process.call(
-                "task_configs",
-                f"generating task configs for connector {life.name}",
-                self._deadline,
-                incarnation=life.incarnation,
-                max_tasks=max_tasks,
-            )
+            made = await self._process.call(call, stage, self._deadline)
         except PluginHangsError:
             self.abandon(life)
             raise
-        return list(found)
+        return list(made)
 
     async def stop(self, life: ConnectorLife) -> None:
         """Stop the connector's object, if it has one; a dead process has none.
@@ -101,7 +94,7 @@ class ConnectorCalls:
         incarnation = life.incarnation
         stage = f"stopping connector {life.name}"
         try:
-            await self._process.call("stop", stage, STOP, incarnation=incarnation)
+            await self._process.call(StopConnector(incarnation), stage, STOP_TIMEOUT_SECONDS)
         except PluginProcessGoneError:
             pass
         except PluginHangsError:
@@ -113,9 +106,5 @@ class ConnectorCalls:
     def abandon(self, life: ConnectorLife) -> None:
         """Give the object up; if its author's code ever comes back, it is stopped."""
         if life.incarnation:
-            self._process.tell("abandon", incarnation=life.incarnation)
+            self._process.send(AbandonConnector(life.incarnation))
         life.incarnation = 0
-
-
-def _plugin(found: Mapping[str, Any]) -> Plugin:
-    return Plugin(found["class"], found["type"], found["version"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from typing import Any
 
 from copycat.types.v1 import types_pb2
@@ -84,18 +84,22 @@ class Connectors:
         life = self._lives[name]
         self._spawn(life, self._publish(life))
 
-    def heard(self, event: Mapping[str, Any]) -> None:
-        """A connector asks for reconfiguration, or failed outside of a call."""
-        incarnation = event["incarnation"]
-        life = next((life for life in self._lives.values() if life.incarnation == incarnation), None)
+    def reconfigure(self, incarnation: int) -> None:
+        """A connector's object asks for its work to be divided again."""
+        life = self._life_of(incarnation)
         if life is None:
             return
-        if event["event"] == "failed":
-            self._fail(life, event["error"]["trace"])
-        elif self._board.connectors[life.name].publishing:
+        if self._board.connectors[life.name].publishing:
             life.reconfigure = True
         else:
             self._board.change_connector(life.name, publish_due=True)
+
+    def failed(self, incarnation: int, trace: str) -> None:
+        """A connector's object failed outside of a call."""
+        life = self._life_of(incarnation)
+        if life is not None and self._board.connectors[life.name].phase is not Phase.STOPPING:
+            life.cancel_jobs()
+            self._failed(life, trace)
 
     def process_ended(self) -> None:
         """All objects are gone: connectors at rest begin anew; the others hear it in their calls."""
@@ -106,6 +110,9 @@ class Connectors:
                 life.cancel_jobs()
                 life.incarnation = 0
                 self._forget(life)
+
+    def _life_of(self, incarnation: int) -> ConnectorLife | None:
+        return next((life for life in self._lives.values() if life.incarnation == incarnation), None)
 
     def _spawn(self, life: ConnectorLife, job: Coroutine[Any, Any, None]) -> None:
         task = self._jobs.spawn(job, f"connector {life.name}")
@@ -169,11 +176,6 @@ class Connectors:
             return
         self._board.change_connector(life.name, publishing=False, publish_due=life.reconfigure)
         life.reconfigure = False
-
-    def _fail(self, life: ConnectorLife, trace: str) -> None:
-        if self._board.connectors[life.name].phase is not Phase.STOPPING:
-            life.cancel_jobs()
-            self._failed(life, trace)
 
     def _settled(self, life: ConnectorLife, target: TargetState) -> None:
         self._report(life, STATES[target])

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import assert_never
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connectors import Connectors
+from copycat_executor.pipes.connector_messages import (
+    ConnectorEvent,
+    ConnectorFailed,
+    QueryAsked,
+    ReconfigurationWanted,
+)
 
 
 class ProcessEvents:
@@ -22,12 +27,17 @@ class ProcessEvents:
         self._process = process
         self._jobs = jobs
 
-    def heard(self, event: Mapping[str, Any]) -> None:
+    def heard(self, event: ConnectorEvent) -> None:
         """A validation asks for a query, or a connector says something."""
-        if event["event"] == "query":
-            self._jobs.spawn(self._queries.tell(event, self._process), "query of a validation")
-        else:
-            self._connectors.heard(event)
+        match event:
+            case QueryAsked():
+                self._jobs.spawn(self._queries.check(event, self._process), "query of a validation")
+            case ReconfigurationWanted(incarnation=incarnation):
+                self._connectors.reconfigure(incarnation)
+            case ConnectorFailed(incarnation=incarnation, failure=failure):
+                self._connectors.failed(incarnation, failure.trace)
+            case _:
+                assert_never(event)
 
     def process_ended(self) -> None:
         """Every connector lost its object."""

@@ -1,73 +1,93 @@
-"""`python -m copycat_executor.queryengine`: lines in, lines out, until the parent closes our input."""
+"""`python -m copycat_executor.queryengine`: lines in, lines out, until the executor closes our input."""
 
 from __future__ import annotations
 
 import logging
 import os
 import queue
-import sys
 import threading
-from base64 import b64decode, b64encode
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Final, assert_never
 
 from copycat_connect.config.worker_keys import LOG_LEVEL
+from copycat_telemetry.loggers import set_level
 from copycat_telemetry.logs import configure_logging
 
-from copycat_executor.connectorhost.failures import failure
-from copycat_executor.connectorhost.lines import LineWriter, from_line, take_pipes
+from copycat_executor.pipes.child import LineWriter, obey_lines, read_first, take_pipes
+from copycat_executor.pipes.messages import Ask, Ping, Ready, SetLevel
+from copycat_executor.pipes.query_messages import (
+    FIRST_LINE,
+    TO_QUERIES,
+    AnyQueryCall,
+    PrepareQuery,
+    RunQuery,
+    ToQueries,
+)
 from copycat_executor.spark.conf import OWN
 from copycat_executor.spark.queries import CONF, SparkQueries
 from copycat_executor.spark.session import start_spark
 
-#: For the JVM to end, seconds; then by force.
-STOP = 3.0
-Request = Mapping[str, Any]
+#: For the JVM to end; then by force.
+JVM_STOP_TIMEOUT_SECONDS: Final = 3.0
+Job = Callable[[], None]
+
+
+class Engine:
+    """Runs queries in their order in a thread of its own; answers pings meanwhile."""
+
+    def __init__(self, queries: SparkQueries, out: LineWriter) -> None:
+        self._queries = queries
+        self._out = out
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="queries", daemon=True).start()
+
+    def obey(self, message: ToQueries) -> None:
+        """Begin what a message asks for; the answer to a call follows in a line of its own."""
+        match message:
+            case Ask(number=number, call=call):
+                self._begin(number, call)
+            case SetLevel(logger=logger, level=level):
+                set_level(logger, level)
+            case _:
+                assert_never(message)
+
+    def _begin(self, number: int, call: AnyQueryCall) -> None:
+        queries, reply = self._queries, self._out.reply
+        match call:
+            case Ping():
+                reply(number, call, lambda: None, str)
+            case PrepareQuery(sql=sql, columns=columns):
+                self._jobs.put(partial(reply, number, call, partial(queries.prepare, sql, columns), str))
+            case RunQuery(sql=sql, columns=columns, batch=batch):
+                self._jobs.put(partial(reply, number, call, partial(queries.run, sql, columns, batch), str))
+            case _:
+                assert_never(call)
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get()()
 
 
 def main() -> None:
-    """Take the worker's properties from the first line, start Spark, then run queries in their order."""
+    """Start Spark, then run queries; end with the executor, or when Spark's JVM does."""
     lines, answers = take_pipes()
-    hello = from_line(lines.readline())
-    configure_logging("queries", hello["worker"].get(LOG_LEVEL.name, LOG_LEVEL.default))
+    configure_logging("queries", LOG_LEVEL.default)  # for a first line that cannot be read
+    worker = read_first(lines, FIRST_LINE).worker
+    configure_logging("queries", worker.get(LOG_LEVEL.name, LOG_LEVEL.default))
     # PySpark logs every error it raises, stack traces and all; ours go to whoever asked.
     logging.getLogger("SQLQueryContextLogger").disabled = True
-    own = {key: hello["worker"][key] for key in OWN if key in hello["worker"]}
+    own = {key: worker[key] for key in OWN if key in worker}
     spark = start_spark({**own, **CONF})
     out = LineWriter(answers)
-    waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
-    worker = threading.Thread(target=_work, args=(SparkQueries(spark.session), waiting, out), daemon=True)
-    worker.start()
-    # Without its JVM the engine is nothing: the parent starts another.
+    engine = Engine(SparkQueries(spark.session), out)
+    # Without its JVM the engine is nothing: the executor starts another.
     spark.jvm.when_ended(os._exit)
-    out.write({"event": "ready"})
-    for line in lines:
-        request = from_line(line)
-        if request["call"] == "ping":
-            out.write({"id": request["id"], "result": None})
-        else:
-            waiting.put(request)
-    spark.jvm.stop(STOP)
-    os._exit(0)  # a query that hangs must not keep the process
-
-
-def _work(queries: SparkQueries, waiting: queue.SimpleQueue[Request], out: LineWriter) -> None:
-    while True:
-        request = waiting.get()
-        try:
-            answer: dict[str, Any] = {"result": _answer(queries, request)}
-        except Exception as error:  # the top of the loop: no query may end it
-            answer = {"error": failure(error, str)}
-        out.write({"id": request["id"], **answer})
-
-
-def _answer(queries: SparkQueries, request: Request) -> str:
-    if request["call"] == "prepare":
-        return queries.prepare(request["sql"], request["columns"])
-    rows = queries.run(request["sql"], request["columns"], b64decode(request["batch"]))
-    return b64encode(rows).decode()
+    out.write(Ready())
+    code = obey_lines(lines, TO_QUERIES, engine.obey)
+    spark.jvm.stop(JVM_STOP_TIMEOUT_SECONDS)
+    os._exit(code)  # a query that hangs must not keep the process
 
 
 if __name__ == "__main__":
     main()
-    sys.exit(0)

@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.connectors.calls import STOP
+from copycat_executor.connectors.calls import STOP_TIMEOUT_SECONDS
 from copycat_executor.hosts.hosts import Hosts
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.statuses import Statuses
@@ -63,7 +63,9 @@ class Executor:
         self.membership.leave()
         self.feed.drain()
         try:
-            async with asyncio.timeout(max(budgets.drain + MARGIN + budgets.commit, STOP) + MARGIN):
+            async with asyncio.timeout(
+                max(budgets.drain + MARGIN + budgets.commit, STOP_TIMEOUT_SECONDS) + MARGIN
+            ):
                 await self.board.until(lambda: not self.board.held())
         except TimeoutError:
             left = ", ".join(str(instance) for instance in self.board.held())

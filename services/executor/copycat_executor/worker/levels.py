@@ -10,16 +10,18 @@ from copycat_connect.log_levels import level_named
 from copycat_telemetry.loggers import set_level
 
 from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.query_engine import Queries
 from copycat_executor.hosts.hosts import Hosts
 
 log = logging.getLogger(__name__)
 
 
 class LogLevels:
-    """Sets levels here, in the process of the connectors and in all hosts, also in later ones."""
+    """Sets levels here, in both child processes and in all hosts, also in later ones."""
 
-    def __init__(self, process: ConnectorProcess, hosts: Hosts) -> None:
+    def __init__(self, process: ConnectorProcess, queries: Queries, hosts: Hosts) -> None:
         self._process = process
+        self._queries = queries
         self._hosts = hosts
 
     def set(self, request: config_service_pb2.SetLoggerLevelRequest) -> None:
@@ -29,6 +31,7 @@ class LogLevels:
             log.warning("there is no log level %s", request.level)
             return
         set_level(request.logger, level)
-        self._process.tell_always(f"level of {request.logger}", "level", logger=request.logger, level=level)
+        self._process.set_level(request.logger, level)
+        self._queries.set_level(request.logger, level)
         command = host_service_pb2.SetLevel(logger=request.logger, level=level)
         self._hosts.broadcast(request.logger, host_service_pb2.AttachResponse(set_level=command))

@@ -12,6 +12,14 @@ from copycat_rpc.configs import config_from_proto
 
 from copycat_executor.children import plugin_messages
 from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.pipes.connector_messages import (
+    AlterOffsets,
+    DescribeKeys,
+    ListPlugins,
+    SinkOffset,
+    SourceOffset,
+    ValidateConfig,
+)
 from copycat_executor.worker.restarting import Restarting
 
 NAME = "copycat.executor.v1.ExecutorService"
@@ -31,7 +39,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
 
     async def ListPlugins(self, request: pb.ListPluginsRequest, context: Any) -> pb.ListPluginsResponse:
         """List the plugins this executor can load."""
-        found = await self._process.call("plugins", "loading the plugins", self._patience(context))
+        found = await self._process.call(ListPlugins(), "loading the plugins", self._patience(context))
         return plugin_messages.plugins(found)
 
     async def GetPluginConfig(
@@ -39,21 +47,17 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     ) -> pb.GetPluginConfigResponse:
         """Return the config keys of one plugin."""
         stage = f"retrieving the configuration definition of plugin {request.plugin}"
-        found = await self._process.call(
-            "plugin_keys",
-            stage,
-            self._patience(context),
-            plugin=request.plugin,
-            version=request.version if request.HasField("version") else None,
-        )
+        version = request.version if request.HasField("version") else None
+        call = DescribeKeys(request.plugin, version)
+        found = await self._process.call(call, stage, self._patience(context))
         return plugin_messages.keys(found)
 
     async def ValidateConnector(
         self, request: pb.ValidateConnectorRequest, context: Any
     ) -> pb.ValidateConnectorResponse:
         """Validate a connector's configuration."""
-        config = config_from_proto(request.config)
-        found = await self._process.call("validate", WAITING, self._patience(context), config=config)
+        call = ValidateConfig(config_from_proto(request.config))
+        found = await self._process.call(call, WAITING, self._patience(context))
         return plugin_messages.validation(found)
 
     async def RestartConnector(
@@ -71,14 +75,13 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     async def AlterOffsets(self, request: pb.AlterOffsetsRequest, context: Any) -> pb.AlterOffsetsResponse:
         """Call the connector's alterOffsets hook."""
         config = config_from_proto(request.config)
-        handled = await self._process.call(
-            "alter_offsets",
-            f"modifying offsets for connector {config.get('name')}",
-            self._patience(context),
-            config=config,
-            source=[_source(each) for each in request.source_offsets],
-            sink=[_sink(each) for each in request.sink_offsets],
+        call = AlterOffsets(
+            config,
+            source=tuple(_source(each) for each in request.source_offsets),
+            sink=tuple(_sink(each) for each in request.sink_offsets),
         )
+        stage = f"modifying offsets for connector {config.get('name')}"
+        handled = await self._process.call(call, stage, self._patience(context))
         return pb.AlterOffsetsResponse(handled=handled)
 
     def _patience(self, context: Any) -> float:
@@ -87,9 +90,11 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         return self._deadline if remaining is None else min(self._deadline, SHARE * remaining)
 
 
-def _source(offset: types_pb2.SourceOffset) -> list[str | None]:
-    return [offset.partition.decode(), offset.offset.decode() if offset.HasField("offset") else None]
+def _source(offset: types_pb2.SourceOffset) -> SourceOffset:
+    return SourceOffset(
+        offset.partition.decode(), offset.offset.decode() if offset.HasField("offset") else None
+    )
 
 
-def _sink(offset: types_pb2.TopicPartitionOffset) -> list[str | int | None]:
-    return [offset.topic, offset.partition, offset.offset if offset.offset >= 0 else None]
+def _sink(offset: types_pb2.TopicPartitionOffset) -> SinkOffset:
+    return SinkOffset(offset.topic, offset.partition, offset.offset if offset.offset >= 0 else None)

@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import os
-import sys
-from base64 import b64decode, b64encode
+from functools import partial
 from pathlib import Path
-from typing import Any
+
+from copycat_connect.errors import ConfigError
+from copycat_executor.pipes.child import LineWriter, obey_lines, read_first, take_pipes
+from copycat_executor.pipes.messages import Ask, Ping, Ready, SetLevel
+from copycat_executor.pipes.query_messages import FIRST_LINE, TO_QUERIES, PrepareQuery, RunQuery, ToQueries
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    what, _, argument = request["sql"].partition(" ")
+def _schema(sql: str) -> str:
+    what, _, argument = sql.partition(" ")
     if what == "die" or (what == "die-once" and not Path(argument).exists()):
         if what == "die-once":
             Path(argument).touch()
         os._exit(3)
     if what == "refuse":
-        error = {"code": ["config.invalid", "INVALID_ARGUMENT", 400], "message": argument, "trace": ""}
-        return {"error": error}
-    if request["call"] == "prepare":
-        return {"result": f"made_by_{os.getpid()} BIGINT"}
-    return {"result": b64encode(b64decode(request["batch"])[::-1]).decode()}
+        raise ConfigError(argument)
+    if what == "level":
+        return logging.getLevelName(logging.getLogger(argument).level)
+    return f"made_by_{os.getpid()} BIGINT"
+
+
+def _obey(out: LineWriter, message: ToQueries) -> None:
+    match message:
+        case SetLevel(logger=logger, level=level):
+            logging.getLogger(logger).setLevel(level)
+        case Ask(number=number, call=Ping() as call):
+            out.reply(number, call, lambda: None, str)
+        case Ask(number=number, call=RunQuery(batch=batch) as call):
+            out.reply(number, call, lambda: batch[::-1], str)
+        case Ask(number=number, call=PrepareQuery(sql=sql) as call) if sql != "hang":
+            out.reply(number, call, partial(_schema, sql), str)
 
 
 def main() -> None:
     """Answer pings and queries."""
-    sys.stdin.readline()
-    print(json.dumps({"event": "ready"}), flush=True)  # its lines are its answers
-    for line in sys.stdin:
-        request = json.loads(line)
-        if request["call"] == "ping":
-            answer: dict[str, Any] = {"result": None}
-        elif request["sql"] == "hang":
-            continue
-        else:
-            answer = _answer(request)
-        print(json.dumps({"id": request["id"], **answer}), flush=True)  # likewise
+    lines, answers = take_pipes()
+    read_first(lines, FIRST_LINE)
+    out = LineWriter(answers)
+    out.write(Ready())
+    obey_lines(lines, TO_QUERIES, partial(_obey, out))
 
 
 if __name__ == "__main__":

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.plugin.registry import Plugins
 
-from copycat_executor.connectorhost.queries import LineQueries
+from copycat_executor.connectorhost.query_checks import QueryChecks
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ConnectorResources:
     """What a connector's start and every question may need."""
 
     plugins: Plugins
     """What is installed."""
     placeholders: Placeholders
     """Resolves them."""
-    queries: LineQueries
+    queries: QueryChecks
     """Has queries checked by Spark; what transformations are initialized with."""
     worker: Mapping[str, str]
     """The worker's properties."""

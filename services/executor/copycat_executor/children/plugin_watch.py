@@ -19,7 +19,7 @@ LOAD_TIMEOUT_SECONDS: Final = 60.0
 DEATHS_TO_BLAME: Final = 2
 
 
-class PluginLoading:
+class PluginWatch:
     """What one process after the other reports while it loads the plugins."""
 
     def __init__(self) -> None:

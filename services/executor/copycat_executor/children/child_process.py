@@ -1,0 +1,240 @@
+"""A child process with typed messages: started, asked under deadlines, replaced when it dies or hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+from copycat_connect.retry import RetryPolicy
+
+from copycat_executor.children.open_calls import OpenCall, OpenCalls
+from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
+from copycat_executor.pipes.lines import MAX_LINE_BYTES, BadLineError, LineReader, to_line
+from copycat_executor.pipes.messages import (
+    Answer,
+    Ask,
+    Call,
+    Message,
+    Ping,
+    Ready,
+    Refusal,
+    Reply,
+    SetLevel,
+    StageReached,
+    T,
+)
+
+log = logging.getLogger(__name__)
+
+#: A call that takes longer than this makes us ask whether the process answers at all.
+PING_AFTER_SECONDS: Final = 2.0
+#: Time for an answer to that: beyond it some author code holds the interpreter.
+PING_TIMEOUT_SECONDS: Final = 5.0
+#: Waits before a process that ended is started again.
+RESTARTS: Final = RetryPolicy(first=0.05, factor=4.0, ceiling=10.0)
+#: A process that lived longer than this is started again at once.
+STEADY_SECONDS: Final = 30.0
+
+E = TypeVar("E")
+E_contra = TypeVar("E_contra", contravariant=True)
+
+
+class Owner(Protocol[E_contra]):
+    """What makes one child process different from another; `E_contra` is the union of its own events."""
+
+    def first_message(self) -> Message:
+        """Return what a new process is sent before anything else."""
+
+    def heard(self, event: E_contra) -> None:
+        """Take an event."""
+
+    def silence_limit_seconds(self) -> float | None:
+        """Return how long the process may take to write its next line; None for as long as it likes."""
+
+    def fell_silent(self) -> None:
+        """Note that it took longer, and is ended for it."""
+
+    def ended(self, ending: str) -> None:
+        """Note that the process ended, and how; another is started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program(Generic[E]):
+    """What a child process runs."""
+
+    module: str
+    """Run as `python -m`."""
+    name: str
+    """What it deals with, for logs."""
+    messages: LineReader[E | Ready | Reply]
+    """Reads what it writes."""
+    grace_seconds: float = 0.0
+    """How long it may take to end by itself when it is no longer wanted."""
+
+
+class ChildProcess(Generic[E]):
+    """Runs one process at a time; whoever waits for a process that dies hears it."""
+
+    def __init__(self, program: Program[E], owner: Owner[E]) -> None:
+        """Prepare; `run` starts it."""
+        self._program = program
+        self._owner = owner
+        self._calls = OpenCalls()
+        self._ready = asyncio.Event()
+        self._process: Process | None = None
+        self._levels: dict[str, SetLevel] = {}
+
+    async def ready(self) -> None:
+        """Wait until a process takes calls."""
+        await self._ready.wait()
+
+    async def run(self) -> None:
+        """Keep a process running until cancelled."""
+        loop, waits = asyncio.get_running_loop(), RESTARTS.waits()
+        while True:
+            began = loop.time()
+            ending = await self._one_life()
+            if loop.time() - began > STEADY_SECONDS:
+                waits = RESTARTS.waits()
+            log.warning("the process of the %s ended (%s) and is started again", self._program.name, ending)
+            self._owner.ended(ending)
+            await asyncio.sleep(next(waits))
+
+    async def call(self, call: Call[T], stage: str, deadline_seconds: float) -> T:
+        """Call and wait; `stage` names what hangs when the deadline passes.
+
+        Raises:
+            PluginError: Author code raised.
+            PluginHangsError: It did not come back in time; it still runs.
+            PluginProcessGoneError: The process died meanwhile.
+        """
+        opened = self._calls.new(call, stage)
+        try:
+            async with asyncio.timeout(deadline_seconds):
+                await self._ready.wait()
+                return await self._answered(opened)
+        except TimeoutError:
+            raise PluginHangsError(opened.stage, opened.began) from None
+        finally:
+            self._calls.remove(opened)
+
+    def send(self, message: Message) -> None:
+        """Send what is not answered; lost while there is no process."""
+        if self._ready.is_set():
+            self._write(message)
+
+    def set_level(self, logger: str, level: str) -> None:
+        """Set a log level in the process and in each that takes its place."""
+        change = SetLevel(logger, level)
+        self._levels.pop(logger, None)  # the order counts: a level is also that of the loggers below
+        self._levels[logger] = change
+        self.send(change)
+
+    def kill(self) -> None:
+        """End the process, whatever it does; another takes its place."""
+        if self._process is not None and self._process.returncode is None:
+            self._ready.clear()
+            self._process.kill()
+
+    async def _answered(self, opened: OpenCall[T]) -> T:
+        self._calls.add(opened)
+        self._write(Ask(opened.number, opened.call))
+        while True:
+            done, _ = await asyncio.wait((opened.result,), timeout=PING_AFTER_SECONDS)
+            if done:
+                return opened.result.result()
+            await self._check_alive()
+
+    async def _check_alive(self) -> None:
+        """End a process that does not even answer a ping; its end then fails all calls."""
+        process, ping = self._process, self._calls.new(Ping(), "")
+        self._calls.add(ping)
+        try:
+            self._write(Ask(ping.number, ping.call))
+            await asyncio.wait_for(ping.result, PING_TIMEOUT_SECONDS)
+        except TimeoutError:
+            log.warning("the process of the %s does not answer and is replaced", self._program.name)
+            if process is self._process:
+                self.kill()
+        except PluginProcessGoneError:
+            pass  # its callers hear the same
+        finally:
+            self._calls.remove(ping)
+
+    async def _one_life(self) -> str:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", self._program.module),
+            stdin=PIPE,
+            stdout=PIPE,
+            limit=MAX_LINE_BYTES,
+            process_group=0,
+        )
+        self._process = process
+        try:
+            self._write(self._owner.first_message())
+            await self._read(process)
+            return f"exit code {await process.wait()}"
+        finally:
+            self._ready.clear()
+            self._process = None
+            if process.stdin is not None:
+                process.stdin.close()
+            await self._end(process)
+            self._calls.fail(f"exit code {process.returncode}")
+
+    async def _end(self, process: Process) -> None:
+        if self._program.grace_seconds and process.returncode is None:
+            await asyncio.wait((asyncio.ensure_future(process.wait()),), timeout=self._program.grace_seconds)
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+    async def _read(self, process: Process) -> None:
+        assert process.stdout is not None  # noqa: S101 - a pipe
+        try:
+            while line := await self._line(process.stdout):
+                self._take(self._program.messages.read(line))
+        except BadLineError as error:
+            name = self._program.name
+            log.warning("the process of the %s is ended: its line is not a message (%s)", name, error)
+            self.kill()
+            while await process.stdout.read(MAX_LINE_BYTES):
+                pass  # a reader that is full would not notice the end
+
+    async def _line(self, lines: asyncio.StreamReader) -> bytes:
+        """Return the next line, nothing at the end; ends a process that is silent for too long.
+
+        Raises:
+            BadLineError: It is longer than any line may be.
+        """
+        try:
+            async with asyncio.timeout(self._owner.silence_limit_seconds()):
+                return await lines.readline()
+        except TimeoutError:
+            self._owner.fell_silent()
+            self.kill()
+            return b""
+        except ValueError as error:  # asyncio's way to say so
+            message = f"it is longer than {MAX_LINE_BYTES} bytes"
+            raise BadLineError(message) from error
+
+    def _take(self, message: E | Ready | Reply) -> None:
+        match message:
+            case Ready():
+                self._ready.set()
+                for level in self._levels.values():
+                    self._write(level)
+            case Answer() | Refusal() | StageReached():
+                self._calls.settle(message)
+            case _:
+                self._owner.heard(message)
+
+    def _write(self, message: Message) -> None:
+        if self._process is not None and self._process.stdin is not None:
+            with suppress(ConnectionError):  # a dead process is noticed where it is read
+                self._process.stdin.write(to_line(message))

@@ -1,0 +1,79 @@
+"""Calls under way in a child process: each waits under its number for the reply that bears the same."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from datetime import UTC, datetime
+from typing import Any, Generic, assert_never
+
+from msgspec import Raw
+
+from copycat_executor.children.plugin_errors import PluginError
+from copycat_executor.domain.errors import PluginProcessGoneError
+from copycat_executor.pipes.lines import BadLineError, read_result
+from copycat_executor.pipes.messages import Answer, Call, Failure, Refusal, Reply, StageReached, T
+
+
+class OpenCall(Generic[T]):
+    """A call, its result to come, and what it is busy with."""
+
+    def __init__(self, number: int, call: Call[T], stage: str) -> None:
+        self.number = number
+        self.call = call
+        self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self.stage = stage
+        self.began = _now()
+
+    def answer(self, result: Raw) -> None:
+        """Take the result, if it is of the call's type: an author may have returned anything."""
+        try:
+            self.result.set_result(read_result(self.call, result))
+        except BadLineError as error:
+            message = f"While {self.stage}, the plugin gave what Kafka Connect does not allow: {error}"
+            self.result.set_exception(PluginError(Failure(message, message)))
+
+
+class OpenCalls:
+    """The calls that wait for their replies."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._open: dict[int, OpenCall[Any]] = {}
+
+    def new(self, call: Call[T], stage: str) -> OpenCall[T]:
+        """Give a call its number; `stage` is what hangs when there is no answer, until it reports another."""
+        return OpenCall(next(self._numbers), call, stage)
+
+    def add(self, call: OpenCall[Any]) -> None:
+        """Wait for the replies to a call from now on."""
+        self._open[call.number] = call
+
+    def remove(self, call: OpenCall[Any]) -> None:
+        """Wait no longer; later replies are dropped."""
+        self._open.pop(call.number, None)
+
+    def settle(self, reply: Reply) -> None:
+        """Hand a reply over to the call it bears the number of."""
+        call = self._open.get(reply.number)
+        if call is None or call.result.done():
+            return  # its caller waits no longer
+        match reply:
+            case StageReached(stage=stage, began=began):
+                call.stage, call.began = stage, began
+            case Refusal(failure=failure):
+                call.result.set_exception(PluginError(failure))
+            case Answer(result=result):
+                call.answer(result)
+            case _:
+                assert_never(reply)
+
+    def fail(self, ending: str) -> None:
+        """Fail all calls, since their process ended."""
+        for call in self._open.values():
+            if not call.result.done():
+                call.result.set_exception(PluginProcessGoneError(ending))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

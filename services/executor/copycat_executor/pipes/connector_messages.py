@@ -1,0 +1,194 @@
+"""The conversation with the process of the connectors.
+
+The executor's first line is `BeginConnectors`. The process then names each plugin before it loads it, says
+which it could not load, and that it is ready. From then on each `Ask` is replied to, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeAlias
+
+from msgspec import Raw
+
+from copycat_executor.domain.plugin import Plugin
+from copycat_executor.pipes.lines import LineReader
+from copycat_executor.pipes.messages import (
+    Answer,
+    Ask,
+    Call,
+    Failure,
+    Message,
+    Ping,
+    Ready,
+    Refusal,
+    SetLevel,
+    StageReached,
+    T,
+)
+from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, Validation
+
+
+class BeginConnectors(Message, frozen=True):
+    """The first line to a new process."""
+
+    worker: Mapping[str, str]
+    """The worker's properties."""
+    failed_plugins: Mapping[str, str]
+    """Plugins not to load, by entry point, and why: they ended or held up a process before this one."""
+
+
+class ConnectorCall(Call[T], Generic[T], frozen=True):
+    """A call that runs author code of connectors, or looks at it."""
+
+
+class StartConnector(ConnectorCall[Plugin], frozen=True):
+    """Makes a connector's object and starts it; answers with the plugin it is made by."""
+
+    incarnation: int
+    """Names the object from now on; never used twice."""
+    config: Mapping[str, str | None]
+
+
+class MakeTaskConfigs(ConnectorCall[Sequence[Mapping[str, str | None]]], frozen=True):
+    """Has a started connector divide its work; answers with task configurations without resolved secrets."""
+
+    incarnation: int
+    max_tasks: int
+
+
+class StopConnector(ConnectorCall[None], frozen=True):
+    """Stops a connector's object, which is then forgotten."""
+
+    incarnation: int
+
+
+class FindPlugin(ConnectorCall[Plugin], frozen=True):
+    """Answers with the plugin of a configuration, without making anything."""
+
+    config: Mapping[str, str | None]
+
+
+class ListPlugins(ConnectorCall[PluginListing], frozen=True):
+    """Lists what is installed."""
+
+
+class DescribeKeys(ConnectorCall[tuple[KeyDefinition, ...]], frozen=True):
+    """Answers with the configuration keys of a plugin."""
+
+    plugin: str
+    """Class name or alias."""
+    version: str | None
+    """A version or a range that must fit the installed one; None for whichever is installed."""
+
+
+class ValidateConfig(ConnectorCall[Validation], frozen=True):
+    """Validates a connector's configuration as Kafka Connect's REST API does."""
+
+    config: Mapping[str, str | None]
+
+
+class SourceOffset(Message, frozen=True):
+    """Where a source partition is to continue."""
+
+    partition: str
+    """JSON."""
+    offset: str | None
+    """JSON; None to forget the partition's offset."""
+
+
+class SinkOffset(Message, frozen=True):
+    """Where a topic partition is to be continued from."""
+
+    topic: str
+    partition: int
+    offset: int | None
+    """None to forget it."""
+
+
+class AlterOffsets(ConnectorCall[bool], frozen=True):
+    """Calls a connector's `alter_offsets` hook and answers with what it returns."""
+
+    config: Mapping[str, str | None]
+    source: tuple[SourceOffset, ...]
+    """For a source connector, else empty."""
+    sink: tuple[SinkOffset, ...]
+    """For a sink connector, else empty."""
+
+
+class AbandonConnector(Message, frozen=True):
+    """Gives a connector's object up: it is not heard any more, and stopped if its code ever comes back."""
+
+    incarnation: int
+
+
+class QueryChecked(Message, frozen=True):
+    """Answers a `QueryAsked`."""
+
+    number: int
+    schema: str
+    """Columns of the query's rows in DDL; empty when it is refused."""
+    error: str
+    """Why it is refused; empty when it is not."""
+    error_code: str
+    """Name of the error's code; empty when there is no error."""
+
+
+class PluginLoading(Message, frozen=True):
+    """A plugin is loaded now: if the process ends or is silent for long, that plugin is to blame."""
+
+    entry_point: str
+
+
+class PluginsLoaded(Message, frozen=True):
+    """All plugins are loaded but these."""
+
+    failed: Mapping[str, str]
+    """Why, by entry point."""
+
+
+class ReconfigurationWanted(Message, frozen=True):
+    """A connector wants its work to be divided again."""
+
+    incarnation: int
+
+
+class ConnectorFailed(Message, frozen=True):
+    """A connector failed outside of a call."""
+
+    incarnation: int
+    failure: Failure
+
+
+class QueryAsked(Message, frozen=True):
+    """A validation wants a query to be checked by the query engine."""
+
+    number: int
+    """The `QueryChecked` bears the same one."""
+    sql: str
+    columns: str
+    """Of the records, in DDL."""
+
+
+AnyConnectorCall: TypeAlias = (
+    Ping
+    | StartConnector
+    | MakeTaskConfigs
+    | StopConnector
+    | FindPlugin
+    | ListPlugins
+    | DescribeKeys
+    | ValidateConfig
+    | AlterOffsets
+)
+ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
+"""Not answered."""
+ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
+
+ConnectorEvent: TypeAlias = ReconfigurationWanted | ConnectorFailed | QueryAsked
+ProcessEvent: TypeAlias = PluginLoading | PluginsLoaded | ConnectorEvent
+FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[Raw] | Refusal | StageReached
+
+FIRST_LINE: LineReader[BeginConnectors] = LineReader(BeginConnectors)
+TO_CONNECTORS: LineReader[ToConnectors] = LineReader(ToConnectors)
+FROM_CONNECTORS: LineReader[FromConnectors] = LineReader(FromConnectors)

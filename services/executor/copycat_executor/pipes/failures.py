@@ -1,0 +1,27 @@
+"""What author code raised, as a message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from copycat_connect.errors import CopycatError
+
+from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.pipes.messages import Failure
+
+
+def failure(error: BaseException, scrub: Callable[[str], str]) -> Failure:
+    """Describe an error; `scrub` takes secrets out of its texts.
+
+    An error that carries a code of ours keeps it: the service answers with it.
+    """
+
+    def shown(text: object) -> str:
+        # Authors pass other things than texts, and a file's name may hold what is not valid in UTF-8.
+        return scrub(str(text)).encode(errors="backslashreplace").decode()
+
+    trace = shown(trace_text(error))
+    if isinstance(error, CopycatError):
+        fields = {name: shown(value) for name, value in error.fields.items()}
+        return Failure(shown(error.message), trace, error.code, fields)
+    return Failure(shown(error), trace)

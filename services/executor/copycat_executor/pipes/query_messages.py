@@ -1,0 +1,64 @@
+"""The conversation with the query engine.
+
+The executor's first line is `BeginQueries`; the engine says that it is ready once its Spark has started, then
+answers calls, queries one after the other in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Generic, TypeAlias
+
+from msgspec import Raw
+
+from copycat_executor.pipes.lines import LineReader
+from copycat_executor.pipes.messages import (
+    Answer,
+    Ask,
+    Call,
+    Message,
+    Ping,
+    Ready,
+    Refusal,
+    SetLevel,
+    StageReached,
+    T,
+)
+
+
+class BeginQueries(Message, frozen=True):
+    """The first line to a new engine."""
+
+    worker: Mapping[str, str]
+    """The worker's properties."""
+
+
+class QueryCall(Call[T], Generic[T], frozen=True):
+    """A call that Spark carries out."""
+
+
+class PrepareQuery(QueryCall[str], frozen=True):
+    """Checks a query; answers with the columns of its rows in DDL."""
+
+    sql: str
+    columns: str
+    """Of the records, in DDL."""
+
+
+class RunQuery(QueryCall[bytes], frozen=True):
+    """Runs a query on records; answers with an Arrow stream of rows, the place of its record last in each."""
+
+    sql: str
+    columns: str
+    """Of the records, in DDL."""
+    batch: bytes
+    """The records, an Arrow stream; bytes are base64 on the line."""
+
+
+AnyQueryCall: TypeAlias = Ping | PrepareQuery | RunQuery
+ToQueries: TypeAlias = Ask[AnyQueryCall] | SetLevel
+FromQueries: TypeAlias = Ready | Answer[Raw] | Refusal | StageReached
+
+FIRST_LINE: LineReader[BeginQueries] = LineReader(BeginQueries)
+TO_QUERIES: LineReader[ToQueries] = LineReader(ToQueries)
+FROM_QUERIES: LineReader[FromQueries] = LineReader(FromQueries)

@@ -67,3 +67,15 @@ async def test_the_executor_itself_follows_the_levels_it_passes_on() -> None:
             await it.until(lambda: len(levels_of(it.launcher.of("orders-0"))) == len(seen) + 1)
             seen.append(logging.getLogger(AUTHOR).level)
         assert seen == [60, 5]
+
+
+async def test_the_query_engine_follows_the_levels_before_and_after_it_starts() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        seen: list[str] = []
+        for level in ("ERROR", "DEBUG"):
+            set_for_cluster(it, level)
+            await it.until(lambda: len(levels_of(host)) == len(seen) + 1)
+            seen.append(await it.queries.prepare(f"level {AUTHOR}", ""))
+        assert seen == ["ERROR", "DEBUG"]

@@ -49,6 +49,7 @@ class World:
         self.jobs = Jobs()
         self.executor: Executor
         self.worker = ""
+        self.queries: Queries
         self.gateway: executor_service_pb2_grpc.ExecutorServiceAsyncStub
 
     async def until(self, holds: Callable[[], bool], what: str = "") -> None:
@@ -104,7 +105,7 @@ async def world(
     peers.add(add_OffsetServiceServicer_to_server, it.offset, "copycat.offset.v1.OffsetService")
     address = await peers.start()
     process = ConnectorProcess(properties or {})
-    queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
+    it.queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
     if connectors:
         it.jobs.spawn(process.run(), "process of the connectors")
     server = RpcServer("127.0.0.1:0", secret=CLUSTER_SECRET)
@@ -125,7 +126,7 @@ async def world(
                 it.worker,
                 properties or {},
                 limits,
-                Surroundings(server, services, it.launcher, process, queries, it.jobs),
+                Surroundings(server, services, it.launcher, process, it.queries, it.jobs),
                 host_token=HOST_TOKEN,
             )
             await server.start()

@@ -11,6 +11,7 @@ from copycat_connect.errors import ConfigError
 from copycat_executor.pipes.child import LineWriter, obey_lines, read_first, take_pipes
 from copycat_executor.pipes.messages import Ask, Ping, Ready, SetLevel
 from copycat_executor.pipes.query_messages import FIRST_LINE, TO_QUERIES, PrepareQuery, RunQuery, ToQueries
+from copycat_telemetry.logs import configure_logging
 
 
 def _schema(sql: str) -> str:
@@ -41,10 +42,11 @@ def _obey(out: LineWriter, message: ToQueries) -> None:
 def main() -> None:
     """Answer pings and queries."""
     lines, answers = take_pipes()
+    configure_logging("queries")
     read_first(lines, FIRST_LINE)
     out = LineWriter(answers)
     out.write(Ready())
-    obey_lines(lines, TO_QUERIES, partial(_obey, out))
+    os._exit(obey_lines(lines, TO_QUERIES, partial(_obey, out)))
 
 
 if __name__ == "__main__":

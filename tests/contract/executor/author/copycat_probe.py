@@ -37,6 +37,13 @@ def behave(what: str | None) -> None:
             pass
 
 
+WRONG_TASK_CONFIGS: Mapping[str, list[Any]] = {
+    "number": [{"index": 1}],
+    "no map": [{"index": "0"}, "index=1"],
+    "number as key": [{5: "five"}],
+}
+
+
 class Probe:
     """What both kinds share."""
 
@@ -47,6 +54,8 @@ class Probe:
         print("authors print")
         self.config = config
         behave(config.get("on.start"))
+        if config.get("on.start") == "raise an error for a message":
+            raise ConnectError(OSError("bytes \udcff in a name"))  # type: ignore[arg-type]  # as authors do
         if config.get("fail.later"):
             threading.Timer(0.1, self.context.raise_error, [ConnectError("found out later")]).start()
         if config.get("reconfigure.later"):
@@ -57,8 +66,10 @@ class Probe:
         self.tasks += 1
         self.context.request_task_reconfiguration()
 
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+    def task_configs(self, max_tasks: int) -> list[Any]:
         behave(self.config.get("on.task.configs"))
+        if wrong := WRONG_TASK_CONFIGS.get(self.config.get("on.task.configs", "")):
+            return wrong
         return [{"index": str(i), "secret": self.config.get("secret", "")} for i in range(self.tasks)]
 
     def stop(self) -> None:

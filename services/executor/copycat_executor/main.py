@@ -31,7 +31,7 @@ from copycat_executor.worker.advertised import advertised_address
 from copycat_executor.worker.executor import Executor
 
 Ready = Callable[[str], None]
-GRACE = 2.0
+SERVER_STOP_GRACE_SECONDS = 2.0
 
 
 def prepare(properties: Mapping[str, str]) -> Spark:
@@ -150,7 +150,7 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
                 await _work(executor, server, given, stop, ready)
     finally:
         launcher.close()
-        await server.stop(GRACE)
+        await server.stop(SERVER_STOP_GRACE_SECONDS)
 
 
 async def _work(

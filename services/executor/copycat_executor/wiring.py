@@ -152,13 +152,13 @@ def wire(
     given.server.add(
         host_service_pb2_grpc.add_HostServiceServicer_to_server,
         host_server.HostServer(hosts, events),
-        host_server.NAME,
+        host_server.SERVICE_NAME,
         secret=host_token,
     )
     given.server.add(
         executor_service_pb2_grpc.add_ExecutorServiceServicer_to_server,
         executor_server.ExecutorServer(process, restarting, limits.plugin_call),
-        executor_server.NAME,
+        executor_server.SERVICE_NAME,
     )
     return Executor(
         board=board,

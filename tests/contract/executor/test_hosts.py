@@ -10,7 +10,7 @@ from copycat.executor.v1.executor_service_pb2 import ListPluginsRequest
 from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceStub
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.types.v1 import types_pb2
-from copycat_executor.domain.repeats import QUICK_REPEATS
+from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.secret import credentials
@@ -46,21 +46,21 @@ def only_host_has_the_task(it: worlds.World, place: int) -> bool:
 async def test_a_task_whose_hosts_die_again_and_again_is_failed_with_the_reason() -> None:
     async with world() as it:
         await it.run_task()
-        for death in range(QUICK_REPEATS + 1):
+        for death in range(MAX_QUICK_REPEATS + 1):
             await it.until(partial(has_had_states, it, death + 1))
             it.launcher.of("orders-0").die("out of memory")
         await it.status_is("FAILED", "orders", 0)
         assert "out of memory" in it.status.trace("orders", 0)
-        assert len(it.launcher.hosts) == QUICK_REPEATS + 1
+        assert len(it.launcher.hosts) == MAX_QUICK_REPEATS + 1
 
 
 async def test_hosts_that_are_dead_before_they_take_a_task_are_not_its_doing() -> None:
     async with world() as it:
         await it.run_task()
         it.launcher.takes = False
-        for death in range(2 * QUICK_REPEATS):
+        for death in range(2 * MAX_QUICK_REPEATS):
             await it.until(partial(only_host_has_the_task, it, death))
-            it.launcher.takes = death == 2 * QUICK_REPEATS - 1
+            it.launcher.takes = death == 2 * MAX_QUICK_REPEATS - 1
             it.launcher.hosts[death].die()
         await it.until(lambda: it.status.states("orders", 0) == ["RUNNING", "RUNNING"])
 

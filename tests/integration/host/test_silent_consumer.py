@@ -24,8 +24,8 @@ FENCED = {"broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "3
 def receiver(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[KafkaReceiver, EmbeddedKafka]]:
-    monkeypatch.setattr(silent_consumer, "LOOK_SECONDS", 1.0)
-    monkeypatch.setattr(silent_consumer, "PATIENCE_SECONDS", 2.0)
+    monkeypatch.setattr(silent_consumer, "CHECK_INTERVAL_SECONDS", 1.0)
+    monkeypatch.setattr(silent_consumer, "STUCK_AFTER_SECONDS", 2.0)
     with EmbeddedKafka(tmp_path, port=free_ports(1)[0]) as broker:
         # With "none" the client is sure to end where it otherwise ends only at times.
         worker = {"bootstrap.servers": broker.bootstrap, "consumer.metadata.recovery.strategy": "none"}

@@ -19,9 +19,9 @@ from copycat_executor.pipes.connector_messages import (
 )
 
 #: Author code gets this long to stop; then it is given up.
-STOP_TIMEOUT_SECONDS: Final = 5.0
+AUTHOR_STOP_TIMEOUT_SECONDS: Final = 5.0
 #: How often a start is tried whose process died meanwhile: another connector may have ended it.
-MAX_STARTS: Final = 3
+MAX_START_ATTEMPTS: Final = 3
 
 
 class ConnectorCalls:
@@ -41,14 +41,14 @@ class ConnectorCalls:
             PluginHangsError: It did not come back.
             PluginProcessGoneError: The process died under it again and again.
         """
-        for attempt in range(1, MAX_STARTS + 1):
+        for attempt in range(1, MAX_START_ATTEMPTS + 1):
             life.incarnation = next(self._incarnations)
             try:
                 call = StartConnector(life.incarnation, life.config)
                 life.plugin = await self._process.call(call, "starting the connector", self._deadline)
             except PluginProcessGoneError:
                 life.incarnation = 0
-                if attempt == MAX_STARTS:
+                if attempt == MAX_START_ATTEMPTS:
                     raise
             except PluginHangsError:
                 self.abandon(life)
@@ -94,7 +94,7 @@ class ConnectorCalls:
         incarnation = life.incarnation
         stage = f"stopping connector {life.name}"
         try:
-            await self._process.call(StopConnector(incarnation), stage, STOP_TIMEOUT_SECONDS)
+            await self._process.call(StopConnector(incarnation), stage, AUTHOR_STOP_TIMEOUT_SECONDS)
         except PluginProcessGoneError:
             pass
         except PluginHangsError:

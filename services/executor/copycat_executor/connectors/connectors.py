@@ -26,7 +26,7 @@ from copycat_executor.state.feed import Feed
 
 log = logging.getLogger(__name__)
 
-STATES = {
+STATE_OF_TARGET = {
     TargetState.STARTED: statuses.RUNNING,
     TargetState.PAUSED: statuses.PAUSED,
     TargetState.STOPPED: statuses.STOPPED,
@@ -178,7 +178,7 @@ class Connectors:
         life.reconfigure = False
 
     def _settled(self, life: ConnectorLife, target: TargetState) -> None:
-        self._report(life, STATES[target])
+        self._report(life, STATE_OF_TARGET[target])
         self._board.change_connector(
             life.name, phase=Phase.SETTLED, changing=False, publish_due=target is TargetState.STARTED
         )

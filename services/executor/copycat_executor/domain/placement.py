@@ -15,7 +15,7 @@ from copycat_connect.cluster import Instance
 from copycat_executor.domain.hosts import HostView, Isolation
 
 #: Tasks of `isolation=shared` fill a host up to here before the next one is opened.
-SHARED_HOST_TASKS = 16
+MAX_SHARED_HOST_TASKS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,9 @@ def _together(task: Instance, isolation: Isolation, hosts: Iterable[HostView]) -
             own = (h for h in hosts if h.tasks and h.only_of(task.connector) and _all(h, isolation))
             return next(own, None)
         case Isolation.SHARED:
-            shared = (h for h in hosts if h.tasks and _all(h, isolation) and len(h.tasks) < SHARED_HOST_TASKS)
+            shared = (
+                h for h in hosts if h.tasks and _all(h, isolation) and len(h.tasks) < MAX_SHARED_HOST_TASKS
+            )
             return min(shared, key=_load, default=None)
         case _:
             return None

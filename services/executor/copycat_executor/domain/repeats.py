@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-QUICK_REPEATS = 5
-#: Hosts in a row that may die before they took the task: more than an executor keeps at once.
-LOST_ORDERS = 50
-#: A task that ran this long before its host died is counted anew, seconds.
-CALM = 60.0
+#: Hosts in a row that may die under a task before it is called failed.
+MAX_QUICK_REPEATS = 5
+#: Hosts in a row that may die before they took the task: more than an executor has at once.
+MAX_LOST_ORDERS = 50
+#: A task that ran this long before its host died is counted anew.
+CALM_AFTER_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,12 @@ class Deaths:
     @property
     def hopeless(self) -> bool:
         """True when the task is not to be started again."""
-        return self.count > QUICK_REPEATS or self.lost_orders > LOST_ORDERS
+        return self.count > MAX_QUICK_REPEATS or self.lost_orders > MAX_LOST_ORDERS
 
 
 def after_death(before: Deaths | None, now: float, *, taken: bool) -> Deaths:
     """Count one more death; `taken` when the host had taken the task."""
-    if before is None or now - before.last >= CALM:
+    if before is None or now - before.last >= CALM_AFTER_SECONDS:
         before = Deaths(0, 0, now)
     if taken:
         return Deaths(before.count + 1, 0, now)

@@ -24,16 +24,17 @@ from copycat_executor.taskhost.spec import HostSpec
 
 log = logging.getLogger(__name__)
 
-#: A host beats each second; one that is silent for so long is ended by force, seconds.
-SILENCE = 15.0
-#: A launch on a busy machine takes seconds, seldom more, seconds.
-LAUNCH = 60.0
-#: How long a task waits for a slot while none is free and none is about to be, seconds.
-NO_SLOT = 30.0
-DRAIN_MS = 5000
-AGAIN = RetryPolicy(first=0.1, factor=4.0, ceiling=30.0)
-#: How long a host may take to go after that, and after it was killed, seconds.
-FORCE = 5.0
+#: A host sends a heartbeat each second; one that is silent for this long is ended by force.
+HOST_SILENCE_TIMEOUT_SECONDS = 15.0
+#: A launch on a busy machine takes seconds, seldom more.
+LAUNCH_TIMEOUT_SECONDS = 60.0
+#: A task waits this long for a slot while none is free and none is about to be.
+SLOT_WAIT_SECONDS = 30.0
+#: A host may take this long to end its tasks.
+DRAIN_TIMEOUT_MS = 5000
+LAUNCH_RETRY = RetryPolicy(first=0.1, factor=4.0, ceiling=30.0)
+#: A host may take this long to go after its drain, and after it was killed.
+KILL_WAIT_SECONDS = 5.0
 
 
 class Launcher(Protocol):
@@ -92,7 +93,7 @@ class Hosts:
         self._changed = Bell()
         self._loop = asyncio.get_running_loop()
         self._closing = False
-        self._waits = AGAIN.waits()
+        self._waits = LAUNCH_RETRY.waits()
         self._launches_from = 0.0
 
     def listen(self, residents: Residents) -> None:
@@ -111,7 +112,7 @@ class Hosts:
         host.attach(HostSession(self._loop.time()), hello.pid)
         for command in self._standing.values():
             host.send(command)
-        self._waits = AGAIN.waits()
+        self._waits = LAUNCH_RETRY.waits()
         self._changed.ring()
         return host
 
@@ -197,7 +198,7 @@ class Hosts:
             self._launcher.kill(host.host_id)
 
     async def _reserve(self, task: Instance, isolation: Isolation, alone: bool) -> Host:
-        deadline, rings = self._loop.time() + NO_SLOT, self._changed.rings
+        deadline, rings = self._loop.time() + SLOT_WAIT_SECONDS, self._changed.rings
         while True:
             chosen, granted = self._choose(task, isolation, alone)
             match chosen:
@@ -245,13 +246,14 @@ class Hosts:
         if host.ends_by is not None:
             late = now > host.ends_by
         else:
-            late = host.silent_for(now) > (LAUNCH if host.session is None else SILENCE)
+            limit = LAUNCH_TIMEOUT_SECONDS if host.session is None else HOST_SILENCE_TIMEOUT_SECONDS
+            late = host.silent_for(now) > limit
         if late:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)
 
     def _kill(self, host: Host) -> None:
-        host.ends_by = self._loop.time() + FORCE
+        host.ends_by = self._loop.time() + KILL_WAIT_SECONDS
         self._launcher.kill(host.host_id)
 
     def _end(self, host: Host) -> None:
@@ -260,8 +262,8 @@ class Hosts:
         if host.session is None:
             self._kill(host)
         else:
-            host.ends_by = self._loop.time() + DRAIN_MS / 1000 + FORCE
-            host.send(pb.AttachResponse(shutdown=pb.Shutdown(timeout_ms=DRAIN_MS)))
+            host.ends_by = self._loop.time() + DRAIN_TIMEOUT_MS / 1000 + KILL_WAIT_SECONDS
+            host.send(pb.AttachResponse(shutdown=pb.Shutdown(timeout_ms=DRAIN_TIMEOUT_MS)))
 
     def _ended_elsewhere(self, host_id: str, reason: str | None) -> None:
         if not self._loop.is_closed():

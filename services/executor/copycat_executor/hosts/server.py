@@ -14,7 +14,7 @@ from copycat_executor.domain.errors import HostRefusedError
 from copycat_executor.hosts.host import Host
 from copycat_executor.hosts.hosts import Hosts
 
-NAME = "copycat.host.v1.HostService"
+SERVICE_NAME = "copycat.host.v1.HostService"
 
 
 class HostEvents(Protocol):

@@ -16,8 +16,8 @@ from copycat_executor.kafka.brokers import check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 
 _log = logging.getLogger(__name__)
-_ANSWER: Final = 30.0
-_FORBIDDEN: Final = frozenset({
+_ANSWER_TIMEOUT_SECONDS: Final = 30.0
+_AUTHORIZATION_ERRORS: Final = frozenset({
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
 })  # fmt: skip
@@ -35,7 +35,7 @@ class KafkaTopics:
         # Not list_topics: a broker that creates topics by itself takes that for a wish.
         described = self._admin().describe_topics(TopicCollection([topic]))
         try:
-            described[topic].result(_ANSWER)
+            described[topic].result(_ANSWER_TIMEOUT_SECONDS)
         except KafkaException as error:
             if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 return False
@@ -52,7 +52,7 @@ class KafkaTopics:
             topic.name, topic.partitions, topic.replication_factor, config=dict(topic.configs)
         )
         try:
-            self._admin().create_topics([wanted])[topic.name].result(_ANSWER)
+            self._admin().create_topics([wanted])[topic.name].result(_ANSWER_TIMEOUT_SECONDS)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
@@ -95,7 +95,7 @@ def _not_created(wanted: NewTopic, error: Exception) -> str:
 
 
 def _login_of(error: Exception) -> str:
-    if isinstance(error, KafkaException) and error.args[0].code() in _FORBIDDEN:
+    if isinstance(error, KafkaException) and error.args[0].code() in _AUTHORIZATION_ERRORS:
         return ", as the principal of the worker or of admin.override.sasl.jaas.config, which may not"
     return ""
 

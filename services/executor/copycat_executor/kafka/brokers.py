@@ -10,9 +10,9 @@ from copycat_connect.errors import ConfigError
 
 from copycat_executor.kafka.client_config import ClientConfig
 
-KEY: Final = "bootstrap.servers"
+BOOTSTRAP_SERVERS: Final = "bootstrap.servers"
 LARGEST_PORT: Final = 65535
-_ADDRESS: Final = re.compile(r"(?:\w+://)?(?:\[([^\]]+)\]|([^:/\[\]]+)):(\d+)")
+_ADDRESS_PATTERN: Final = re.compile(r"(?:\w+://)?(?:\[([^\]]+)\]|([^:/\[\]]+)):(\d+)")
 
 
 def check_brokers(config: ClientConfig) -> None:
@@ -21,18 +21,20 @@ def check_brokers(config: ClientConfig) -> None:
     Raises:
         ConfigError: They do not.
     """
-    servers = config.properties.get(KEY, "")
+    servers = config.properties.get(BOOTSTRAP_SERVERS, "")
     addresses = [_address(server.strip()) for server in servers.split(",") if server.strip()]
     if not any(_resolves(host, port) for host, port in addresses):
-        message = f"No resolvable bootstrap urls given in {KEY}: {servers!r}. Correct the host names"
-        raise ConfigError(message, key=KEY)
+        message = (
+            f"No resolvable bootstrap urls given in {BOOTSTRAP_SERVERS}: {servers!r}. Correct the host names"
+        )
+        raise ConfigError(message, key=BOOTSTRAP_SERVERS)
 
 
 def _address(server: str) -> tuple[str, int]:
-    found = _ADDRESS.fullmatch(server)
+    found = _ADDRESS_PATTERN.fullmatch(server)
     if found is None or int(found[3]) > LARGEST_PORT:
-        message = f"Invalid url in {KEY}: {server}. Write host:port, for example localhost:9092"
-        raise ConfigError(message, key=KEY)
+        message = f"Invalid url in {BOOTSTRAP_SERVERS}: {server}. Write host:port, for example localhost:9092"
+        raise ConfigError(message, key=BOOTSTRAP_SERVERS)
     return found[1] or found[2], int(found[3])
 
 

@@ -18,7 +18,7 @@ from copycat_executor.kafka import client_keys, client_security
 from copycat_executor.kafka.client_keys import Rename
 
 #: Connect's own producer settings; what Java and librdkafka measure differently is chosen for throughput.
-_PRODUCER: Final = {
+_PRODUCER_DEFAULTS: Final = {
     "acks": "all",
     "max.in.flight.requests.per.connection": "1",
     "enable.idempotence": "false",
@@ -28,7 +28,7 @@ _PRODUCER: Final = {
     "max.request.size": "1048576",
     "buffer.memory": "67108864",
 }
-_CONSUMER: Final = {
+_CONSUMER_DEFAULTS: Final = {
     "auto.offset.reset": "earliest",
     "isolation.level": "read_uncommitted",
 }
@@ -51,8 +51,8 @@ _CONSUMER_NATIVE: Final = {
 }
 
 
-_LOGIN: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
-_PLAIN_ADMIN: Final = frozenset(client_keys.ADMIN) | client_security.KEYS
+_LOGIN_KEYS: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
+_ADMIN_KEYS: Final = frozenset(client_keys.ADMIN) | client_security.KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class ClientConfig:
 
 def producer_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
     """Settings of the producer that writes a source task's records, or a dead letter queue."""
-    java = _first(_PRODUCER, worker, client_id) | _under(worker, "producer.")
+    java = _first(_PRODUCER_DEFAULTS, worker, client_id) | _under(worker, "producer.")
     java |= _overrides(worker, connector, "producer.override.")
     return _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
 
 
 def consumer_config(worker: Config, connector: Config, client_id: str, group: str) -> ClientConfig:
     """Settings of a sink task's consumer; it reads in `group`, where its positions are committed."""
-    java = _first(_CONSUMER, worker, client_id) | _under(worker, "consumer.")
+    java = _first(_CONSUMER_DEFAULTS, worker, client_id) | _under(worker, "consumer.")
     java |= _overrides(worker, connector, "consumer.override.") | {"group.id": group}
     config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
     _fit_fetch_sizes(config.properties)
@@ -90,11 +90,11 @@ def admin_config(
 
     With `as_producer` it logs in as the connector's producer does, unless it has a login of its own.
     """
-    plain = {key: value.strip() for key, value in worker.items() if key in _PLAIN_ADMIN and value is not None}
+    plain = {key: value.strip() for key, value in worker.items() if key in _ADMIN_KEYS and value is not None}
     java = plain | _first({}, worker, client_id) | _under(worker, "admin.")
     if as_producer:
         overrides = _overrides(worker, connector, "producer.override.")
-        java |= {key: value for key, value in overrides.items() if key in _LOGIN}
+        java |= {key: value for key, value in overrides.items() if key in _LOGIN_KEYS}
     java |= _overrides(worker, connector, "admin.override.")
     return _translate(java, client_keys.ADMIN, {})
 

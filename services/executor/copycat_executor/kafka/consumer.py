@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 
-from copycat_executor.kafka.brokers import KEY, check_brokers
+from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.logins import LoginWatch
 from copycat_executor.kafka.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
@@ -19,13 +19,14 @@ from copycat_executor.kafka.silent_consumer import SilenceWatch
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 
 _log = logging.getLogger(__name__)
-_ANSWER: Final = 5.0
-_GATHER: Final = 0.001
+_ANSWER_TIMEOUT_SECONDS: Final = 5.0
+#: Once there are records, those that come within this time join their batch.
+_MORE_RECORDS_WAIT_SECONDS: Final = 0.001
 #: librdkafka's default of `fetch.wait.max.ms`.
-_FETCH_WAIT: Final = 500
+_DEFAULT_FETCH_WAIT_MS: Final = 500
 
-#: What does not pass by itself; all else the client tries again. The negative codes have no public name.
-_FINAL: Final = frozenset({
+#: Errors that do not pass by themselves; all else the client tries again. Negative codes have no public name.
+_FINAL_ERRORS: Final = frozenset({
     KafkaError.INVALID_MSG,
     KafkaError.INVALID_RECORD,
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
@@ -39,7 +40,7 @@ _FINAL: Final = frozenset({
 
 
 #: Brokers cannot be reached, or a partition has no leader.
-_AWAY: Final = frozenset({
+_UNREACHABLE_ERRORS: Final = frozenset({
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
     -185,  # timed out
@@ -49,7 +50,7 @@ _AWAY: Final = frozenset({
 
 
 #: The client does not know a topic or a partition: it is not there, or may not be described.
-_UNKNOWN: Final = frozenset({UNKNOWN_TOPIC, UNKNOWN_PARTITION})
+_UNKNOWN_PARTITION_ERRORS: Final = frozenset({UNKNOWN_TOPIC, UNKNOWN_PARTITION})
 
 
 class KafkaReceiver:
@@ -64,10 +65,10 @@ class KafkaReceiver:
         check_brokers(config)
         self._config = config
         self._replaced = replaced
-        self._login = LoginWatch("consumer", config.properties[KEY])
+        self._login = LoginWatch("consumer", config.properties[BOOTSTRAP_SERVERS])
         self._consumer = self._connect()
         self._silence = SilenceWatch(
-            self._connect, float(config.properties.get("fetch.wait.max.ms", _FETCH_WAIT))
+            self._connect, float(config.properties.get("fetch.wait.max.ms", _DEFAULT_FETCH_WAIT_MS))
         )
         self._assigned: list[ClientPartition] = []
         self._begin: dict[TopicPartition, int] = {}
@@ -94,10 +95,12 @@ class KafkaReceiver:
         """Ask for the beginning or the end: a position must be known to go back to it."""
         reset = self._config.properties["auto.offset.reset"]
         try:
-            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=_ANSWER)
+            low, high = self._consumer.get_watermark_offsets(
+                ClientPartition(*partition), timeout=_ANSWER_TIMEOUT_SECONDS
+            )
         except KafkaException as error:
             message = f"Cannot find where to begin in {partition.topic}-{partition.partition}"
-            if error.args[0].code() in _AWAY:
+            if error.args[0].code() in _UNREACHABLE_ERRORS:
                 self._consumer.poll(0)  # hears why
                 self._login.check()
                 raise RetriableError(message) from error
@@ -111,10 +114,11 @@ class KafkaReceiver:
 
     def _reason(self, topic: str, error: KafkaError) -> KafkaError:
         """Have the brokers say why the client does not know a topic."""
-        if error.code() not in _UNKNOWN:
+        if error.code() not in _UNKNOWN_PARTITION_ERRORS:
             return error
         try:
-            return self._consumer.list_topics(topic, timeout=_ANSWER).topics[topic].error or error
+            found = self._consumer.list_topics(topic, timeout=_ANSWER_TIMEOUT_SECONDS)
+            return found.topics[topic].error or error
         except KafkaException:
             return error
 
@@ -129,7 +133,7 @@ class KafkaReceiver:
             # consume() waits until the batch is full: wait for the first record, then take what came with it.
             messages = self._consumer.consume(1, seconds)
             if messages and most > 1:
-                messages += self._consumer.consume(most - 1, _GATHER)
+                messages += self._consumer.consume(most - 1, _MORE_RECORDS_WAIT_SECONDS)
         if any(map(Message.error, messages)):
             messages = self._without_errors(messages)
         if messages:
@@ -209,7 +213,7 @@ class KafkaReceiver:
             error = message.error()
             if error is None:
                 kept.append(message)
-            elif not error.fatal() and error.code() not in _FINAL:
+            elif not error.fatal() and error.code() not in _FINAL_ERRORS:
                 _log.warning("Reading %s is held up: %s", message.topic(), error)
             else:
                 text = f"Cannot read {self._place(message)}: {remedy_for_reading(error)}"

@@ -7,8 +7,8 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException
 from copycat_connect.errors import ConnectError
 
-#: The client's own code, without a public name.
-_REFUSED: Final = -169
+#: librdkafka's own code of a refused login, without a public name.
+_LOGIN_REFUSED_CODE: Final = -169
 
 
 class LoginWatch:
@@ -22,7 +22,7 @@ class LoginWatch:
 
     def note(self, error: KafkaError) -> None:
         """Take what the client says of its connections."""
-        if error.code() == _REFUSED:
+        if error.code() == _LOGIN_REFUSED_CODE:
             self._refusal = error
 
     def check(self) -> None:

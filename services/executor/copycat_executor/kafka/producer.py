@@ -9,7 +9,7 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from copycat_connect.data.record_metadata import RecordMetadata
 
-from copycat_executor.kafka.brokers import KEY, check_brokers
+from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.logins import LoginWatch
 from copycat_executor.kafka.refused_batches import RefusedBatches
@@ -20,10 +20,11 @@ from copycat_executor.pipeline.task.stages import DrainedError
 OnFailure = Callable[[Exception, object], None]
 
 _log = logging.getLogger(__name__)
-_ROOM: Final = 0.05
+#: While the client's queue is full, between two looks whether the task must end.
+_QUEUE_FULL_WAIT_SECONDS: Final = 0.05
 _ANY_PARTITION: Final = -1
-#: The client's own batch size, bytes.
-_BATCH: Final = 1_000_000
+#: librdkafka's default of `batch.size`.
+_DEFAULT_BATCH_BYTES: Final = 1_000_000
 
 
 class KafkaSender:
@@ -51,9 +52,9 @@ class KafkaSender:
         self._on_failure = on_failure
         self._draining = draining
         self._closed = False
-        self._login = LoginWatch("producer", config.properties[KEY])
+        self._login = LoginWatch("producer", config.properties[BOOTSTRAP_SERVERS])
         self._report_each = report_each
-        self._refused = RefusedBatches(int(config.properties.get("batch.size", _BATCH)))
+        self._refused = RefusedBatches(int(config.properties.get("batch.size", _DEFAULT_BATCH_BYTES)))
         self._producer = self._connect()
 
     def _connect(self) -> Producer:
@@ -111,7 +112,7 @@ class KafkaSender:
         while isinstance(error, BufferError):
             if self._draining():
                 raise DrainedError
-            self._poll(_ROOM)
+            self._poll(_QUEUE_FULL_WAIT_SECONDS)
             try:
                 self._produce(record, done)
             except (BufferError, KafkaException) as failure:
@@ -172,7 +173,7 @@ class KafkaSender:
     def _resend(self) -> None:
         """Write refused batches again, in smaller ones and before what was queued behind them."""
         self._producer.purge(in_flight=False)
-        while self._producer.flush(_ROOM):
+        while self._producer.flush(_QUEUE_FULL_WAIT_SECONDS):
             if self._draining() or self._closed:
                 return  # `flush` comes back to it
         again = self._refused.take()

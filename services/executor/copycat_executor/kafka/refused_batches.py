@@ -15,8 +15,8 @@ from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
 
 Refused = tuple[OutgoingRecord, Done | None]
 
-#: What Java's producer batches if nothing else is said, and then each record alone, bytes.
-_SMALLER: Final = (16_384, 1)
+#: First the default of Java's producer, then each record alone.
+_SMALLER_BATCHES_BYTES: Final = (16_384, 1)
 
 
 class RefusedBatches:
@@ -47,7 +47,7 @@ class RefusedBatches:
         return taken
 
     def _next(self) -> int | None:
-        return next((size for size in _SMALLER if size < self.batch_size), None)
+        return next((size for size in _SMALLER_BATCHES_BYTES if size < self.batch_size), None)
 
 
 def _size(record: OutgoingRecord) -> int:

@@ -11,21 +11,22 @@ from copycat_connect.errors import ConnectError
 
 #: The client's own words, without public names: it never saw the topic, or saw it or its partition go, the
 #: last while records waited for that very partition.
+#: librdkafka's own codes, without public names.
 UNKNOWN_TOPIC: Final = -188
 UNKNOWN_PARTITION: Final = -190
 REMOVED_PARTITION: Final = -197
 
-_CREATE: Final = (
+_HOW_TO_CREATE: Final = (
     f"Create it, or set {creation_key(DEFAULT_GROUP, PARTITIONS)} "
     f"and {creation_key(DEFAULT_GROUP, REPLICATION_FACTOR)}"
 )
-_MISSING: Final = f"it does not exist and nobody creates it. {_CREATE}"
-_GONE: Final = f"it was deleted, or has no such partition. {_CREATE}"
+_MISSING_TOPIC: Final = f"it does not exist and nobody creates it. {_HOW_TO_CREATE}"
+_DELETED_TOPIC: Final = f"it was deleted, or has no such partition. {_HOW_TO_CREATE}"
 _REMEDIES: Final[Mapping[int, str]] = {
-    KafkaError.UNKNOWN_TOPIC_OR_PART: _MISSING,
-    UNKNOWN_TOPIC: _MISSING,
-    UNKNOWN_PARTITION: _GONE,
-    REMOVED_PARTITION: _GONE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART: _MISSING_TOPIC,
+    UNKNOWN_TOPIC: _MISSING_TOPIC,
+    UNKNOWN_PARTITION: _DELETED_TOPIC,
+    REMOVED_PARTITION: _DELETED_TOPIC,
     KafkaError.TOPIC_AUTHORIZATION_FAILED: (
         "the producer may not write to it. Allow its principal to, or give another one in "
         "producer.override.sasl.jaas.config"
@@ -35,7 +36,7 @@ _REMEDIES: Final[Mapping[int, str]] = {
         "a record is too large. Raise producer.override.max.request.size, and max.message.bytes of the topic"
     ),
 }
-_READING: Final[Mapping[int, str]] = {
+_READING_REMEDIES: Final[Mapping[int, str]] = {
     KafkaError.UNKNOWN_TOPIC_OR_PART: "it does not exist. Create it, or take it out of topics",
     KafkaError.TOPIC_AUTHORIZATION_FAILED: (
         "the consumer may not read it. Allow its principal to, or give another one in "
@@ -58,4 +59,4 @@ def not_written(topic: str | None, error: KafkaError) -> ConnectError:
 
 def remedy_for_reading(error: KafkaError) -> str:
     """Say why a partition cannot be read and what to do."""
-    return f"{_READING.get(error.code(), 'the cause says why')}, and restart the task"
+    return f"{_READING_REMEDIES.get(error.code(), 'the cause says why')}, and restart the task"

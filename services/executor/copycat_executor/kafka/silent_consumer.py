@@ -19,13 +19,13 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 _log = logging.getLogger(__name__)
 
-#: Between two looks at a silent consumer: one small question to one broker.
-LOOK_SECONDS: Final = 10.0
-#: How long a consumer may look stuck, besides the longest wait of its fetches: longer than a healthy
+#: Between two checks of a silent consumer, each one small question to one broker.
+CHECK_INTERVAL_SECONDS: Final = 10.0
+#: A consumer may look stuck this long, besides the longest wait of its fetches: longer than a healthy
 #: client needs to connect again, shorter than people wait before they look for the fault themselves.
-PATIENCE_SECONDS: Final = 15.0
-#: For an answer within a look. The thread of the task waits for it, but there was nothing to read.
-_ANSWER_SECONDS: Final = 2.0
+STUCK_AFTER_SECONDS: Final = 15.0
+#: For the broker's answer to a check. The thread of the task waits for it, but there was nothing to read.
+_ANSWER_TIMEOUT_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class SilenceWatch:
     def __init__(self, connect: Callable[[], Consumer], fetch_wait_ms: float) -> None:
         """`connect` makes another consumer; `fetch_wait_ms` is how long a fetch may wait for records."""
         self._connect = connect
-        self._doubts = Doubts(PATIENCE_SECONDS + fetch_wait_ms / 1000)
+        self._doubts = Doubts(STUCK_AFTER_SECONDS + fetch_wait_ms / 1000)
         #: Asks in the stead of a client that gets no answer.
         self._probe: Consumer | None = None
         self._next: float | None = None
@@ -115,7 +115,7 @@ class SilenceWatch:
         """
         now = time.monotonic()
         if self._next is None:
-            self._next = now + LOOK_SECONDS
+            self._next = now + CHECK_INTERVAL_SECONDS
         if now < self._next:
             return None
         partitions = reading()
@@ -126,7 +126,7 @@ class SilenceWatch:
             self._turn += 1
         partition = partitions[self._turn % len(partitions)]
         another = self._examine(consumer, partition)
-        self._next = time.monotonic() + LOOK_SECONDS
+        self._next = time.monotonic() + CHECK_INTERVAL_SECONDS
         if another is not None:
             self.heard()
         return another
@@ -165,7 +165,7 @@ class SilenceWatch:
 
 def _ask_end(consumer: Consumer, partition: ClientPartition) -> int | None:
     try:
-        answer = consumer.get_watermark_offsets(partition, timeout=_ANSWER_SECONDS)
+        answer = consumer.get_watermark_offsets(partition, timeout=_ANSWER_TIMEOUT_SECONDS)
     except KafkaException:
         return None
     return None if answer is None else int(answer[1])

@@ -10,8 +10,8 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_telemetry.metrics.registry import Value
 from copycat_telemetry.metrics.sampled import Sampled, Windows
 
-COMMITTED: Final = "offset-commit-time-ms"
-NOT_COMMITTED: Final = "offset-commit-failure"
+COMMIT_TIME: Final = "offset-commit-time-ms"
+COMMIT_FAILURE: Final = "offset-commit-failure"
 
 #: Metric to measure and statistic.
 Statistics = Mapping[str, tuple[str, str]]

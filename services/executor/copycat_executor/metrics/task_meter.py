@@ -58,10 +58,10 @@ class TaskMeter:
             "running-ratio": times.share("running", now),
             "pause-ratio": times.share("paused", now),
             "offset-commit-success-percentage": measured.share(
-                now, statistics.COMMITTED, statistics.NOT_COMMITTED
+                now, statistics.COMMIT_TIME, statistics.COMMIT_FAILURE
             ),
             "offset-commit-failure-percentage": measured.share(
-                now, statistics.NOT_COMMITTED, statistics.COMMITTED
+                now, statistics.COMMIT_FAILURE, statistics.COMMIT_TIME
             ),
         }
 

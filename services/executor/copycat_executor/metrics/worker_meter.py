@@ -18,7 +18,7 @@ from copycat_executor.metrics.states import FAILED, StateTimes, state_name
 from copycat_executor.metrics.task_meter import TaskMeter
 from copycat_executor.state.board import Board
 
-CLASS = "connector.class"
+CONNECTOR_CLASS = "connector.class"
 TASK_STATES = ("running", "paused", "failed", "unassigned", "destroyed", "restarting")
 
 
@@ -89,7 +89,7 @@ class WorkerMeter:
         plugin = self._plugins.get(name)
         values: dict[str, Value] = {"status": times.state}
         if plugin is None:
-            values["connector-class"] = self._board.connectors[name].config.get(CLASS) or ""
+            values["connector-class"] = self._board.connectors[name].config.get(CONNECTOR_CLASS) or ""
         else:
             values["connector-class"] = plugin.class_name
             values["connector-type"] = plugin.kind

@@ -10,7 +10,7 @@ from copycat_telemetry.changes import log_change
 
 log = logging.getLogger(__name__)
 
-WORDS = {
+STATE_PHRASES = {
     types_pb2.STATE_RUNNING: "is running",
     types_pb2.STATE_PAUSED: "is paused",
     types_pb2.STATE_STOPPED: "is stopped",
@@ -28,7 +28,7 @@ def log_state(
     failed = state == types_pb2.STATE_FAILED
     log_change(
         log,
-        f"{kind} {WORDS.get(state, 'is in an unknown state')}",
+        f"{kind} {STATE_PHRASES.get(state, 'is in an unknown state')}",
         logging.ERROR if failed else logging.INFO,
         connector=instance.connector,
         task=instance.task,

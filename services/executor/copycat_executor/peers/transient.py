@@ -5,9 +5,9 @@ from __future__ import annotations
 from copycat_connect.errors import CopycatError, UnavailableError
 from copycat_rpc.errors import code_of
 
-PASSING = frozenset({"UNAVAILABLE", "UNKNOWN", "DEADLINE_EXCEEDED"})
+TRANSIENT_CODES = frozenset({"UNAVAILABLE", "UNKNOWN", "DEADLINE_EXCEEDED"})
 
 
 def is_transient(error: CopycatError) -> bool:
     """Tell whether the same call may succeed later; an unknown outcome counts, our calls may repeat."""
-    return isinstance(error, UnavailableError) or code_of(error).grpc in PASSING
+    return isinstance(error, UnavailableError) or code_of(error).grpc in TRANSIENT_CODES

@@ -15,7 +15,8 @@ LOCAL = {
     # Other users of this machine reach the driver's ports, too; Spark makes the secret by itself.
     "spark.authenticate": "true",
 }
-KEPT = "20"
+#: Jobs, stages, tasks and queries the driver remembers.
+RETAINED_IN_UI = "20"
 DEFAULTS = {
     "spark.app.name": "copycat",
     "spark.driver.memory": "128m",
@@ -23,10 +24,10 @@ DEFAULTS = {
     "spark.testing.reservedMemory": "16777216",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.ui.retainedJobs": KEPT,
-    "spark.ui.retainedStages": KEPT,
-    "spark.ui.retainedTasks": KEPT,
-    "spark.sql.ui.retainedExecutions": KEPT,
+    "spark.ui.retainedJobs": RETAINED_IN_UI,
+    "spark.ui.retainedStages": RETAINED_IN_UI,
+    "spark.ui.retainedTasks": RETAINED_IN_UI,
+    "spark.sql.ui.retainedExecutions": RETAINED_IN_UI,
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Only the query engine has plans, for a batch at a time: they are interpreted, not compiled.

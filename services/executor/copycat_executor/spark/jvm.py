@@ -14,9 +14,9 @@ from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.spark.command import spark_home
 from copycat_executor.spark.scratch import ScratchFolder
 
-START_SECONDS = 120.0
-STOP_SECONDS = 10.0
-POLL_SECONDS = 0.02
+START_TIMEOUT_SECONDS = 120.0
+STOP_TIMEOUT_SECONDS = 10.0
+POLL_INTERVAL_SECONDS = 0.02
 
 
 class SparkJvm:
@@ -70,7 +70,7 @@ class SparkJvm:
 
         threading.Thread(target=watch, name="spark-jvm-watch", daemon=True).start()
 
-    def stop(self, seconds: float = STOP_SECONDS) -> None:
+    def stop(self, seconds: float = STOP_TIMEOUT_SECONDS) -> None:
         """End it, by force when that takes longer than `seconds`."""
         if self._process.stdin is not None:
             self._process.stdin.close()
@@ -82,7 +82,7 @@ class SparkJvm:
         self._scratch.remove()
 
     def _connection(self, file: Path) -> tuple[int, str]:
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
         while not file.is_file():
             code = self._process.poll()
             if code is not None:
@@ -90,8 +90,8 @@ class SparkJvm:
                 raise SparkLostError(message)
             if time.monotonic() > deadline:
                 self._process.kill()
-                raise SparkLostError(f"Spark's JVM was not up after {START_SECONDS:.0f} s")
-            time.sleep(POLL_SECONDS)
+                raise SparkLostError(f"Spark's JVM was not up after {START_TIMEOUT_SECONDS:.0f} s")
+            time.sleep(POLL_INTERVAL_SECONDS)
         content = file.read_bytes()
         port, length = struct.unpack(">ii", content[:8])
         return port, content[8 : 8 + length].decode()

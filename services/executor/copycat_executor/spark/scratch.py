@@ -15,11 +15,12 @@ import time
 from pathlib import Path
 from typing import Final
 
-PREFIX: Final = "copycat-spark-"
-LOCK: Final = "lock"
+FOLDER_PREFIX: Final = "copycat-spark-"
+LOCK_FILE: Final = "lock"
 #: A folder without a lock is about to get one, unless it is older than this.
 LOCKED_WITHIN_SECONDS: Final = 60.0
-ATTEMPTS: Final = 5
+#: A folder may be removed by another process just before it is locked.
+MAX_ATTEMPTS: Final = 5
 
 
 class ScratchFolder:
@@ -34,8 +35,8 @@ class ScratchFolder:
         self._removing, self._removed = threading.Lock(), False
         parent = Path(tempfile.gettempdir())
         remove_abandoned(parent)
-        for _ in range(ATTEMPTS):
-            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        for _ in range(MAX_ATTEMPTS):
+            self.path = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=parent))
             lock = _take_lock(self.path, os.O_CREAT)
             if lock is not None:
                 self._lock = lock
@@ -54,12 +55,12 @@ class ScratchFolder:
 
 def remove_abandoned(parent: Path) -> None:
     """Remove our user's scratch folders whose owners are gone: the system freed their locks."""
-    for folder in parent.glob(f"{PREFIX}*"):
+    for folder in parent.glob(f"{FOLDER_PREFIX}*"):
         try:
             found = folder.lstat()
             if found.st_uid != os.getuid() or folder.is_symlink() or not folder.is_dir():
                 continue
-            if not (folder / LOCK).exists():
+            if not (folder / LOCK_FILE).exists():
                 if time.time() - found.st_mtime > LOCKED_WITHIN_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
                 continue
@@ -73,7 +74,7 @@ def remove_abandoned(parent: Path) -> None:
 
 def _take_lock(folder: Path, flags: int = 0) -> int | None:
     """Return the descriptor of the folder's lock; None when another process holds it."""
-    descriptor = os.open(folder / LOCK, os.O_RDWR | flags, 0o600)
+    descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | flags, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

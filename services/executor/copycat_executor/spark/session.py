@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from copycat_executor.spark.archive import use_options
 from copycat_executor.spark.command import Java, command_line
 from copycat_executor.spark.conf import python_of_hosts, session_conf
-from copycat_executor.spark.jvm import STOP_SECONDS, SparkJvm
+from copycat_executor.spark.jvm import STOP_TIMEOUT_SECONDS, SparkJvm
 from copycat_executor.spark.scratch import ScratchFolder
 
 
@@ -30,7 +30,7 @@ class Spark:
         """The session for DataFrames, made when it is first asked for: hosts need none."""
         return SparkSession(self.context)
 
-    def stop(self, seconds: float = STOP_SECONDS) -> None:
+    def stop(self, seconds: float = STOP_TIMEOUT_SECONDS) -> None:
         """End all jobs, hosts among them, and the JVM; it by force when it takes longer than `seconds`."""
         try:
             self.context.stop()

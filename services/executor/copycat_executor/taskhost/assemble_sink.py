@@ -34,8 +34,8 @@ from copycat_executor.taskhost.order import TaskOrder
 from copycat_executor.taskhost.surroundings import Surroundings
 
 _log = logging.getLogger(__name__)
-_MAX_RECORDS: Final = 2000
-_KINDS: Final = ("NoTimestampType", "CreateTime", "LogAppendTime")
+_DEFAULT_MAX_POLL_RECORDS: Final = 2000
+_TIMESTAMP_TYPE_NAMES: Final = ("NoTimestampType", "CreateTime", "LogAppendTime")
 
 
 def sink_run(
@@ -80,7 +80,7 @@ def sink_run(
         topics=topics,
         link=link,
         control=control,
-        max_records=int(config.java.get("max.poll.records", _MAX_RECORDS)),
+        max_records=int(config.java.get("max.poll.records", _DEFAULT_MAX_POLL_RECORDS)),
         dead_letters=letters,
         errant=ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
         closers=(decoder.close, receiver.close, close_letters),
@@ -112,6 +112,6 @@ def _log_reporters(order: TaskOrder, policy: ErrorPolicy, measures: Measures) ->
 def _describe(original: object) -> str:
     message = cast("KafkaMessage", original)
     kind, stamp = message.timestamp()
-    when = f", timestamp={stamp}, timestampType={_KINDS[kind]}" if kind else ""
+    when = f", timestamp={stamp}, timestampType={_TIMESTAMP_TYPE_NAMES[kind]}" if kind else ""
     place = f"topic='{message.topic()}', partition={message.partition()}, offset={message.offset()}"
     return f", where consumed record is {{{place}{when}}}"

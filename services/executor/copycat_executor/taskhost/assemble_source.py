@@ -39,7 +39,7 @@ from copycat_executor.taskhost.order import TaskOrder
 from copycat_executor.taskhost.surroundings import Surroundings
 
 #: Letters of records that have no bytes yet: with their schemas, whatever converter failed.
-_LETTERS: Final = "org.apache.kafka.connect.json.JsonConverter"
+_LETTER_CONVERTER: Final = "org.apache.kafka.connect.json.JsonConverter"
 
 
 def source_run(
@@ -127,7 +127,7 @@ def _creator(order: TaskOrder) -> GroupTopicCreator | None:
 
 
 def _letters(surroundings: Surroundings) -> SourceLetters:
-    spec = surroundings.plugins.find(_LETTERS, (PluginKind.CONVERTER,))
+    spec = surroundings.plugins.find(_LETTER_CONVERTER, (PluginKind.CONVERTER,))
     converter: Converter = spec.factory()
     converter.configure({"schemas.enable": "true", "converter.type": "value"}, is_key=False)
     return SourceLetters(lambda topic, schema, value: converter.from_connect(topic, None, schema, value))

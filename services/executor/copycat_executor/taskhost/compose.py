@@ -24,8 +24,9 @@ from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.tolerate import Tolerance
 
-_HEADER_DEFAULT: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
-_SUFFIX_KEYS: Final = frozenset({"type", "predicate", "negate"})
+_DEFAULT_HEADER_CONVERTER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+#: Keys of a transformation or predicate that the chain reads; the plugin does not get them.
+_KEYS_OF_THE_CHAIN: Final = frozenset({"type", "predicate", "negate"})
 
 
 def build_converters(worker: Config, connector: Config, plugins: Plugins) -> Converters:
@@ -57,7 +58,7 @@ def find_converter(
     """
     level = connector if connector.get(name) else worker
     if name == names.HEADER_CONVERTER:
-        class_name, kind = level.get(name) or _HEADER_DEFAULT, PluginKind.HEADER_CONVERTER
+        class_name, kind = level.get(name) or _DEFAULT_HEADER_CONVERTER, PluginKind.HEADER_CONVERTER
     else:
         class_name, kind = required(level, name), PluginKind.CONVERTER
     return level, plugins.find(class_name.strip(), (kind,))
@@ -114,7 +115,7 @@ def required(config: Config, name: str) -> str:
 
 
 def _own(config: Config, prefix: str) -> dict[str, str | None]:
-    return {key: value for key, value in _under(config, prefix).items() if key not in _SUFFIX_KEYS}
+    return {key: value for key, value in _under(config, prefix).items() if key not in _KEYS_OF_THE_CHAIN}
 
 
 def _under(config: Config, prefix: str) -> dict[str, str | None]:

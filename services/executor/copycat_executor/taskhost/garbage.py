@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-_SELDOM: Final = 1.0
+#: Between two collections.
+_MIN_INTERVAL_SECONDS: Final = 1.0
 
 
 class Garbage:
@@ -30,7 +31,7 @@ class Garbage:
 
     def collect(self) -> None:
         """Collect now, unless that was done a moment ago or another task does it."""
-        if self._clock() - self._last < _SELDOM or not self._lock.acquire(blocking=False):
+        if self._clock() - self._last < _MIN_INTERVAL_SECONDS or not self._lock.acquire(blocking=False):
             return
         try:
             gc.collect()

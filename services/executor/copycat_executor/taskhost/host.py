@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 
 TaskKey = tuple[str, int, int, int]
 
-#: How long tasks may take to notice that the executor is gone.
-_LOST: Final = 3.0
+#: Once the executor is gone, tasks that take longer to end are abandoned.
+_EXECUTOR_LOSS_TIMEOUT_SECONDS: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class Host:
         tasks = self._all()
         for task in tasks:
             task.stop(Ending.DROP)
-        until = self._surroundings.clock() + _LOST
+        until = self._surroundings.clock() + _EXECUTOR_LOSS_TIMEOUT_SECONDS
         hanging = [task for task in tasks if not task.join(until - self._surroundings.clock())]
-        self._abandon(hanging, _LOST)
+        self._abandon(hanging, _EXECUTOR_LOSS_TIMEOUT_SECONDS)
 
     def _answer(self, command: pb.AttachResponse) -> None:
         if command.HasField("offsets_found"):

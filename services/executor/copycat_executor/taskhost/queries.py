@@ -10,9 +10,9 @@ from copycat_connect.errors import ConfigError, ConnectError, CopycatError, Data
 
 from copycat_executor.pipeline.task.answers import Answers
 
-#: The engine may have to start first, and others may be before us; the executor ends what takes too long.
-_ANSWER: Final = 300.0
-_ERRORS: Final = {error.code.name: error for error in (ConfigError, DataError, RetriableError)}
+#: The engine may have to start first, and other queries may be first; the executor ends what takes too long.
+_ANSWER_TIMEOUT_SECONDS: Final = 300.0
+_ERRORS_BY_CODE: Final = {error.code.name: error for error in (ConfigError, DataError, RetriableError)}
 
 
 class HostQueries:
@@ -20,7 +20,7 @@ class HostQueries:
 
     def __init__(self, send: Callable[[pb.AttachRequest], None]) -> None:
         self._send = send
-        self._answers: Answers[pb.QueryAnswered] = Answers("The query engine", _ANSWER)
+        self._answers: Answers[pb.QueryAnswered] = Answers("The query engine", _ANSWER_TIMEOUT_SECONDS)
 
     def prepare(self, sql: str, columns: str) -> str:
         """Check a query; returns the schema of its rows."""
@@ -34,7 +34,7 @@ class HostQueries:
         """Hand over an answer; one that nobody waits for is dropped."""
         found: pb.QueryAnswered | CopycatError = answered
         if answered.error:
-            found = _ERRORS.get(answered.error_code, ConnectError)(answered.error)
+            found = _ERRORS_BY_CODE.get(answered.error_code, ConnectError)(answered.error)
         self._answers.answer(answered.sequence, found)
 
     def abandon(self) -> None:

@@ -10,7 +10,8 @@ from copycat_connect.errors import RetriableError
 
 from copycat_executor.pipeline.task.answers import Answers
 
-_ANSWER: Final = 60.0
+#: The offset service may be away for a moment; then the task asks again.
+_ANSWER_TIMEOUT_SECONDS: Final = 60.0
 
 
 class Questions:
@@ -18,7 +19,7 @@ class Questions:
 
     def __init__(self, send: Callable[[pb.AttachRequest], None]) -> None:
         self._send = send
-        self._answers: Answers[list[bytes | None]] = Answers("The offset service", _ANSWER)
+        self._answers: Answers[list[bytes | None]] = Answers("The offset service", _ANSWER_TIMEOUT_SECONDS)
 
     def ask(self, ref: pb.TaskRef, partitions: Sequence[bytes]) -> list[bytes | None]:
         """Ask and wait.

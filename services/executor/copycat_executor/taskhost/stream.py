@@ -15,11 +15,11 @@ from copycat_rpc.secret import credentials
 
 from copycat_executor.taskhost.spec import HostSpec
 
-_CONNECT: Final = 20.0
-_BEAT: Final = 1.0
+_CONNECT_TIMEOUT_SECONDS: Final = 20.0
+_HEARTBEAT_INTERVAL_SECONDS: Final = 1.0
 
 #: A silent network must not leave a host working for nobody.
-_OPTIONS: Final = (
+_CHANNEL_OPTIONS: Final = (
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),
@@ -36,7 +36,7 @@ class ControlStream:
         self._spec = spec
         self._clock = clock
         self._outgoing: queue.SimpleQueue[pb.AttachRequest | None] = queue.SimpleQueue()
-        self._channel = grpc.insecure_channel(spec.executor_address, options=_OPTIONS)
+        self._channel = grpc.insecure_channel(spec.executor_address, options=_CHANNEL_OPTIONS)
         self._ended = threading.Event()
 
     def send(self, event: pb.AttachRequest) -> None:
@@ -49,7 +49,7 @@ class ControlStream:
         Raises:
             grpc.RpcError: The executor is gone, or refuses the host.
         """
-        grpc.channel_ready_future(self._channel).result(timeout=_CONNECT)
+        grpc.channel_ready_future(self._channel).result(timeout=_CONNECT_TIMEOUT_SECONDS)
         yield from rpc.HostServiceStub(self._channel).Attach(
             self._events(), metadata=credentials(self._spec.token)
         )
@@ -66,12 +66,12 @@ class ControlStream:
     def _events(self) -> Iterator[pb.AttachRequest]:
         hello = pb.Hello(host_id=self._spec.host_id, pid=os.getpid())
         yield pb.AttachRequest(hello=hello)
-        beat_at = self._clock() + _BEAT
+        beat_at = self._clock() + _HEARTBEAT_INTERVAL_SECONDS
         while True:
             try:
                 event = self._outgoing.get(timeout=max(0.0, beat_at - self._clock()))
             except queue.Empty:
-                beat_at = self._clock() + _BEAT
+                beat_at = self._clock() + _HEARTBEAT_INTERVAL_SECONDS
                 event = pb.AttachRequest(heartbeat=pb.Heartbeat())
             if event is None:
                 return

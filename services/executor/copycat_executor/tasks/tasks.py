@@ -29,8 +29,8 @@ from copycat_executor.state.feed import Feed
 from copycat_executor.tasks.lives import TaskLife, TaskLives
 from copycat_executor.tasks.suspects import Suspects
 
-#: What the way there and back may add to a drain, seconds.
-MARGIN = 1.5
+#: The way to the host and back may add this to a drain.
+DRAIN_MARGIN_SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Tasks:
         timeout_ms = int(self._budgets.drain * 1000)
         life.host.send(pb.AttachResponse(stop_task=pb.StopTask(task=life.ref, timeout_ms=timeout_ms)))
         try:
-            async with asyncio.timeout(self._budgets.drain + MARGIN):
+            async with asyncio.timeout(self._budgets.drain + DRAIN_MARGIN_SECONDS):
                 await life.ended.wait()
         except TimeoutError:
             life.hung = True

@@ -21,8 +21,8 @@ from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
 from copycat_executor.tasks.tasks import Tasks
 
-#: Seconds in which changes count as one: a decision looks at everything, and a change seldom comes alone.
-TOGETHER: Final = 0.02
+#: Changes within this time count as one: a decision looks at everything, and a change seldom comes alone.
+CHANGE_GATHERING_SECONDS: Final = 0.02
 
 
 class Conductor:
@@ -39,7 +39,7 @@ class Conductor:
         rings = -1
         while True:
             await self._board.bell.heard(rings)
-            await asyncio.sleep(TOGETHER)
+            await asyncio.sleep(CHANGE_GATHERING_SECONDS)
             rings = self._board.bell.rings
             desired = self._feed.desired()
             if desired is not None:

@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.connectors.calls import STOP_TIMEOUT_SECONDS
+from copycat_executor.connectors.calls import AUTHOR_STOP_TIMEOUT_SECONDS
 from copycat_executor.hosts.hosts import Hosts
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.statuses import Statuses
@@ -15,7 +15,7 @@ from copycat_executor.outbox.topics import ActiveTopics
 from copycat_executor.peers.services import Services
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
-from copycat_executor.tasks.tasks import MARGIN, Budgets
+from copycat_executor.tasks.tasks import DRAIN_MARGIN_SECONDS, Budgets
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.membership import Membership
 from copycat_executor.worker.watches import ConfigWatch, follow_assignments
@@ -23,8 +23,8 @@ from copycat_executor.worker.watches import ConfigWatch, follow_assignments
 log = logging.getLogger(__name__)
 
 UPKEEP_INTERVAL_SECONDS = 1.0
-#: How long the end waits for what is still to be sent to other services, seconds.
-LAST_REPORTS_SECONDS = 5.0
+#: The end waits this long for what is still to be sent to other services.
+LAST_REPORTS_TIMEOUT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,15 @@ class Executor:
         self.membership.leave()
         self.feed.drain()
         try:
-            async with asyncio.timeout(
-                max(budgets.drain + MARGIN + budgets.commit, STOP_TIMEOUT_SECONDS) + MARGIN
-            ):
+            ends = max(budgets.drain + DRAIN_MARGIN_SECONDS + budgets.commit, AUTHOR_STOP_TIMEOUT_SECONDS)
+            async with asyncio.timeout(ends + DRAIN_MARGIN_SECONDS):
                 await self.board.until(lambda: not self.board.held())
         except TimeoutError:
             left = ", ".join(str(instance) for instance in self.board.held())
             log.warning("left without a full drain of: %s", left)
-        if not await self.statuses.flushed(LAST_REPORTS_SECONDS):
+        if not await self.statuses.flushed(LAST_REPORTS_TIMEOUT_SECONDS):
             log.warning("the status service was not told of every last status")
-        await self.hosts.close(LAST_REPORTS_SECONDS)
+        await self.hosts.close(LAST_REPORTS_TIMEOUT_SECONDS)
 
     async def _keep_up_hosts(self) -> None:
         while True:

@@ -17,11 +17,12 @@ from copycat_executor.state.board import Board
 
 log = logging.getLogger(__name__)
 
-BEAT = 1.0
-#: Every beat is answered at once. A scheduler that is silent for so long after one hangs: nothing on the
-#: connection tells in time, and its standby gives workers one lease to join.
-SILENCE = 2 * BEAT
-AGAIN = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
+HEARTBEAT_INTERVAL_SECONDS = 1.0
+#: Every heartbeat is answered at once: a scheduler that is silent for this long hangs. The connection itself
+#: shows that too late, and the standby gives workers one lease to join.
+SCHEDULER_SILENCE_TIMEOUT_SECONDS = 2 * HEARTBEAT_INTERVAL_SECONDS
+JOIN_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
+#: So many failures in a row are not worth a line in the log: a scheduler may hand over to its standby.
 SILENT_FAILURES = 15
 
 
@@ -42,13 +43,15 @@ class Membership:
 
     async def run(self) -> None:
         """Beat until cancelled, joining again whenever the stream is lost."""
-        loop, waits, failures = asyncio.get_running_loop(), AGAIN.waits(), 0
+        loop, waits, failures = asyncio.get_running_loop(), JOIN_RETRY.waits(), 0
         while True:
             try:
-                async with asyncio.timeout(SILENCE) as silence:
+                async with asyncio.timeout(SCHEDULER_SILENCE_TIMEOUT_SECONDS) as silence:
                     async for _ in self._services.scheduler.Join(self._beats()):
-                        silence.reschedule(loop.time() + BEAT + SILENCE)
-                        waits, failures = AGAIN.waits(), 0
+                        silence.reschedule(
+                            loop.time() + HEARTBEAT_INTERVAL_SECONDS + SCHEDULER_SILENCE_TIMEOUT_SECONDS
+                        )
+                        waits, failures = JOIN_RETRY.waits(), 0
                         self.joined.set()
             except (CopycatError, TimeoutError) as error:
                 failures += 1
@@ -62,7 +65,7 @@ class Membership:
             held, leaving = self._board.held(), self._leaving
             yield self._beat(held, leaving)
             try:
-                async with asyncio.timeout(BEAT):
+                async with asyncio.timeout(HEARTBEAT_INTERVAL_SECONDS):
                     while (self._board.held(), self._leaving) == (held, leaving):
                         rings = await self._board.bell.heard(rings)
             except TimeoutError:

@@ -17,8 +17,8 @@ from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
 from copycat_executor.tasks.suspects import Suspects
 
-#: A caller without a deadline of its own waits no longer than this, seconds.
-LONGEST = 600.0
+#: For callers without a deadline of their own.
+MAX_WAIT_SECONDS = 600.0
 
 
 class Restarting:
@@ -77,7 +77,7 @@ class Restarting:
     async def _until(self, back: Callable[[], bool], instance: Instance) -> None:
         """Wait until an instance is back, unless it is taken away from this worker meanwhile."""
         try:
-            async with asyncio.timeout(LONGEST):
+            async with asyncio.timeout(MAX_WAIT_SECONDS):
                 await self._board.until(lambda: back() or not self._wanted(instance))
         except TimeoutError:
             raise RestartFailedError(instance) from None

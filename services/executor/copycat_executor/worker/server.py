@@ -22,10 +22,10 @@ from copycat_executor.pipes.connector_messages import (
 )
 from copycat_executor.worker.restarting import Restarting
 
-NAME = "copycat.executor.v1.ExecutorService"
-#: Of the time the caller gives, author code gets this share: the rest is for the answer that says what hangs.
-SHARE = 0.9
-WAITING = "waiting for a new thread to become available for connector validation"
+SERVICE_NAME = "copycat.executor.v1.ExecutorService"
+#: Author code gets this share of the caller's time; the rest is for the answer that says what hangs.
+AUTHOR_CODE_TIME_SHARE = 0.9
+VALIDATION_STAGE = "waiting for a new thread to become available for connector validation"
 
 
 class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
@@ -57,7 +57,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     ) -> pb.ValidateConnectorResponse:
         """Validate a connector's configuration."""
         call = ValidateConfig(config_from_proto(request.config))
-        found = await self._process.call(call, WAITING, self._patience(context))
+        found = await self._process.call(call, VALIDATION_STAGE, self._patience(context))
         return plugin_messages.validation(found)
 
     async def RestartConnector(
@@ -87,7 +87,9 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     def _patience(self, context: Any) -> float:
         """Return how long author code may take to answer this caller, seconds."""
         remaining: float | None = context.time_remaining()
-        return self._deadline if remaining is None else min(self._deadline, SHARE * remaining)
+        return (
+            self._deadline if remaining is None else min(self._deadline, AUTHOR_CODE_TIME_SHARE * remaining)
+        )
 
 
 def _source(offset: types_pb2.SourceOffset) -> SourceOffset:

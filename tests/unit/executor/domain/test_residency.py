@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from copycat_connect.cluster import Instance
 from copycat_executor.domain.hosts import HostView, Isolation
-from copycat_executor.domain.repeats import CALM, LOST_ORDERS, QUICK_REPEATS, Deaths, after_death
+from copycat_executor.domain.repeats import (
+    CALM_AFTER_SECONDS,
+    MAX_LOST_ORDERS,
+    MAX_QUICK_REPEATS,
+    Deaths,
+    after_death,
+)
 from copycat_executor.domain.residency import ResidencyRules, Upkeep, upkeep
 
 RULES = ResidencyRules(slots=4, lifetime=1800.0, linger=5.0, spares=1)
@@ -49,7 +55,7 @@ def test_an_old_fresh_host_is_replaced() -> None:
 
 def test_a_task_whose_hosts_keep_dying_becomes_hopeless() -> None:
     deaths: Deaths | None = None
-    for death in range(QUICK_REPEATS):
+    for death in range(MAX_QUICK_REPEATS):
         deaths = after_death(deaths, float(death), taken=True)
         assert not deaths.hopeless
     assert after_death(deaths, 10.0, taken=True).hopeless
@@ -57,12 +63,12 @@ def test_a_task_whose_hosts_keep_dying_becomes_hopeless() -> None:
 
 def test_hosts_that_died_before_they_took_the_task_are_counted_apart_and_bounded() -> None:
     deaths = after_death(None, 0.0, taken=True)
-    for _ in range(LOST_ORDERS):
+    for _ in range(MAX_LOST_ORDERS):
         deaths = after_death(deaths, 0.0, taken=False)
-    assert deaths == Deaths(1, LOST_ORDERS, 0.0)
+    assert deaths == Deaths(1, MAX_LOST_ORDERS, 0.0)
     assert not deaths.hopeless
     assert after_death(deaths, 0.0, taken=False).hopeless
 
 
 def test_a_death_after_a_calm_time_counts_anew() -> None:
-    assert after_death(Deaths(3, 9, 0.0), CALM, taken=True) == Deaths(1, 0, CALM)
+    assert after_death(Deaths(3, 9, 0.0), CALM_AFTER_SECONDS, taken=True) == Deaths(1, 0, CALM_AFTER_SECONDS)

@@ -10,7 +10,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from copycat_executor.spark.scratch import LOCKED_WITHIN_SECONDS, PREFIX, ScratchFolder, remove_abandoned
+from copycat_executor.spark.scratch import (
+    FOLDER_PREFIX,
+    LOCKED_WITHIN_SECONDS,
+    ScratchFolder,
+    remove_abandoned,
+)
 
 OWNER = """
 import signal
@@ -59,14 +64,14 @@ def test_a_folder_stays_while_its_owner_lives_and_goes_at_the_next_start_after_i
 def test_what_is_not_ours_is_left_alone(temporary: Path) -> None:
     others = temporary / "others"
     others.mkdir()
-    (temporary / f"{PREFIX}link").symlink_to(others)
+    (temporary / f"{FOLDER_PREFIX}link").symlink_to(others)
     (temporary / "spark-1").mkdir()
     remove_abandoned(temporary)
     assert len(list(temporary.iterdir())) == 3
 
 
 def test_a_folder_that_is_being_made_is_left_and_one_that_never_got_its_lock_goes(temporary: Path) -> None:
-    fresh, old = temporary / f"{PREFIX}fresh", temporary / f"{PREFIX}old"
+    fresh, old = temporary / f"{FOLDER_PREFIX}fresh", temporary / f"{FOLDER_PREFIX}old"
     for folder in (fresh, old):
         folder.mkdir()
     long_ago = fresh.stat().st_mtime - 2 * LOCKED_WITHIN_SECONDS

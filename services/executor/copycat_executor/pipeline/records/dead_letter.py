@@ -18,8 +18,9 @@ from copycat_executor.pipeline.task.measures import Measures
 
 _log = logging.getLogger(__name__)
 
-_PREFIX: Final = "__connect.errors."
-_FLUSH_SLICE: Final = 0.15
+_HEADER_PREFIX: Final = "__connect.errors."
+#: A flush looks this often whether its time is over.
+_FLUSH_CHECK_SECONDS: Final = 0.15
 
 
 class DeadLetterQueue:
@@ -77,7 +78,7 @@ class DeadLetterQueue:
     def settle(self, seconds: float, clock: Callable[[], float]) -> bool:
         """Wait until all that was queued is durable or given up; False when the time was not enough."""
         until = clock() + seconds
-        while not self._sender.flush(_FLUSH_SLICE):
+        while not self._sender.flush(_FLUSH_CHECK_SECONDS):
             if clock() >= until:
                 return False
         return True
@@ -94,4 +95,4 @@ class DeadLetterQueue:
             ("exception.message", text or None),
             ("exception.stacktrace", self._scrub(trace_text(failed.error))),
         )
-        return [(_PREFIX + name, None if value is None else value.encode()) for name, value in values]
+        return [(_HEADER_PREFIX + name, None if value is None else value.encode()) for name, value in values]

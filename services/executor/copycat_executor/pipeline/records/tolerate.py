@@ -19,7 +19,8 @@ from copycat_executor.pipeline.task.stages import (
 
 T = TypeVar("T")
 
-_FIRST_DELAY: Final = 0.3
+#: Kafka Connect's first delay; each further one doubles, up to `errors.retry.delay.max.ms`.
+_FIRST_RETRY_DELAY_SECONDS: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ class Tolerance:
         return None if timeout is None else start + timeout - self._clock()
 
     def _delay(self, attempt: int, left: float | None) -> float:
-        delay = _FIRST_DELAY * 2.0 ** min(attempt - 1, 30)
+        delay = _FIRST_RETRY_DELAY_SECONDS * 2.0 ** min(attempt - 1, 30)
         if delay > self.policy.retry_delay_max:
             delay = self._random() * self.policy.retry_delay_max
         return delay if left is None else min(delay, left)

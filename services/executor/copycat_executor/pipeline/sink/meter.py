@@ -11,10 +11,10 @@ from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
 
-#: Seconds between two reports.
-_EVERY: Final = 1.0
+#: Between two reports.
+_REPORT_INTERVAL_SECONDS: Final = 1.0
 #: The same while nothing comes from Kafka: there are only empty puts to report.
-_AT_REST: Final = 5.0
+_IDLE_REPORT_INTERVAL_SECONDS: Final = 5.0
 
 
 class SinkMeter:
@@ -46,7 +46,9 @@ class SinkMeter:
     def report(self, *, now: bool = False) -> None:
         """Report what is new, if a report is due or wanted now."""
         measures = self._measures
-        if not (now or measures.due(_EVERY if self._moved else _AT_REST)):
+        if not (
+            now or measures.due(_REPORT_INTERVAL_SECONDS if self._moved else _IDLE_REPORT_INTERVAL_SECONDS)
+        ):
             return
         self._moved = False
         committed, read = self._committed(), self._receiver.positions()

@@ -14,7 +14,7 @@ from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.stages import DrainedError
 
 _log = logging.getLogger(__name__)
-_AGAIN: Final = 1.0
+_OFFSETS_RETRY_DELAY_SECONDS: Final = 1.0
 
 
 class RunningSourceContext:
@@ -56,7 +56,7 @@ class RunningSourceContext:
                 return [from_json(text) for text in self._link.source_offsets(known)]
             except RetriableError as error:
                 _log.warning("Offsets cannot be read now, asking again: %s", error)
-            if self._wait(_AGAIN):
+            if self._wait(_OFFSETS_RETRY_DELAY_SECONDS):
                 raise DrainedError
 
     def wait(self, seconds: float) -> bool:

@@ -9,8 +9,8 @@ from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
 
-#: Seconds between two reports; while the task rests there is nothing to report.
-_EVERY: Final = 1.0
+#: Between two reports; while the task rests there is nothing to report.
+_REPORT_INTERVAL_SECONDS: Final = 1.0
 
 
 class SourceMeter:
@@ -34,7 +34,7 @@ class SourceMeter:
     def report(self, *, now: bool = False) -> None:
         """Report what is new, if a report is due or wanted now."""
         measures = self._measures
-        if not (now or measures.due(_EVERY)):
+        if not (now or measures.due(_REPORT_INTERVAL_SECONDS)):
             return
         written, active = self._progress()
         if written > self._written:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-#: Fresh data after a rest is committed this soon, so that offsets and active topics show quickly.
-_EAGER: Final = 0.5
+#: The first data after a rest is committed this soon, so that offsets and active topics show quickly.
+_COMMIT_DELAY_AFTER_REST_SECONDS: Final = 0.5
 
 
 class CommitSchedule:
@@ -37,6 +37,6 @@ class CommitSchedule:
             return 0.0
         due = self._last + self._interval
         if self._oldest is not None:
-            eager = self._oldest + _EAGER
+            eager = self._oldest + _COMMIT_DELAY_AFTER_REST_SECONDS
             due = eager if self._first else max(due, eager)
         return max(0.0, due - now)

@@ -13,11 +13,11 @@ from copycat_connect.errors import UnavailableError
 
 from copycat_eventlog.log import Record
 
-TRANSACTION_SECONDS = 10.0
-COMMIT_SECONDS = 20.0
-CLAIM_SECONDS = 10.0
+TRANSACTION_TIMEOUT_SECONDS = 10.0
+COMMIT_TIMEOUT_SECONDS = 20.0
+CLAIM_TIMEOUT_SECONDS = 10.0
 #: Kafka's default limit of a batch, less what a batch of one record adds.
-RECORD_BYTES = 1_048_588 - 200
+MAX_RECORD_BYTES = 1_048_588 - 200
 
 _silent = logging.getLogger(f"{__name__}.librdkafka")
 _silent.setLevel(logging.CRITICAL + 1)
@@ -51,9 +51,9 @@ class TransactionalProducer:
             "acks": "all",
             "linger.ms": 0,
             "partitioner": "murmur2_random",
-            "message.max.bytes": RECORD_BYTES + 200,
-            "message.timeout.ms": int(TRANSACTION_SECONDS * 1000),
-            "transaction.timeout.ms": int(TRANSACTION_SECONDS * 1000),
+            "message.max.bytes": MAX_RECORD_BYTES + 200,
+            "message.timeout.ms": int(TRANSACTION_TIMEOUT_SECONDS * 1000),
+            "transaction.timeout.ms": int(TRANSACTION_TIMEOUT_SECONDS * 1000),
         }
         # A logger, or being fenced is printed to stderr at any log level; the caller is told anyway.
         self._producer = Producer(config_of_producer, logger=_silent)
@@ -68,8 +68,8 @@ class TransactionalProducer:
             # Asked before it is connected, librdkafka waits half a second before it looks for a coordinator.
             # The first answer comes over a bootstrap connection, which it then drops; the second does not.
             for _ in range(2):
-                self._producer.list_topics(self._topic, CLAIM_SECONDS)
-            self._producer.init_transactions(CLAIM_SECONDS)
+                self._producer.list_topics(self._topic, CLAIM_TIMEOUT_SECONDS)
+            self._producer.init_transactions(CLAIM_TIMEOUT_SECONDS)
         except KafkaException as error:
             message = f"Could not claim {self._topic}: {_reason(error)}"
             raise UnavailableError(message) from None
@@ -85,7 +85,7 @@ class TransactionalProducer:
             if failure is not None:
                 return failure
             begin_commit()
-            self._producer.commit_transaction(COMMIT_SECONDS)
+            self._producer.commit_transaction(COMMIT_TIMEOUT_SECONDS)
         # librdkafka raises fatal errors out of any call, at times as SystemError.
         except (KafkaException, SystemError, BufferError) as error:
             return _reason(error)
@@ -109,7 +109,7 @@ class TransactionalProducer:
                     value=record.value,
                     on_delivery=partial(_delivered, end, failed),
                 )
-        if self._producer.flush(TRANSACTION_SECONDS) > 0:
+        if self._producer.flush(TRANSACTION_TIMEOUT_SECONDS) > 0:
             return "the brokers did not take the records in time"
         if failed:
             return failed[0].str()

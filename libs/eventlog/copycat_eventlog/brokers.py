@@ -15,9 +15,9 @@ from copycat_connect.errors import UnavailableError
 
 T = TypeVar("T")
 #: One request; short, so that a cancelled start ends soon.
-REQUEST_SECONDS = 2.0
-ANSWER_SECONDS = 10.0
-PAUSE_SECONDS = 0.2
+REQUEST_TIMEOUT_SECONDS = 2.0
+ANSWER_TIMEOUT_SECONDS = 10.0
+RETRY_DELAY_SECONDS = 0.2
 
 
 class Brokers:
@@ -55,7 +55,7 @@ class Brokers:
         while True:
             try:
                 # Asked for one topic by name, brokers that may would create it, with their own settings.
-                return self._client.list_topics(timeout=REQUEST_SECONDS).topics.get(name)
+                return self._client.list_topics(timeout=REQUEST_TIMEOUT_SECONDS).topics.get(name)
             except KafkaException as error:
                 self._client.poll(0)  # serves the callback that knows the reason
                 self.pause(error.args[0])
@@ -68,9 +68,9 @@ class Brokers:
             UnavailableError: There was none.
         """
         try:
-            return future.result(ANSWER_SECONDS)
+            return future.result(ANSWER_TIMEOUT_SECONDS)
         except TimeoutError:
-            message = f"Kafka at {self._addresses} did not answer within {ANSWER_SECONDS:g} s"
+            message = f"Kafka at {self._addresses} did not answer within {ANSWER_TIMEOUT_SECONDS:g} s"
             raise UnavailableError(message) from None
 
     def pause(self, error: KafkaError, attempt: str | None = None) -> None:
@@ -83,7 +83,8 @@ class Brokers:
         Raises:
             UnavailableError: The time is up.
         """
-        if time.monotonic() + PAUSE_SECONDS < self._deadline and not self._cancelled.wait(PAUSE_SECONDS):
+        in_time = time.monotonic() + RETRY_DELAY_SECONDS < self._deadline
+        if in_time and not self._cancelled.wait(RETRY_DELAY_SECONDS):
             return
         if attempt is not None:
             message = f"{attempt} failed for {self._within:g} s: {error.str()}"

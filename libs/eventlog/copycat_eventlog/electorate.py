@@ -12,7 +12,7 @@ from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 from aiokafka.errors import GroupCoordinatorNotAvailableError, GroupIdNotFound, KafkaError, for_code
 from copycat_connect.errors import UnavailableError
 
-ANSWER_MS = 5000
+ANSWER_TIMEOUT_MS = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ async def read_electorate(client: Mapping[str, Any], group: str, topic: str) -> 
     Raises:
         UnavailableError: It did not answer.
     """
-    admin = AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_MS)
+    admin = AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS)
     try:
         await admin.start()
         (response,) = await admin.describe_consumer_groups([group])
@@ -56,7 +56,7 @@ async def read_electorate(client: Mapping[str, Any], group: str, topic: str) -> 
 
 async def wake_coordinators(client: Mapping[str, Any], group: str, transactional_id: str) -> None:
     """Make new brokers set up their coordinators, which takes a second, before they are needed."""
-    admin = AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_MS)
+    admin = AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS)
     try:
         await admin.start()
         for name, kind in ((group, 0), (transactional_id, 1)):

@@ -12,13 +12,13 @@ from typing import Protocol
 
 from copycat_connect.errors import CopycatError, DataError, NotWriterError, OutcomeUnknownError
 
-from copycat_eventlog.append import RECORD_BYTES, Transaction
+from copycat_eventlog.append import MAX_RECORD_BYTES, Transaction
 from copycat_eventlog.log import Record, Revision
 
-#: Records in one transaction; one append may hold more.
-GROUP = 500
-#: To finish a transaction while stopping.
-CLOSE_SECONDS = 5.0
+#: Appends share a transaction up to this; one append may hold more.
+MAX_GROUPED_RECORDS = 500
+#: For finishing a transaction while stopping.
+CLOSE_TIMEOUT_SECONDS = 5.0
 
 
 class FencedProducer(Protocol):
@@ -124,8 +124,8 @@ class GroupCommit:
         """
         for record in records:
             size = len(record.key) + len(record.value or b"")
-            if size > RECORD_BYTES:
-                message = f"A record of {size} bytes is more than the {RECORD_BYTES} that fit"
+            if size > MAX_RECORD_BYTES:
+                message = f"A record of {size} bytes is more than the {MAX_RECORD_BYTES} that fit"
                 raise DataError(message)
         if self._producer is None:
             raise _not_writer("this instance does not own the log")
@@ -159,7 +159,7 @@ class GroupCommit:
         """Finish the transaction under way, fail what is queued, end the thread."""
         self.release()
         try:
-            async with asyncio.timeout(CLOSE_SECONDS):
+            async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
                 await asyncio.get_running_loop().run_in_executor(self._thread, lambda: None)
         except TimeoutError:
             if self._flying is not None:
@@ -179,7 +179,7 @@ class GroupCommit:
     def _take(self) -> Batch:
         appends = [self._queue.popleft()]
         size = len(appends[0].records)
-        while self._queue and size + len(self._queue[0].records) <= GROUP:
+        while self._queue and size + len(self._queue[0].records) <= MAX_GROUPED_RECORDS:
             appends.append(self._queue.popleft())
             size += len(appends[-1].records)
         return Batch(appends, Transaction([append.records for append in appends]))

@@ -11,9 +11,9 @@ import os
 import uuid
 from pathlib import Path
 
-_PROC = Path("/proc")
+_PROC_FOLDER = Path("/proc")
 #: Process states in which nothing runs any more.
-_DEAD = frozenset("ZX")
+_DEAD_STATES = frozenset("ZX")
 
 
 def instance_name(owner_id: str) -> str:
@@ -33,19 +33,19 @@ def is_dead(name: str) -> bool:
 def _ended(process: str) -> bool:
     try:
         # The state follows the program's name, which may hold anything but ends with the last bracket.
-        state = (_PROC / process / "stat").read_text().rpartition(")")[2].split()[0]
+        state = (_PROC_FOLDER / process / "stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return True
     except (OSError, IndexError):
         return False
-    return state in _DEAD
+    return state in _DEAD_STATES
 
 
 def _machine() -> str:
     """A name for what process numbers are relative to: one boot of one kernel, one process namespace."""
     try:
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
-        namespace = (_PROC / "self/ns/pid").readlink()
+        boot = (_PROC_FOLDER / "sys/kernel/random/boot_id").read_text().strip()
+        namespace = (_PROC_FOLDER / "self/ns/pid").readlink()
     except OSError:  # no Linux
         return ""
     return hashlib.sha256(f"{boot} {namespace}".encode()).hexdigest()[:12]

@@ -23,10 +23,10 @@ from copycat_eventlog.owner import Election, owner_group, owner_topic
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic
 
-#: To fold what was written before a claim.
-FOLD_SECONDS = 30.0
-#: To show, before stopping, what was committed last.
-LINGER_SECONDS = 2.0
+#: For folding what was written before a claim.
+FOLD_TIMEOUT_SECONDS = 30.0
+#: Before stopping, for showing what was committed last.
+LAST_BATCH_TIMEOUT_SECONDS = 2.0
 
 
 class KafkaLog:
@@ -110,11 +110,11 @@ class KafkaLog:
         """Fence all others; fold what they, or we with an unknown outcome, have written."""
         await self._group.claim()
         try:
-            async with asyncio.timeout(FOLD_SECONDS):
+            async with asyncio.timeout(FOLD_TIMEOUT_SECONDS):
                 await self._fold_to_end()
                 await self._outcomes.settled()
         except TimeoutError:
-            message = f"The log could not be read to its end within {FOLD_SECONDS:g} s"
+            message = f"The log could not be read to its end within {FOLD_TIMEOUT_SECONDS:g} s"
             raise UnavailableError(message) from None
 
     def release(self) -> None:
@@ -169,14 +169,14 @@ class KafkaLog:
 
     async def _linger(self) -> None:
         try:
-            async with asyncio.timeout(LINGER_SECONDS):
+            async with asyncio.timeout(LAST_BATCH_TIMEOUT_SECONDS):
                 await self._outcomes.shown()
         except (TimeoutError, UnavailableError):
             return
 
     async def _end_tasks(self) -> None:
         if self._questions:  # cut off while connecting, aiokafka would complain about a connection left open
-            await asyncio.wait(tuple(self._questions), timeout=LINGER_SECONDS)
+            await asyncio.wait(tuple(self._questions), timeout=LAST_BATCH_TIMEOUT_SECONDS)
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()

@@ -15,10 +15,10 @@ from copycat_eventlog.identity import is_dead
 
 log = logging.getLogger(__name__)
 
-#: Between attempts to claim.
-RETRY_SECONDS = 0.5
-#: Until this instance has joined the group.
-JOIN_SECONDS = 0.05
+#: Between two attempts to claim.
+CLAIM_RETRY_DELAY_SECONDS = 0.5
+#: Between two looks whether this instance has joined the group.
+JOIN_CHECK_SECONDS = 0.05
 
 
 class Candidate(Protocol):
@@ -124,15 +124,15 @@ class Leadership:
                 await self._claim()
         except CopycatError as error:  # the brokers are away, or somebody fenced us just now
             self._trouble = error.message
-            return RETRY_SECONDS
+            return CLAIM_RETRY_DELAY_SECONDS
         return pause or inf
 
     def _obstacle(self, electorate: Electorate) -> float:
         """How long to wait before looking again; 0 when nothing stands against a claim."""
         if self._elected:
-            return 0 if electorate.owner == self._client_id else RETRY_SECONDS
+            return 0 if electorate.owner == self._client_id else CLAIM_RETRY_DELAY_SECONDS
         if self._client_id not in electorate.members:
-            return JOIN_SECONDS
+            return JOIN_CHECK_SECONDS
         return 0 if all(map(is_dead, electorate.members - {self._client_id})) else inf
 
     async def _claim(self) -> None:

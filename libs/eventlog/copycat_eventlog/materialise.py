@@ -12,12 +12,12 @@ from aiokafka.errors import KafkaError
 from copycat_connect.errors import UnavailableError
 
 from copycat_eventlog.log import Entry, Fold, Record, Revision
-from copycat_eventlog.owner import QUIET, Election
+from copycat_eventlog.owner import SILENT_LOGGER, Election
 
 #: Data wakes the reader at once; this only bounds how late it notices that a marker was the last record.
-IDLE_MS = 1000
+READ_TIMEOUT_MS = 1000
 #: Folded between two turns of the event loop once caught up, so that watchers keep pace.
-STEP = 500
+MAX_RECORDS_PER_TURN = 500
 
 
 class Materialiser(faust.Service):
@@ -26,7 +26,7 @@ class Materialiser(faust.Service):
     Every instance folds everything: Faust's tables hang on transaction markers and miss what others write.
     """
 
-    logger = QUIET
+    logger = SILENT_LOGGER
 
     def __init__(
         self, client: Mapping[str, Any], topic: str, partitions: int, fold: Fold, *, of: Election
@@ -111,13 +111,13 @@ class Materialiser(faust.Service):
 
     def caught_up(self) -> None:
         """From now on fold in small steps."""
-        self._step = STEP
+        self._step = MAX_RECORDS_PER_TURN
 
     @faust.Service.task
     async def _read(self) -> None:
         # An exception here crashes the service: wanted, a fold with a hole is worthless.
         while not self.should_stop:
-            batches = await self._consumer.getmany(timeout_ms=IDLE_MS, max_records=self._step)
+            batches = await self._consumer.getmany(timeout_ms=READ_TIMEOUT_MS, max_records=self._step)
             # No await since the client moved its position past these records: see `reached`.
             self._handing_over = True
             await self._advance([record for batch in batches.values() for record in batch])

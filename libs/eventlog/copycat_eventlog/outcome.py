@@ -10,10 +10,10 @@ from copycat_connect.errors import NotWriterError, OutcomeUnknownError, Unavaila
 from copycat_eventlog.group_commit import Batch
 from copycat_eventlog.log import Entry, Revision
 
-#: Longer than brokers keep a transaction open that nobody ends.
-PATIENCE_SECONDS = 30.0
-#: Batches to look out for; one is under way, others are in doubt.
-RECENT = 8
+#: For learning what became of a commit; longer than brokers keep a transaction open that nobody ends.
+FIND_OUT_TIMEOUT_SECONDS = 30.0
+#: One batch is under way, the others are in doubt.
+MAX_WATCHED_BATCHES = 8
 
 
 class Outcomes:
@@ -23,7 +23,7 @@ class Outcomes:
     """
 
     def __init__(
-        self, reached: Callable[[Revision], Awaitable[None]], patience: float = PATIENCE_SECONDS
+        self, reached: Callable[[Revision], Awaitable[None]], patience: float = FIND_OUT_TIMEOUT_SECONDS
     ) -> None:
         """Build it; `reached` waits until committed records up to a revision were folded."""
         self._reached = reached
@@ -35,7 +35,7 @@ class Outcomes:
         """Look out for a batch; called before a reader can meet it."""
         if batch.transaction.first is not None:
             self._recent[batch.transaction.first] = batch
-        if len(self._recent) > RECENT:
+        if len(self._recent) > MAX_WATCHED_BATCHES:
             del self._recent[next(iter(self._recent))]
 
     def folded(self, entries: Sequence[Entry]) -> None:

@@ -14,13 +14,13 @@ from copycat_eventlog.clients import Security, read_security, tls_context
 from copycat_eventlog.settings import LogSettings
 
 #: Where Faust's services say that they start and stop: silent as all of Faust's loggers.
-QUIET = logging.getLogger("faust.copycat")
+SILENT_LOGGER = logging.getLogger("faust.copycat")
 
 
 class _NoTables(TableManager):
     """Spares the second for which the start of an app waits for tables to be declared."""
 
-    logger = QUIET
+    logger = SILENT_LOGGER
 
     async def sleep(self, n: object) -> None:
         """Let others run."""
@@ -40,7 +40,7 @@ def owner_topic(owner_id: str) -> str:
 class _Diskless(faust.App):
     """Makes no folder: all is in memory, and the folder of a process that is killed would stay."""
 
-    logger = QUIET
+    logger = SILENT_LOGGER
 
     async def on_first_start(self) -> None:
         """Spare the folders of tables."""

@@ -19,14 +19,14 @@ COMPACT: Final = "compact"
 _log = logging.getLogger(__name__)
 
 #: The topic is there, or somebody else must make it: go on with what is there.
-_EXISTING: Final = frozenset({
+_TOPIC_EXISTS_ERRORS: Final = frozenset({
     KafkaError.TOPIC_ALREADY_EXISTS,
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     KafkaError.UNSUPPORTED_VERSION,
 })  # fmt: skip
 #: Passes when more brokers have started.
-_PASSING: Final = frozenset({
+_PASSING_ERRORS: Final = frozenset({
     KafkaError.INVALID_REPLICATION_FACTOR,
     KafkaError.REQUEST_TIMED_OUT,
     KafkaError.NOT_CONTROLLER,
@@ -80,11 +80,11 @@ def _create(
             brokers.ask(brokers.client.create_topics([wanted])[topic])
         except KafkaException as refusal:
             error = refusal.args[0]
-            if error.code() in _EXISTING:
+            if error.code() in _TOPIC_EXISTS_ERRORS:
                 if error.code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     _log.warning("Topic %s is left to be made by somebody else: %s", topic, error.str())
                 return False
-            if error.code() not in _PASSING:
+            if error.code() not in _PASSING_ERRORS:
                 message = f"Topic '{topic}' cannot be created: {error.str()}"
                 raise ConfigError(message, topic=topic) from None
             brokers.pause(error, f"Creating topic '{topic}'")

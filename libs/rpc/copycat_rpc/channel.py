@@ -14,21 +14,24 @@ from copycat_connect.errors import CopycatError, NotWriterError, UnavailableErro
 from copycat_connect.retry import RetryPolicy
 from copycat_telemetry.tracing import outgoing
 
-from copycat_rpc.errors import MAX_METADATA, RemoteError, from_rpc_error
+from copycat_rpc.errors import MAX_METADATA_BYTES, RemoteError, from_rpc_error
 from copycat_rpc.secret import RareWarnings, credentials
-from copycat_rpc.server import MAX_MESSAGE
+from copycat_rpc.server import MAX_MESSAGE_BYTES
 
-DEADLINE = 10.0
+#: For calls that name no deadline of their own.
+CALL_TIMEOUT_SECONDS = 10.0
 #: Unary calls of one channel under way at a time; further ones wait for their turn, and only then does their
 #: deadline begin. gRPC's servers cancel new calls at random once a thousand wait to be taken up.
 MAX_CONCURRENT_CALLS = 500
-#: What begins the name of a call without any effect: whether it was carried out makes no difference.
-READS = ("Get", "List", "Read")
-#: What a call ends with whose instance went away or stops; after CANCELLED nobody here gave the call up.
-LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+#: Calls whose names begin so have no effect: whether one was carried out makes no difference.
+READING_CALL_PREFIXES = ("Get", "List", "Read")
+#: A call ends with these when its instance goes away or stops; CANCELLED counts unless we cancelled it here.
+LOST_INSTANCE_CODES = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 #: Between the tries of a call that may be repeated, once every instance was asked: a standby takes over.
-AGAIN = RetryPolicy(first=0.025, factor=2.0, ceiling=0.5, give_up_after=DEADLINE, jitter=1.0)
-OPTIONS = (
+CALL_RETRY = RetryPolicy(
+    first=0.025, factor=2.0, ceiling=0.5, give_up_after=CALL_TIMEOUT_SECONDS, jitter=1.0
+)
+CHANNEL_OPTIONS = (
     ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
@@ -36,9 +39,9 @@ OPTIONS = (
     ("grpc.keepalive_time_ms", 5000),
     ("grpc.keepalive_timeout_ms", 5000),
     ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.max_receive_message_length", MAX_MESSAGE),
-    ("grpc.max_send_message_length", MAX_MESSAGE),
-    ("grpc.max_metadata_size", MAX_METADATA),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.enable_http_proxy", 0),
 )
 
@@ -70,12 +73,12 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
     ) -> Any:
         details = client_call_details._replace(
-            timeout=client_call_details.timeout or DEADLINE,
+            timeout=client_call_details.timeout or CALL_TIMEOUT_SECONDS,
             metadata=grpc.aio.Metadata(*outgoing(client_call_details.metadata), *self._credentials),
             wait_for_ready=True,
         )
         # Calls go to the instances in turn: the others are asked at once, later tries are spread.
-        spread = AGAIN.waits(random.random())  # noqa: S311 - guards nothing
+        spread = CALL_RETRY.waits(random.random())  # noqa: S311 - guards nothing
         waits = chain(repeat(0.0, self._others), spread)
         while True:
             try:
@@ -97,12 +100,12 @@ def _refused(error: CopycatError) -> bool:
 
 def _lost(failure: grpc.aio.AioRpcError, error: CopycatError) -> bool:
     """Whether an instance went away, or ended the call, before it answered."""
-    return isinstance(error, UnavailableError) and failure.code() in LOST
+    return isinstance(error, UnavailableError) and failure.code() in LOST_INSTANCE_CODES
 
 
 def _reads(method: str | bytes) -> bool:
     path = method.decode() if isinstance(method, bytes) else method
-    return path.rpartition("/")[2].startswith(READS)
+    return path.rpartition("/")[2].startswith(READING_CALL_PREFIXES)
 
 
 class _Streams(grpc.aio.UnaryStreamClientInterceptor):
@@ -161,7 +164,7 @@ def open_channel(addresses: Sequence[str], *, secret: str = "") -> grpc.aio.Chan
         _Streams(named, secret),
         _Duplex(named, secret),
     ]
-    return grpc.aio.insecure_channel(target, options=OPTIONS, interceptors=interceptors)
+    return grpc.aio.insecure_channel(target, options=CHANNEL_OPTIONS, interceptors=interceptors)
 
 
 def _is_ipv4(address: str) -> bool:

@@ -14,11 +14,11 @@ from copycat_connect.errors import CopycatError, ErrorCode, UnavailableError
 
 CODE_KEY = "copycat-error"
 FIELDS_KEY = "copycat-error-bin"
-#: gRPC refuses metadata beyond the peer's limit, so a long text is cut well below `MAX_METADATA`.
-MAX_TEXT = 16_000
-MAX_METADATA = 64 * 1024
-#: What a call ends with that no service has answered. A service that stops cancels the calls it still has.
-NO_ANSWER = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
+#: gRPC refuses metadata beyond the peer's limit, so a long text is cut well below `MAX_METADATA_BYTES`.
+MAX_TEXT_CHARACTERS = 16_000
+MAX_METADATA_BYTES = 64 * 1024
+#: A call that no service has answered ends with these. A service that stops cancels the calls it still has.
+NO_ANSWER_CODES = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
 Status: TypeAlias = tuple[grpc.StatusCode, str, tuple[tuple[str, str | bytes], ...]]
 """Code, text and trailing metadata of a call that failed."""
 
@@ -42,7 +42,11 @@ def to_status(error: CopycatError) -> Status:
     code = code_of(error)
     fields = {name: value[:1000] for name, value in error.fields.items()}
     detail = json.dumps({"http": code.http, "fields": fields}).encode()
-    return grpc.StatusCode[code.grpc], error.message[:MAX_TEXT], ((CODE_KEY, code.name), (FIELDS_KEY, detail))
+    return (
+        grpc.StatusCode[code.grpc],
+        error.message[:MAX_TEXT_CHARACTERS],
+        ((CODE_KEY, code.name), (FIELDS_KEY, detail)),
+    )
 
 
 def from_rpc_error(error: grpc.aio.AioRpcError, target: str) -> CopycatError:
@@ -53,7 +57,7 @@ def from_rpc_error(error: grpc.aio.AioRpcError, target: str) -> CopycatError:
         detail = json.loads(trailing.get(FIELDS_KEY, b"{}"))
         code = ErrorCode(str(trailing[CODE_KEY]), error.code().name, int(detail.get("http", 500)))
         return RemoteError(code, error.details() or "", **detail.get("fields", {}))
-    if error.code() in NO_ANSWER:
+    if error.code() in NO_ANSWER_CODES:
         return UnavailableError(
             f"No answer from {target} ({error.code().name.lower()}): is the service running there?"
         )

@@ -17,7 +17,7 @@ from copycat_rpc.errors import code_of
 
 log = logging.getLogger(__name__)
 
-AGAIN = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
+WATCH_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
 #: A service that starts, or hands over to its standby, is away for some seconds: that is no news.
 SILENT_FAILURES = 15
 
@@ -74,12 +74,12 @@ async def followed(
     `open_watch` starts the stream after a revision, or with a snapshot when there is none; a snapshot also
     comes when the revision to go on from is gone from the log.
     """
-    waits, failures = AGAIN.waits(), 0
+    waits, failures = WATCH_RETRY.waits(), 0
     while True:
         try:
             async with aclosing(_read(open_watch(after), resumed=after is not None)) as read:
                 async for event in read:
-                    after, waits, failures = event.revision, AGAIN.waits(), 0
+                    after, waits, failures = event.revision, WATCH_RETRY.waits(), 0
                     yield event
         except CopycatError as error:
             failures += 1

@@ -8,7 +8,7 @@ from typing import Final
 from copycat_connect.errors import UnavailableError
 
 #: Asked to learn how a service is, so never held.
-NEVER_HELD: Final = ("/grpc.health.", "/grpc.reflection.", "/copycat.metrics.")
+UNGATED_CALL_PREFIXES: Final = ("/grpc.health.", "/grpc.reflection.", "/copycat.metrics.")
 
 
 class Gate:
@@ -39,7 +39,7 @@ class Gate:
         Raises:
             UnavailableError: The service stops without having been ready.
         """
-        if method.startswith(NEVER_HELD):
+        if method.startswith(UNGATED_CALL_PREFIXES):
             return
         await self._passable.wait()
         if self._ended:

@@ -19,15 +19,15 @@ from copycat_rpc.errors import to_status
 
 log = logging.getLogger(__name__)
 
-HEADER: Final = "authorization"
-SCHEME: Final = "Bearer "
+AUTHORIZATION_HEADER: Final = "authorization"
+BEARER_SCHEME: Final = "Bearer "
 #: Health is asked by probes and supervisors, which know no secret; it says whether a service serves, no more.
-OPEN: Final = "/grpc.health.v1.Health/"
+OPEN_TO_ALL: Final = "/grpc.health.v1.Health/"
 WARNING_INTERVAL_SECONDS: Final = 60.0
-NONE_SENT: Final = "it came without a secret"
-NONE_WANTED: Final = "it came with a secret, and this service has none"
-REFUSED: Final = "refused a call of %s from %s: %s; %s must be the same in the whole cluster"
-ANOTHER_SENT: Final = "it came with another secret"
+NOTHING_SENT: Final = "it came without a secret"
+NOTHING_WANTED: Final = "it came with a secret, and this service has none"
+REFUSAL_LINE: Final = "refused a call of %s from %s: %s; %s must be the same in the whole cluster"
+SOMETHING_ELSE_SENT: Final = "it came with another secret"
 
 
 class UnauthenticatedError(CopycatError):
@@ -59,7 +59,7 @@ def new_secret() -> str:
 
 def credentials(secret: str) -> tuple[tuple[str, str | bytes], ...]:
     """Return the metadata that carries a secret."""
-    return ((HEADER, SCHEME + secret),) if secret else ()
+    return ((AUTHORIZATION_HEADER, BEARER_SCHEME + secret),) if secret else ()
 
 
 def check_listener(listen: str, secret: str, *, setting: str) -> None:
@@ -125,12 +125,12 @@ class SecretCheck(grpc.aio.ServerInterceptor):
     ) -> Any:
         """Go on with the call, or answer it with a refusal."""
         method, metadata = handler_call_details.method, handler_call_details.invocation_metadata
-        reason = "" if method.startswith(OPEN) else self._objection(method, metadata)
+        reason = "" if method.startswith(OPEN_TO_ALL) else self._objection(method, metadata)
         if not reason:
             return await continuation(handler_call_details)
 
         async def refuse(_: Any, context: Any) -> Any:
-            self._warnings.warn(reason, REFUSED, method, context.peer(), reason, CLUSTER_SECRET.name)
+            self._warnings.warn(reason, REFUSAL_LINE, method, context.peer(), reason, CLUSTER_SECRET.name)
             await context.abort(*to_status(UnauthenticatedError(reason)))
 
         # Whatever the method's shape: of this handler gRPC reads no request.
@@ -139,10 +139,10 @@ class SecretCheck(grpc.aio.ServerInterceptor):
     def _objection(self, method: str, metadata: Any) -> str:
         service = f"{method.rpartition('/')[0]}/"
         wanted = self._own.get(service, self._cluster)
-        given = [str(value) for key, value in metadata or () if key == HEADER]
+        given = [str(value) for key, value in metadata or () if key == AUTHORIZATION_HEADER]
         if not wanted:
-            return NONE_WANTED if given else ""
+            return NOTHING_WANTED if given else ""
         if not given:
-            return NONE_SENT
-        matches = hmac.compare_digest(given[0].encode(), (SCHEME + wanted).encode())
-        return "" if matches and len(given) == 1 else ANOTHER_SENT
+            return NOTHING_SENT
+        matches = hmac.compare_digest(given[0].encode(), (BEARER_SCHEME + wanted).encode())
+        return "" if matches and len(given) == 1 else SOMETHING_ELSE_SENT

@@ -13,19 +13,20 @@ from copycat_telemetry.tracing import incoming
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from copycat_rpc.errors import MAX_METADATA, Status, to_status
+from copycat_rpc.errors import MAX_METADATA_BYTES, Status, to_status
 from copycat_rpc.gate import Gate
 from copycat_rpc.secret import SecretCheck, check_listener
 
 log = logging.getLogger(__name__)
 
-MAX_MESSAGE = 64 * 1024 * 1024
-KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
-OPTIONS = (
+#: Of one request or reply.
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+CALL_KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
+SERVER_OPTIONS = (
     ("grpc.so_reuseport", 0),  # a second server on the port must fail, not share it
-    ("grpc.max_receive_message_length", MAX_MESSAGE),
-    ("grpc.max_send_message_length", MAX_MESSAGE),
-    ("grpc.max_metadata_size", MAX_METADATA),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_metadata_size", MAX_METADATA_BYTES),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 1000),
     ("grpc.http2.max_ping_strikes", 0),
@@ -46,7 +47,9 @@ class _Errors(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
         if handler is None:
             return None
-        kind, behaviour = next((kind, behaviour) for kind in KINDS if (behaviour := getattr(handler, kind)))
+        kind, behaviour = next(
+            (kind, behaviour) for kind in CALL_KINDS if (behaviour := getattr(handler, kind))
+        )
         wrap = _streaming if kind.endswith("_stream") else _answering
         return getattr(grpc, f"{kind}_rpc_method_handler")(
             wrap(behaviour, handler_call_details, self._gate),
@@ -119,7 +122,9 @@ class RpcServer:
         self._secret = secret
         self._gate = Gate()
         self._check = SecretCheck(secret)
-        self._server = grpc.aio.server(interceptors=[self._check, _Errors(self._gate)], options=OPTIONS)
+        self._server = grpc.aio.server(
+            interceptors=[self._check, _Errors(self._gate)], options=SERVER_OPTIONS
+        )
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self._names = [health.SERVICE_NAME, reflection.SERVICE_NAME]

@@ -15,7 +15,7 @@ C = TypeVar("C")
 E = TypeVar("E")
 S = TypeVar("S")
 Ready = Callable[[str], None]
-GRACE = 5.0
+STOP_GRACE_SECONDS = 5.0
 
 
 @asynccontextmanager
@@ -50,7 +50,7 @@ async def serve_events(
             await _until(stop, events.crashed())
     finally:
         events.end_watches()
-        await server.stop(GRACE)
+        await server.stop(STOP_GRACE_SECONDS)
         await events.stop()
 
 

@@ -10,7 +10,7 @@ from copycat_connect.log_levels import LEVELS, ROOT
 
 #: Libraries that write a line for each connection attempt while a broker is away, or for each request. They
 #: are silent, and stay so when the level of everything is lowered: only a change that names them counts.
-NOISY: Final = ("aiokafka", "faust", "mode", "kafka", "py4j", "uvicorn.error", "uvicorn.access")
+NOISY_LOGGERS: Final = ("aiokafka", "faust", "mode", "kafka", "py4j", "uvicorn.error", "uvicorn.access")
 
 
 def set_level(prefix: str, level: str) -> Sequence[str]:
@@ -19,12 +19,12 @@ def set_level(prefix: str, level: str) -> Sequence[str]:
     Returns the names of those it changed: one that has the level already is not among them.
 
     Args:
-        prefix: The start of their names; `root`, in any case, for all but the libraries in `NOISY`.
+        prefix: The start of their names; `root`, in any case, for all but the libraries in `NOISY_LOGGERS`.
         level: A name in `copycat_connect.log_levels.LEVELS`.
     """
     threshold = LEVELS[level]
     if prefix.lower() == ROOT:
-        affected = {ROOT, *(name for name in existing_loggers() if not name.startswith(NOISY))}
+        affected = {ROOT, *(name for name in existing_loggers() if not name.startswith(NOISY_LOGGERS))}
     else:
         affected = {prefix, *(name for name in existing_loggers() if name.startswith(prefix))}
     changed = [name for name in sorted(affected) if logging.getLogger(name).level != threshold]

@@ -12,11 +12,11 @@ from typing import Final, TextIO
 from copycat_connect.log_levels import LEVELS, level_name, setting_level
 
 from copycat_telemetry.context import log_context, log_scrubber
-from copycat_telemetry.loggers import NOISY
+from copycat_telemetry.loggers import NOISY_LOGGERS
 from copycat_telemetry.repeats import RepeatLimit
 
 #: In the path of every module of Py4J, part of which logs on the root logger.
-PY4J: Final = "/py4j/"
+PY4J_PATH: Final = "/py4j/"
 
 
 class JsonFormatter(logging.Formatter):
@@ -56,7 +56,7 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
 
     def handle(self, record: logging.LogRecord) -> bool:
         """Drop what Py4J logs on the root logger of each call that is under way when its JVM ends."""
-        return not (record.name == "root" and PY4J in record.pathname) and super().handle(record)
+        return not (record.name == "root" and PY4J_PATH in record.pathname) and super().handle(record)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record unless there were too many of its kind."""
@@ -81,5 +81,5 @@ def configure_logging(service: str, level: str = "INFO") -> None:
     threshold = LEVELS[setting_level(level) or "INFO"]
     logging.addLevelName(LEVELS["TRACE"], "TRACE")
     logging.basicConfig(level=threshold, handlers=[handler], force=True)
-    for name in NOISY:
+    for name in NOISY_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)

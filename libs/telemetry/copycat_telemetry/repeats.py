@@ -13,14 +13,14 @@ from typing import Final
 from copycat_telemetry.context import log_context, log_scrubber
 
 #: Lines of one kind that are written in a window; the rest of it is counted.
-LINES_IN_A_WINDOW: Final = 5
+MAX_LINES_PER_WINDOW: Final = 5
 WINDOW_SECONDS: Final = 30.0
 #: How many kinds are told apart at a time; beyond it the one that began first is forgotten.
 MAX_KINDS: Final = 1000
-KIND_CHARACTERS: Final = 200
+MAX_KIND_CHARACTERS: Final = 200
 #: What tells lines of one kind apart that are about different things.
-SUBJECTS: Final = ("connector", "task", "host", "worker", "topic")
-_VARIES: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+SUBJECT_FIELDS: Final = ("connector", "task", "host", "worker", "topic")
+_NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 Kind = tuple[object, ...]
 
@@ -49,7 +49,7 @@ class RepeatLimit:
         write: Callable[[logging.LogRecord], None],
         *,
         clock: Callable[[], float] = time.monotonic,
-        lines: int = LINES_IN_A_WINDOW,
+        lines: int = MAX_LINES_PER_WINDOW,
         seconds: float = WINDOW_SECONDS,
     ) -> None:
         """`write` takes what is to be written."""
@@ -125,7 +125,7 @@ class RepeatLimit:
 
 def _kind(record: logging.LogRecord) -> Kind:
     about = {**log_context.get(), **getattr(record, "fields", {})}
-    text = _VARIES.sub("#", record.getMessage()[:KIND_CHARACTERS])
+    text = _NUMBERS.sub("#", record.getMessage()[:MAX_KIND_CHARACTERS])
     if record.args and not record.msg.startswith("%s"):
         text = str(record.msg)  # with other values it is of the same kind
-    return (record.name, record.levelno, text, *(about.get(subject) for subject in SUBJECTS))
+    return (record.name, record.levelno, text, *(about.get(subject) for subject in SUBJECT_FIELDS))

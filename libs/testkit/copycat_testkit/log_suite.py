@@ -20,7 +20,7 @@ import pytest
 from copycat_connect.errors import CopycatError, NotWriterError
 from copycat_eventlog.log import Entry, Log, Record, Revision
 
-DEADLINE = 30.0
+WAIT_TIMEOUT_SECONDS = 30.0
 
 
 class LogPlace(Protocol):
@@ -56,7 +56,7 @@ class Reader:
 
     async def reached(self, revision: Revision) -> None:
         """Wait for a revision."""
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
             while not self.revision.covers(revision):
                 self._moved.clear()
                 await self._moved.wait()
@@ -77,21 +77,21 @@ class Reader:
 async def running(log: Log) -> AsyncIterator[Reader]:
     """Run a log until it is caught up, then stop it at the end."""
     reader = Reader()
-    async with asyncio.timeout(DEADLINE):
+    async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
         await log.start(reader.fold)
     try:
         yield reader
     finally:
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
             await log.stop()
 
 
 async def led(log: Log) -> None:
     """Wait until a log leads, over lost elections too."""
-    async with asyncio.timeout(DEADLINE):
+    async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
         while not log.leads:
             try:
-                await log.lead(DEADLINE)
+                await log.lead(WAIT_TIMEOUT_SECONDS)
             except NotWriterError:
                 await asyncio.sleep(0.02)
 

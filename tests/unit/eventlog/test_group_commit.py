@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from copycat_connect.errors import DataError, NotWriterError, OutcomeUnknownError
-from copycat_eventlog.append import RECORD_BYTES, Transaction
+from copycat_eventlog.append import MAX_RECORD_BYTES, Transaction
 from copycat_eventlog.group_commit import Batch, GroupCommit
 from copycat_eventlog.log import Entry, Record, Revision
 from copycat_eventlog.outcome import Outcomes
@@ -108,7 +108,7 @@ async def test_what_waits_shares_one_transaction() -> None:
 async def test_a_record_too_large_is_refused_alone() -> None:
     async with bench() as it:
         with pytest.raises(DataError, match="more than"):
-            await it.group.append([Record(b"a", b"v" * RECORD_BYTES)])
+            await it.group.append([Record(b"a", b"v" * MAX_RECORD_BYTES)])
         assert await it.append(b"a") == Revision({0: 1})
 
 

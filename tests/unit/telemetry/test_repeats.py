@@ -12,7 +12,7 @@ import pytest
 from copycat_telemetry.changes import log_change
 from copycat_telemetry.context import about, keep_secret
 from copycat_telemetry.logs import JsonFormatter, LimitedHandler
-from copycat_telemetry.repeats import LINES_IN_A_WINDOW, WINDOW_SECONDS, RepeatLimit
+from copycat_telemetry.repeats import MAX_LINES_PER_WINDOW, WINDOW_SECONDS, RepeatLimit
 
 
 class Log:
@@ -54,14 +54,16 @@ def refused(log: Log, port: int, connector: str = "orders") -> None:
 def test_of_an_error_a_hundred_times_over_some_are_written_and_the_rest_is_counted(log: Log) -> None:
     for port in range(100):
         refused(log, port)
-    assert len(log.lines) == LINES_IN_A_WINDOW
+    assert len(log.lines) == MAX_LINES_PER_WINDOW
 
     log.now += WINDOW_SECONDS
     refused(log, 100)
 
-    assert len(log.lines) == LINES_IN_A_WINDOW + 2
+    assert len(log.lines) == MAX_LINES_PER_WINDOW + 2
     summary = log.lines[-2]
-    assert summary["message"].startswith(f"{100 - LINES_IN_A_WINDOW} more like this in the last 30 s: FAIL [")
+    assert summary["message"].startswith(
+        f"{100 - MAX_LINES_PER_WINDOW} more like this in the last 30 s: FAIL ["
+    )
     assert (summary["level"], summary["connector"], summary["logger"]) == ("ERROR", "orders", "some.client")
 
 
@@ -70,9 +72,9 @@ def test_the_count_is_written_though_no_such_line_comes_any_more(log: Log) -> No
         refused(log, port)
     log.limit.flush()
 
-    assert log.messages[-1].startswith(f"{20 - LINES_IN_A_WINDOW} more like this")
+    assert log.messages[-1].startswith(f"{20 - MAX_LINES_PER_WINDOW} more like this")
     log.limit.flush()
-    assert len(log.lines) == LINES_IN_A_WINDOW + 1
+    assert len(log.lines) == MAX_LINES_PER_WINDOW + 1
 
 
 def test_connectors_do_not_hide_each_other(log: Log) -> None:
@@ -87,7 +89,7 @@ def test_a_warning_is_of_one_kind_whatever_its_values_are(log: Log) -> None:
     for reason in map(chr, range(97, 123)):
         log.logger.warning("offsets were not committed: %s", reason)
 
-    assert len(log.lines) == LINES_IN_A_WINDOW
+    assert len(log.lines) == MAX_LINES_PER_WINDOW
 
 
 def test_information_is_never_left_out(log: Log) -> None:

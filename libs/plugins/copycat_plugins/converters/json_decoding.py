@@ -21,7 +21,7 @@ _NINETEEN_DIGITS = b"0" * 19
 _LEADING_ZEROS = re.compile(r'("(?:[^"\\]|\\.)*")|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
 _NEGATIVE_ZERO = re.compile(rb"-0(?:\.0+)?(?:[eE]|(?![0-9.]))")
 _BLANK = " \t\r\n"
-_QUAD = 4
+_LOOKED_AT_BYTES = 4
 _BYTE_ORDER_MARKS = (
     (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe\0\0", "utf-32-le"),
@@ -40,7 +40,7 @@ _BROKEN = re.compile("[\udc80-\udcff]")
 #: Jackson's bounds.
 _MAX_NUMBER_LENGTH = 1000
 _MAX_NESTING = 1000
-_DEEPEST_SHORT_BYTES = 2 * _MAX_NESTING
+_MAX_UNCHECKED_BYTES = 2 * _MAX_NESTING
 """No text of so many bytes is nested too deep: each level takes two."""
 _OPENING = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 _READ_FAILED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
@@ -177,12 +177,12 @@ def _may_be_huge(data: bytes) -> bool:
 
 
 def _any_too_deep(datas: Sequence[bytes]) -> bool:
-    return max(map(len, datas), default=0) > _DEEPEST_SHORT_BYTES and any(map(_is_too_deep, datas))
+    return max(map(len, datas), default=0) > _MAX_UNCHECKED_BYTES and any(map(_is_too_deep, datas))
 
 
 def _is_too_deep(data: bytes) -> bool:
     """Return whether arrays and objects are nested deeper than Jackson goes; texts do not count."""
-    if len(data) <= _DEEPEST_SHORT_BYTES or data.count(b"[") + data.count(b"{") <= _MAX_NESTING:
+    if len(data) <= _MAX_UNCHECKED_BYTES or data.count(b"[") + data.count(b"{") <= _MAX_NESTING:
         return False
     depth = 0
     for found in _OPENING.finditer(data):
@@ -243,12 +243,12 @@ def _encoding(data: bytes) -> tuple[str, int]:
     Raises:
         ValueError: It is a byte order that nobody reads.
     """
-    if len(data) < _QUAD:
+    if len(data) < _LOOKED_AT_BYTES:
         return _by_zeros(data[:2]) or "utf-8", 0
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding, len(mark)
-    quad = bytes(1 if byte else 0 for byte in data[:_QUAD])
+    quad = bytes(1 if byte else 0 for byte in data[:_LOOKED_AT_BYTES])
     if data.startswith(_STRANGE_MARKS) or quad in _STRANGE_ZEROS:
         raise ValueError("Unsupported UCS-4 endianness")
     if quad[:3] == b"\0\0\0":

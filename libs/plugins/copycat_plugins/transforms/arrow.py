@@ -9,7 +9,7 @@ from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct
 from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP, decimal_scale
 from copycat_connect.errors import DataError
 
-_PRECISION = 38
+_MAX_DECIMAL_DIGITS = 38
 _SCALARS: Mapping[SchemaType, Callable[[], pa.DataType]] = {
     SchemaType.INT8: pa.int8,
     SchemaType.INT16: pa.int16,
@@ -25,7 +25,7 @@ _LOGICAL: Mapping[str, Callable[[Schema], pa.DataType]] = {
     DATE: lambda _: pa.date32(),
     TIME: lambda _: pa.time64("us"),
     TIMESTAMP: lambda _: pa.timestamp("us", tz="UTC"),
-    DECIMAL: lambda schema: pa.decimal128(_PRECISION, decimal_scale(schema)),
+    DECIMAL: lambda schema: pa.decimal128(_MAX_DECIMAL_DIGITS, decimal_scale(schema)),
 }
 
 

@@ -23,7 +23,7 @@ CONFIG = ConfigDef(
     ),
     ConfigKey(REPLACEMENT, STRING, HIGH, doc="New topic; $1 stands for the first group."),
 )
-_MOST_KNOWN = 1000
+_MAX_REMEMBERED_TOPICS = 1000
 
 
 class RegexRouter(Transformation):
@@ -49,7 +49,7 @@ class RegexRouter(Transformation):
     def _route(self, topic: str) -> str:
         known = self._known.get(topic)
         if known is None:
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _MAX_REMEMBERED_TOPICS:
                 self._known.clear()
             matches = self._regex.fullmatch(topic) is not None
             known = self._regex.sub(partial(expand, self._replacement), topic, count=1) if matches else topic

@@ -20,8 +20,8 @@ from copycat_plugins.transforms.spark_sql_options import CONFIG, KEY_SCHEMA, SQL
 
 R = TypeVar("R", bound=ConnectRecord)
 #: What goes through Spark at once: a batch costs some 100 ms, whatever is in it, and memory on its way.
-MOST_RECORDS = 5000
-MOST_BYTES = 4 * 1024 * 1024
+MAX_RECORDS_AT_ONCE = 5000
+MAX_BYTES_AT_ONCE = 4 * 1024 * 1024
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))
 _NOT_NULL = re.compile(r"\s+NOT\s+NULL\b", re.IGNORECASE)
 _MILLIS = pa.timestamp("ms", tz="UTC")
@@ -65,13 +65,13 @@ class SparkSqlStep(Transformation):
     def apply_to_records(self, records: Sequence[R]) -> list[R | None]:
         """Run the query on many records."""
         results: list[R | None] = []
-        for start in range(0, len(records), MOST_RECORDS):
-            results += self._run(records[start : start + MOST_RECORDS])
+        for start in range(0, len(records), MAX_RECORDS_AT_ONCE):
+            results += self._run(records[start : start + MAX_RECORDS_AT_ONCE])
         return results
 
     def _run(self, records: Sequence[R]) -> list[R | None]:
         batch = self._batch(records)
-        if batch.nbytes > MOST_BYTES and len(records) > 1:
+        if batch.nbytes > MAX_BYTES_AT_ONCE and len(records) > 1:
             half = len(records) // 2
             return [*self._run(records[:half]), *self._run(records[half:])]
         sink = pa.BufferOutputStream()

@@ -46,7 +46,7 @@ PRECISIONS: Mapping[str, tuple[int, int]] = {
     "seconds": (1, 1_000),
 }
 """How many of the unit there are in how many milliseconds."""
-_LONGEST = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 _BY_NAME = {logical.TIMESTAMP: "Timestamp", logical.DATE: "Date", logical.TIME: "Time"}
 _BY_TYPE = {SchemaType.STRING: "string", SchemaType.INT64: "unix"}
 
@@ -155,4 +155,4 @@ def _check(value: ConnectValue, source: str) -> None:
 def _long(number: int, divisor: int) -> int:
     """Divide towards zero, and keep what a 64-bit number can hold, as Java's TimeUnit does."""
     quotient = number // divisor if number >= 0 else -(-number // divisor)
-    return max(-_LONGEST - 1, min(_LONGEST, quotient))
+    return max(-_MAX_INT64 - 1, min(_MAX_INT64, quotient))

@@ -14,8 +14,8 @@ from copycat_connect.plugin import SourceConnector, SourceTask
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from copycat_testkit.conformance.spec import SpecConformance
 
-_DEADLINE = 20.0
-_PROMPT = 2.0
+_RECORDS_TIMEOUT_SECONDS = 20.0
+_STOP_TIMEOUT_SECONDS = 2.0
 
 
 class SourceConformance(SpecConformance):
@@ -48,9 +48,11 @@ class SourceConformance(SpecConformance):
     def read(self, task: SourceTask, count: int) -> list[SourceRecord]:
         """Poll until there are so many records."""
         records: list[SourceRecord] = []
-        deadline = time.monotonic() + _DEADLINE
+        deadline = time.monotonic() + _RECORDS_TIMEOUT_SECONDS
         while len(records) < count:
-            assert time.monotonic() < deadline, f"only {len(records)} of {count} records after {_DEADLINE} s"
+            assert time.monotonic() < deadline, (
+                f"only {len(records)} of {count} records after {_RECORDS_TIMEOUT_SECONDS} s"
+            )
             records.extend(task.poll() or ())
         return records
 
@@ -117,7 +119,7 @@ class SourceConformance(SpecConformance):
         polling = threading.Thread(target=self._poll_until_stopped, args=(task, context))
         polling.start()
         context.stopping.set()
-        polling.join(_PROMPT)
+        polling.join(_STOP_TIMEOUT_SECONDS)
         assert not polling.is_alive()
         task.stop()
 

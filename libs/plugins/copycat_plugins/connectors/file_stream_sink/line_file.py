@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from copycat_connect.errors import ConnectError
 
 LINE_END = os.linesep.encode()
-_LOCK_ATTEMPTS = 1000
+_MAX_LOCK_ATTEMPTS = 1000
 _LOCK_PAUSE_SECONDS = 0.001
 
 
@@ -125,7 +125,7 @@ def _reader(name: str, status: os.stat_result) -> int | None:
 
 
 def _lock(descriptor: int) -> bool:
-    for _ in range(_LOCK_ATTEMPTS):
+    for _ in range(_MAX_LOCK_ATTEMPTS):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

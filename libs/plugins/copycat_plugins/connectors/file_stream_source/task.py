@@ -24,9 +24,9 @@ from copycat_plugins.connectors.file_stream_source.spec import (
     TOPIC,
 )
 
-_CHUNK_SIZE = 1 << 20
-_IDLE_SECONDS = 0.25
-_MISSING_SECONDS = 1.0
+_CHUNK_BYTES = 1 << 20
+_NO_LINES_WAIT_SECONDS = 0.25
+_MISSING_FILE_WAIT_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -36,7 +36,7 @@ class FileStreamSourceTask(SourceTask):
     The file is opened once: truncation and replacement go unnoticed, as in Kafka Connect.
     """
 
-    def __init__(self, chunk_size: int = _CHUNK_SIZE, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, chunk_size: int = _CHUNK_BYTES, clock: Callable[[], float] = time.time) -> None:
         """Make a task that reads up to so many bytes at once; the clock gives seconds since the epoch."""
         self._chunk_size = chunk_size
         self._clock = clock
@@ -100,7 +100,7 @@ class FileStreamSourceTask(SourceTask):
         while not self._lines:
             chunk = self._read_chunk()
             if not chunk:
-                self.context.wait(_IDLE_SECONDS)
+                self.context.wait(_NO_LINES_WAIT_SECONDS)
                 return False
             self._lines.feed(chunk)
         return True
@@ -108,7 +108,7 @@ class FileStreamSourceTask(SourceTask):
     def _read_chunk(self) -> bytes:
         descriptor = self._descriptor
         assert descriptor is not None  # opened by the caller
-        if self._file is None and not select.select([descriptor], [], [], _IDLE_SECONDS)[0]:
+        if self._file is None and not select.select([descriptor], [], [], _NO_LINES_WAIT_SECONDS)[0]:
             return b""
         try:
             return os.read(descriptor, self._chunk_size)
@@ -123,7 +123,7 @@ class FileStreamSourceTask(SourceTask):
             descriptor = os.open(self._file, os.O_RDONLY)
         except FileNotFoundError:
             self._warn_once("Couldn't find file %s, waiting for it to be created", self._file)
-            self.context.wait(_MISSING_SECONDS)
+            self.context.wait(_MISSING_FILE_WAIT_SECONDS)
             return False
         except OSError as error:
             message = f"Cannot open {self._file}: {error.strerror}"

@@ -21,7 +21,7 @@ MAX_ITEMS_WITHOUT_BYTES: Final = 100_000
 """The most items that take no bytes, in all arrays of a payload together."""
 MAX_SELF_NESTING: Final = 100
 """The most records that contain themselves, one within another."""
-_VARINT_BYTES: Final = 10
+_MAX_VARINT_BYTES: Final = 10
 _FIXED_SIZES: Final[Mapping[str, int]] = {"null": 0, "boolean": 1, "float": 4, "double": 8}
 _COLLECTIONS: Final = {"array": "items", "map": "values"}
 _RECORDS: Final = frozenset({"record", "error"})
@@ -71,7 +71,7 @@ class _Payload:
             self.place += 1
             return (byte >> 1) ^ -(byte & 1)
         number = shift = 0
-        for place in range(self.place, self.place + _VARINT_BYTES):
+        for place in range(self.place, self.place + _MAX_VARINT_BYTES):
             if place >= len(self.data):
                 raise EOFError
             byte = self.data[place]

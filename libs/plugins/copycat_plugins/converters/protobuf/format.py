@@ -10,7 +10,12 @@ from google.protobuf.message_factory import GetMessageClass
 
 from copycat_plugins.converters.protobuf.compiling import compile_schema
 from copycat_plugins.converters.protobuf.from_proto import ConnectMessages
-from copycat_plugins.converters.protobuf.indexes import FIRST, find_message, index_length, indexes_of
+from copycat_plugins.converters.protobuf.indexes import (
+    FIRST_MESSAGE_INDEX,
+    find_message,
+    index_length,
+    indexes_of,
+)
 from copycat_plugins.converters.protobuf.names import VALUE
 from copycat_plugins.converters.protobuf.options import ProtobufOptions
 from copycat_plugins.converters.protobuf.to_proto import ProtoText
@@ -43,7 +48,7 @@ class ProtobufFormat:
 
     def record_name(self, text: SchemaText) -> str | None:
         """Return the full name of a file's first message."""
-        return str(find_message(compile_schema(text), FIRST).full_name)
+        return str(find_message(compile_schema(text), FIRST_MESSAGE_INDEX).full_name)
 
     def null_payload(self, schema: Schema | None) -> bool:
         """Return False: null is a tombstone."""
@@ -75,7 +80,11 @@ class ProtobufFormat:
         return index_length(data)
 
     def decoder(
-        self, text: SchemaText, wanted: SchemaText | None, version: int | None, head: bytes = FIRST
+        self,
+        text: SchemaText,
+        wanted: SchemaText | None,
+        version: int | None,
+        head: bytes = FIRST_MESSAGE_INDEX,
     ) -> tuple[Schema | None, Decode]:
         """Return the Connect schema of a message, and how it is read."""
         message = find_message(compile_schema(text), head)
@@ -98,7 +107,7 @@ class ProtobufFormat:
 
     def misfit(self, schema: SchemaText, latest: SchemaText) -> str | None:
         """Tell which field of the first message has another type in the latest version, or is not there."""
-        own = find_message(compile_schema(schema), FIRST)
+        own = find_message(compile_schema(schema), FIRST_MESSAGE_INDEX)
         other = _message(compile_schema(latest), own.full_name)
         for field in own.fields:
             found = other.fields_by_name.get(field.name)
@@ -110,4 +119,4 @@ class ProtobufFormat:
 def _message(file: FileDescriptor, full_name: str | None) -> Descriptor:
     """Return the message of a name; the first one when there is none of that name."""
     name = (full_name or "").removeprefix(f"{file.package}.")
-    return file.message_types_by_name.get(name) or find_message(file, FIRST)
+    return file.message_types_by_name.get(name) or find_message(file, FIRST_MESSAGE_INDEX)

@@ -11,9 +11,9 @@ from copycat_connect.errors import DataError
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-FIRST: Final = b"\0"
-_MOST: Final = 64  # levels of nesting; more is no index but something else's bytes
-_VARINT_BYTES: Final = 5  # of a number of 32 bits
+FIRST_MESSAGE_INDEX: Final = b"\0"
+_MAX_LEVELS: Final = 64  # levels of nesting; more is no index but something else's bytes
+_MAX_VARINT_BYTES: Final = 5  # of a number of 32 bits
 
 
 def index_length(data: bytes) -> int:
@@ -59,7 +59,7 @@ def indexes_of(message: Descriptor) -> bytes:
         message = message.containing_type
     places.insert(0, _in_order(message.file).index(message))
     if places == [0]:
-        return FIRST
+        return FIRST_MESSAGE_INDEX
     return b"".join(map(_encoded, (len(places), *places)))
 
 
@@ -75,7 +75,7 @@ def _in_order(file: FileDescriptor) -> list[Descriptor]:
 
 
 def _checked(count: int) -> int:
-    if not 0 <= count <= _MOST:
+    if not 0 <= count <= _MAX_LEVELS:
         message = (
             "The bytes after a schema id are no message indexes: the record was not written as Protobuf."
         )
@@ -85,7 +85,7 @@ def _checked(count: int) -> int:
 
 def _varint(data: bytes, start: int) -> tuple[int, int]:
     number = shift = 0
-    for place in range(start, min(start + _VARINT_BYTES, len(data))):
+    for place in range(start, min(start + _MAX_VARINT_BYTES, len(data))):
         number |= (data[place] & 0x7F) << shift
         if data[place] < 0x80:
             return (number >> 1) ^ -(number & 1), place + 1

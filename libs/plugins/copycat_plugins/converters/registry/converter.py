@@ -20,8 +20,8 @@ from copycat_plugins.converters.registry.client import Registry
 from copycat_plugins.converters.registry.schema_text import Decode, Encode, SchemaFormat, SchemaText
 from copycat_plugins.converters.registry.settings import read_settings
 
-_MAGIC = b"\0"
-_PREFIX = 5
+_MAGIC_BYTE = b"\0"
+_PREFIX_BYTES = 5
 
 
 class RegistryConverter(Converter):
@@ -115,16 +115,16 @@ class RegistryConverter(Converter):
 
     def _start(self, topic: str, data: bytes) -> int:
         """Return where the payload begins; what is before it names what it is."""
-        if len(data) < _PREFIX or not data.startswith(_MAGIC):
+        if len(data) < _PREFIX_BYTES or not data.startswith(_MAGIC_BYTE):
             raise failures.not_framed(topic, data, is_key=self._settings.is_key)
-        return _PREFIX + self._format.head_length(data[_PREFIX:])
+        return _PREFIX_BYTES + self._format.head_length(data[_PREFIX_BYTES:])
 
     def _prepare_writing(self, wanted: tuple[str, Schema | None]) -> tuple[bytes, Encode]:
         topic, schema = wanted
         written = self._format.describe(schema)
         subject = self._settings.subject(topic, self._settings.is_key, written.record_name)
         schema_id, target = self._writing_schema(topic, subject, written.text)
-        return _MAGIC + schema_id.to_bytes(4, "big"), self._format.encoder(schema, target)
+        return _MAGIC_BYTE + schema_id.to_bytes(4, "big"), self._format.encoder(schema, target)
 
     def _writing_schema(self, topic: str, subject: str, own: SchemaText) -> tuple[int, SchemaText | None]:
         if self._settings.auto_register:
@@ -141,11 +141,11 @@ class RegistryConverter(Converter):
 
     def _prepare_reading(self, wanted: tuple[str, bytes]) -> tuple[Schema | None, Decode]:
         topic, prefix = wanted
-        schema_id = int.from_bytes(prefix[1:_PREFIX], "big")
+        schema_id = int.from_bytes(prefix[1:_PREFIX_BYTES], "big")
         text = self._registry.by_id(topic, schema_id)
         subject = self._settings.subject(topic, self._settings.is_key, self._format.record_name(text))
         latest = self._registry.latest(topic, subject) if self._settings.use_latest else None
         read_as = schema_id if latest is None else latest[0]
         version = self._registry.version(topic, read_as, subject)
         wanted_text = None if latest is None else latest[1]
-        return self._format.decoder(text, wanted_text, version, prefix[_PREFIX:])
+        return self._format.decoder(text, wanted_text, version, prefix[_PREFIX_BYTES:])

@@ -14,9 +14,9 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.plugin import load_plugins
 from copycat_executor.taskhost.garbage import Garbage
-from copycat_executor.taskhost.host import Host
-from copycat_executor.taskhost.queries import HostQueries
-from copycat_executor.taskhost.surroundings import Surroundings
+from copycat_executor.taskhost.host_queries import HostQueries
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.task_host import TaskHost
 from copycat_rpc.configs import config_to_proto
 
 
@@ -28,12 +28,12 @@ class InProcessExecutor:
     states: list[pb.TaskStateChanged] = field(default_factory=list)
     acknowledged: list[pb.Acknowledged] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
-    host: Host = field(init=False)
+    host: TaskHost = field(init=False)
 
     def __post_init__(self) -> None:
         """Make the host."""
         garbage = Garbage(time.monotonic)
-        surroundings = Surroundings(
+        surroundings = HostSurroundings(
             plugins=load_plugins(),
             environment=dict(os.environ),
             clock=time.monotonic,
@@ -41,7 +41,7 @@ class InProcessExecutor:
             queries=HostQueries(self.hear),
             garbage=garbage,
         )
-        self.host = Host(surroundings, self.hear, lambda: None)
+        self.host = TaskHost(surroundings, self.hear, lambda: None)
         garbage.tame()
 
     def hear(self, event: pb.AttachRequest) -> None:

@@ -25,8 +25,8 @@ from copycat_executor.settings import Settings, read_settings
 from copycat_executor.spark.conf import slots_of
 from copycat_executor.spark.launcher import SparkLauncher
 from copycat_executor.spark.session import Spark, start_spark
-from copycat_executor.tasks.tasks import Budgets
-from copycat_executor.wiring import Limits, Surroundings, wire
+from copycat_executor.tasks.task_actions import Budgets
+from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
 from copycat_executor.worker.advertised import advertised_address
 from copycat_executor.worker.executor import Executor
 
@@ -143,7 +143,9 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
                 await advertised_address(settings, server.bind(), socket.gethostname()),
                 given.worker,
                 _limits(given.worker, settings),
-                Surroundings(server, services, launcher, given.process, Queries(given.worker, jobs), jobs),
+                ExecutorSurroundings(
+                    server, services, launcher, given.process, Queries(given.worker, jobs), jobs
+                ),
                 host_token=secrets.token_urlsafe(32),
             )
             async with telling(server, "executor", given.worker, executor.meter.readings):

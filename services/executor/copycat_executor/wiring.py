@@ -19,26 +19,26 @@ from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
-from copycat_executor.connectors.calls import ConnectorCalls
-from copycat_executor.connectors.connectors import Connectors
+from copycat_executor.connectors.connector_actions import ConnectorActions
+from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.process_events import ProcessEvents
 from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.domain.residency import ResidencyRules
-from copycat_executor.hosts import server as host_server
-from copycat_executor.hosts.hosts import Hosts, Launcher
+from copycat_executor.hosts import host_server
+from copycat_executor.hosts.host_pool import HostPool, Launcher
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.outbox.commits import Commits
-from copycat_executor.outbox.offsets import Offsets
-from copycat_executor.outbox.statuses import Statuses
-from copycat_executor.outbox.topics import ActiveTopics
+from copycat_executor.outbox.commit_outbox import CommitOutbox
+from copycat_executor.outbox.offset_reader import OffsetReader
+from copycat_executor.outbox.status_outbox import StatusOutbox
+from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.peers.services import Services
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
-from copycat_executor.tasks.events import TaskEvents
-from copycat_executor.tasks.lives import TaskLives
 from copycat_executor.tasks.suspects import Suspects
-from copycat_executor.tasks.tasks import Budgets, Tasks
-from copycat_executor.worker import server as executor_server
+from copycat_executor.tasks.task_actions import Budgets, TaskActions
+from copycat_executor.tasks.task_events import TaskEvents
+from copycat_executor.tasks.task_life import TaskLives
+from copycat_executor.worker import executor_server
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.executor import Executor
 from copycat_executor.worker.levels import LogLevels
@@ -66,7 +66,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ExecutorSurroundings:
     """What an executor works with and does not make itself; tests give parts of their own."""
 
     server: RpcServer
@@ -84,7 +84,7 @@ class Surroundings:
 
 
 def wire(
-    worker_id: str, worker: Mapping[str, str], limits: Limits, given: Surroundings, *, host_token: str
+    worker_id: str, worker: Mapping[str, str], limits: Limits, given: ExecutorSurroundings, *, host_token: str
 ) -> Executor:
     """Make an executor and add its servicers to the server; nothing runs yet.
 
@@ -100,10 +100,10 @@ def wire(
     bell = Bell()
     board, feed = Board(bell), Feed(worker_id, bell)
     meter = WorkerMeter(board, limits.windows, clock=time.monotonic, wall=time.time)
-    statuses = Statuses(worker_id, services, feed.is_configured, meter)
-    topics = ActiveTopics(services, feed.is_configured, tracking=limits.topic_tracking)
-    commits, offsets = Commits(services, jobs, feed.generation_for), Offsets(services)
-    hosts = Hosts(
+    statuses = StatusOutbox(worker_id, services, feed.is_configured, meter)
+    topics = TopicOutbox(services, feed.is_configured, tracking=limits.topic_tracking)
+    commits, offsets = CommitOutbox(services, jobs, feed.generation_for), OffsetReader(services)
+    hosts = HostPool(
         given.launcher,
         limits.residency,
         address=worker_id,
@@ -124,7 +124,7 @@ def wire(
         jobs=jobs,
     )
     hosts.listen(events)
-    tasks = Tasks(
+    tasks = TaskActions(
         board=board,
         feed=feed,
         hosts=hosts,
@@ -138,7 +138,7 @@ def wire(
         worker=worker,
     )
     calls = ConnectorCalls(process, limits.plugin_call)
-    connectors = Connectors(
+    connectors = ConnectorActions(
         board=board,
         feed=feed,
         calls=calls,

@@ -21,8 +21,8 @@ from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.peers.services import Addresses, connected
-from copycat_executor.tasks.tasks import Budgets
-from copycat_executor.wiring import Limits, Surroundings, wire
+from copycat_executor.tasks.task_actions import Budgets
+from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
 from copycat_executor.worker.executor import Executor
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
@@ -126,7 +126,7 @@ async def world(
                 it.worker,
                 properties or {},
                 limits,
-                Surroundings(server, services, it.launcher, process, it.queries, it.jobs),
+                ExecutorSurroundings(server, services, it.launcher, process, it.queries, it.jobs),
                 host_token=HOST_TOKEN,
             )
             await server.start()

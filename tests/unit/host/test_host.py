@@ -20,9 +20,9 @@ from copycat_connect.plugin import (
     SourceTask,
 )
 from copycat_executor.taskhost.garbage import Garbage
-from copycat_executor.taskhost.host import Host
-from copycat_executor.taskhost.queries import HostQueries
-from copycat_executor.taskhost.surroundings import Surroundings
+from copycat_executor.taskhost.host_queries import HostQueries
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.task_host import TaskHost
 from copycat_rpc.configs import config_to_proto
 from copycat_testkit.kafka import wait_until
 
@@ -77,10 +77,10 @@ class World:
         QuietTask.gate.set()
         self.said: list[pb.AttachRequest] = []
         self.finished = threading.Event()
-        surroundings = Surroundings(
+        surroundings = HostSurroundings(
             PLUGINS, {}, time.monotonic, lambda: 0.5, HostQueries(self.said.append), Garbage(time.monotonic)
         )
-        self.host = Host(surroundings, self.said.append, self.finished.set)
+        self.host = TaskHost(surroundings, self.said.append, self.finished.set)
 
     def start(self, name: str = "c", **config: str) -> pb.TaskRef:
         ref = pb.TaskRef(connector=name, task=0, generation=3, start=1)

@@ -6,7 +6,7 @@ import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import RetriableError
-from copycat_executor.taskhost.questions import Questions
+from copycat_executor.taskhost.offset_questions import OffsetQuestions
 
 REF = pb.TaskRef(connector="c")
 
@@ -15,7 +15,7 @@ class Asked:
     """Answers each question as it is told."""
 
     def __init__(self, **answer: object) -> None:
-        self.questions = Questions(self.hear)
+        self.questions = OffsetQuestions(self.hear)
         self.answer = answer
 
     def hear(self, event: pb.AttachRequest) -> None:
@@ -37,11 +37,11 @@ def test_a_question_that_cannot_be_answered_may_be_asked_again() -> None:
 
 
 def test_nobody_waits_for_an_executor_that_is_gone() -> None:
-    questions = Questions(lambda _: threading.Thread(target=lambda: questions.abandon()).start())  # noqa: PLW0108  # not bound yet
+    questions = OffsetQuestions(lambda _: threading.Thread(target=lambda: questions.abandon()).start())  # noqa: PLW0108  # not bound yet
 
     with pytest.raises(RetriableError, match="gone"):
         questions.ask(REF, [b"a"])
 
 
 def test_an_answer_nobody_waits_for_is_dropped() -> None:
-    Questions(lambda _: None).answer(pb.OffsetsFound(sequence=99))
+    OffsetQuestions(lambda _: None).answer(pb.OffsetsFound(sequence=99))

@@ -22,9 +22,9 @@ from copycat_executor.pipeline.source.path import SourcePath
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
-from copycat_executor.pipeline.task.link import TaskState
 from copycat_executor.pipeline.task.measures import Measure, Measures
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 
 class Clock:

@@ -13,7 +13,7 @@ from copycat_executor.pipeline.sink.sink_steps import SinkSteps
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 from tests.unit.pipeline.fakes import (
     Clock,

@@ -6,16 +6,16 @@ from copycat_connect.data import STRING_SCHEMA, SourceBatch, SourceRecord
 from copycat_connect.plugin import SourceTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
-from copycat_executor.pipeline.source.commits import SourceCommits
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.source.send_failures import SendFailures
+from copycat_executor.pipeline.source.source_commits import SourceCommits
 from copycat_executor.pipeline.source.source_parts import SourceParts
 from copycat_executor.pipeline.source.source_steps import SourceSteps
 from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 from tests.unit.pipeline.fakes import (
     Clock,

@@ -12,7 +12,7 @@ from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 from tests.unit.pipeline.fakes import (
     FakeMessage,

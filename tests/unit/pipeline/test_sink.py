@@ -4,8 +4,8 @@ import pytest
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.task.control import Ending, Settlement
-from copycat_executor.pipeline.task.link import TaskState
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.task.task_link import TaskState
 
 from tests.unit.pipeline.fakes import (
     FakeMessage,

@@ -12,7 +12,7 @@ from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.source.written_records import CommitRecord, WrittenRecords
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 from tests.unit.pipeline.fakes import FakeSender, Reports, source_path, tolerance
 

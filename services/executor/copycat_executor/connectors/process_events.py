@@ -7,7 +7,7 @@ from typing import assert_never
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
-from copycat_executor.connectors.connectors import Connectors
+from copycat_executor.connectors.connector_actions import ConnectorActions
 from copycat_executor.pipes.connector_messages import (
     ConnectorEvent,
     ConnectorFailed,
@@ -20,7 +20,7 @@ class ProcessEvents:
     """Hears the process of the connectors: a validation's queries are answered, the rest is of connectors."""
 
     def __init__(
-        self, connectors: Connectors, queries: Queries, process: ConnectorProcess, jobs: Jobs
+        self, connectors: ConnectorActions, queries: Queries, process: ConnectorProcess, jobs: Jobs
     ) -> None:
         self._connectors = connectors
         self._queries = queries

@@ -16,8 +16,8 @@ from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import code_of
 
 from copycat_executor.background.bell import Bell
-from copycat_executor.connectors.calls import ConnectorCalls
-from copycat_executor.connectors.lives import ConnectorLife
+from copycat_executor.connectors.connector_calls import ConnectorCalls
+from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, TooManyTasksError
 from copycat_executor.domain.task_limit import check_task_count, tasks_max
 from copycat_executor.outbox.until_it_works import until_it_works

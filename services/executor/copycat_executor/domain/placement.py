@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from copycat_connect.cluster import Instance
 
-from copycat_executor.domain.hosts import HostView, Isolation
+from copycat_executor.domain.host_view import HostView, Isolation
 
 #: Tasks of `isolation=shared` fill a host up to here before the next one is opened.
 MAX_SHARED_HOST_TASKS = 16

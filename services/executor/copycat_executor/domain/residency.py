@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from copycat_executor.domain.hosts import HostView
+from copycat_executor.domain.host_view import HostView
 
 
 @dataclass(frozen=True, slots=True)

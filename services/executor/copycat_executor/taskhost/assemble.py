@@ -13,13 +13,13 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_executor.pipeline.task.control import TaskControl
-from copycat_executor.pipeline.task.link import TaskLink
+from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.taskhost.assemble_sink import sink_run
 from copycat_executor.taskhost.assemble_source import source_run
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
 from copycat_executor.taskhost.plugins_in_use import plugins_in_use
-from copycat_executor.taskhost.surroundings import Surroundings
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ class Assembled:
     """What it is made of."""
 
 
-def find_connector(order: TaskOrder, surroundings: Surroundings) -> PluginSpec:
+def find_connector(order: TaskOrder, surroundings: HostSurroundings) -> PluginSpec:
     """Find the plugin of a task's connector.
 
     Raises:
@@ -48,7 +48,9 @@ def find_connector(order: TaskOrder, surroundings: Surroundings) -> PluginSpec:
     return surroundings.plugins.find_connector(name.strip())
 
 
-def assemble(order: TaskOrder, surroundings: Surroundings, control: TaskControl, link: TaskLink) -> Assembled:
+def assemble(
+    order: TaskOrder, surroundings: HostSurroundings, control: TaskControl, link: TaskLink
+) -> Assembled:
     """Make everything a task needs; connects to Kafka in the background.
 
     Raises:

@@ -23,15 +23,15 @@ from copycat_executor.pipeline.sink.errant import ErrantRecords
 from copycat_executor.pipeline.sink.sink_parts import SinkParts
 from copycat_executor.pipeline.sink.sink_steps import SinkSteps
 from copycat_executor.pipeline.task.control import TaskControl
-from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 from copycat_executor.taskhost.compose import build_chain, build_converters
 from copycat_executor.taskhost.dead_letters import dead_letter_queue
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
-from copycat_executor.taskhost.surroundings import Surroundings
 
 _log = logging.getLogger(__name__)
 _DEFAULT_MAX_POLL_RECORDS: Final = 2000
@@ -39,7 +39,7 @@ _TIMESTAMP_TYPE_NAMES: Final = ("NoTimestampType", "CreateTime", "LogAppendTime"
 
 
 def sink_run(
-    order: TaskOrder, spec: PluginSpec, surroundings: Surroundings, control: TaskControl, link: TaskLink
+    order: TaskOrder, spec: PluginSpec, surroundings: HostSurroundings, control: TaskControl, link: TaskLink
 ) -> TaskRun:
     """Make everything a sink task needs.
 

@@ -18,32 +18,32 @@ from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.records.letters import SourceLetters
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
-from copycat_executor.pipeline.source.commits import SourceCommits
 from copycat_executor.pipeline.source.encode import Encoder
 from copycat_executor.pipeline.source.encoding_sender import EncodingSender
 from copycat_executor.pipeline.source.path import SourcePath
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.source.send_failures import SendFailures
+from copycat_executor.pipeline.source.source_commits import SourceCommits
 from copycat_executor.pipeline.source.source_parts import SourceParts
 from copycat_executor.pipeline.source.source_steps import SourceSteps
 from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.control import TaskControl
-from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 from copycat_executor.taskhost.compose import build_chain, build_converters
 from copycat_executor.taskhost.dead_letters import dead_letter_queue
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
-from copycat_executor.taskhost.surroundings import Surroundings
 
 #: Letters of records that have no bytes yet: with their schemas, whatever converter failed.
 _LETTER_CONVERTER: Final = "org.apache.kafka.connect.json.JsonConverter"
 
 
 def source_run(
-    order: TaskOrder, spec: PluginSpec, surroundings: Surroundings, control: TaskControl, link: TaskLink
+    order: TaskOrder, spec: PluginSpec, surroundings: HostSurroundings, control: TaskControl, link: TaskLink
 ) -> TaskRun:
     """Make everything a source task needs.
 
@@ -126,7 +126,7 @@ def _creator(order: TaskOrder) -> GroupTopicCreator | None:
     return GroupTopicCreator(KafkaTopics(config), groups)
 
 
-def _letters(surroundings: Surroundings) -> SourceLetters:
+def _letters(surroundings: HostSurroundings) -> SourceLetters:
     spec = surroundings.plugins.find(_LETTER_CONVERTER, (PluginKind.CONVERTER,))
     converter: Converter = spec.factory()
     converter.configure({"schemas.enable": "true", "converter.type": "value"}, is_key=False)

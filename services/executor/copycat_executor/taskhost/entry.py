@@ -13,11 +13,11 @@ from copycat_connect.plugin import load_plugins
 from copycat_telemetry.logs import configure_logging
 
 from copycat_executor.taskhost.garbage import Garbage
-from copycat_executor.taskhost.host import Host, HostSummary
-from copycat_executor.taskhost.queries import HostQueries
+from copycat_executor.taskhost.host_queries import HostQueries
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.spec import HostSpec
 from copycat_executor.taskhost.stream import ControlStream
-from copycat_executor.taskhost.surroundings import Surroundings
+from copycat_executor.taskhost.task_host import HostSummary, TaskHost
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ def run_host(spec: HostSpec) -> str:
     configure_logging("host", spec.log_level)
     garbage = Garbage(time.monotonic)
     stream = ControlStream(spec, time.monotonic)
-    surroundings = Surroundings(
+    surroundings = HostSurroundings(
         plugins=load_plugins(failed_before=spec.failed_plugins),
         environment=dict(os.environ),
         clock=time.monotonic,
@@ -39,7 +39,7 @@ def run_host(spec: HostSpec) -> str:
         queries=HostQueries(stream.send),
         garbage=garbage,
     )
-    host = Host(surroundings, stream.send, stream.finish)
+    host = TaskHost(surroundings, stream.send, stream.finish)
     garbage.tame()
     try:
         reason = _attend(stream, host)
@@ -49,7 +49,7 @@ def run_host(spec: HostSpec) -> str:
     return HostSummary(spec.host_id, reason, host.started, host.abandoned).to_json()
 
 
-def _obey(host: Host, command: pb.AttachResponse) -> None:
+def _obey(host: TaskHost, command: pb.AttachResponse) -> None:
     try:
         host.obey(command)
     except Exception:
@@ -64,7 +64,7 @@ def _reason(error: grpc.RpcError) -> str:
     return f"{error.code().name}: {error.details()}"
 
 
-def _attend(stream: ControlStream, host: Host) -> str:
+def _attend(stream: ControlStream, host: TaskHost) -> str:
     """Obey until the stream ends; says why it did."""
     try:
         for command in stream.commands():

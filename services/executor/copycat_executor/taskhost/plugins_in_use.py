@@ -12,13 +12,15 @@ from copycat_connect.config.framework_common import CONNECTOR
 from copycat_connect.plugin import PluginKind, Plugins, PluginSpec
 
 from copycat_executor.taskhost.compose import find_converter, required
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
-from copycat_executor.taskhost.surroundings import Surroundings
 
 _CONVERTERS: Final = (names.KEY_CONVERTER, names.VALUE_CONVERTER, names.HEADER_CONVERTER)
 
 
-def plugins_in_use(order: TaskOrder, spec: PluginSpec, surroundings: Surroundings) -> list[pb.PluginInUse]:
+def plugins_in_use(
+    order: TaskOrder, spec: PluginSpec, surroundings: HostSurroundings
+) -> list[pb.PluginInUse]:
     """Name the plugins of a task that was put together."""
     task = replace(spec, class_name=spec.task_class_name)
     return [

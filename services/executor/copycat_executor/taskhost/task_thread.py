@@ -12,13 +12,13 @@ from copycat_telemetry.context import about, keep_secret
 
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.control import Ending, Settlement, TaskControl
-from copycat_executor.pipeline.task.link import TaskState
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
+from copycat_executor.pipeline.task.task_link import TaskState
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.taskhost.assemble import assemble
-from copycat_executor.taskhost.link import StreamLink
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder, starts_paused
-from copycat_executor.taskhost.surroundings import Surroundings
+from copycat_executor.taskhost.stream_link import StreamLink
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class TaskThread:
     def __init__(
         self,
         command: pb.StartTask,
-        surroundings: Surroundings,
+        surroundings: HostSurroundings,
         link: StreamLink,
         ended: Callable[[TaskThread], None],
     ) -> None:

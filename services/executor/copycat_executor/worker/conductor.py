@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final, assert_never
 
-from copycat_executor.connectors.connectors import Connectors
+from copycat_executor.connectors.connector_actions import ConnectorActions
 from copycat_executor.domain.actions import (
     Action,
     PublishTasks,
@@ -19,7 +19,7 @@ from copycat_executor.domain.actions import (
 from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
-from copycat_executor.tasks.tasks import Tasks
+from copycat_executor.tasks.task_actions import TaskActions
 
 #: Changes within this time count as one: a decision looks at everything, and a change seldom comes alone.
 CHANGE_GATHERING_SECONDS: Final = 0.02
@@ -28,7 +28,7 @@ CHANGE_GATHERING_SECONDS: Final = 0.02
 class Conductor:
     """Reconciles until cancelled."""
 
-    def __init__(self, board: Board, feed: Feed, connectors: Connectors, tasks: Tasks) -> None:
+    def __init__(self, board: Board, feed: Feed, connectors: ConnectorActions, tasks: TaskActions) -> None:
         self._board = board
         self._feed = feed
         self._connectors = connectors

@@ -7,15 +7,15 @@ import logging
 from dataclasses import dataclass
 
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.connectors.calls import AUTHOR_STOP_TIMEOUT_SECONDS
-from copycat_executor.hosts.hosts import Hosts
+from copycat_executor.connectors.connector_calls import AUTHOR_STOP_TIMEOUT_SECONDS
+from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.outbox.statuses import Statuses
-from copycat_executor.outbox.topics import ActiveTopics
+from copycat_executor.outbox.status_outbox import StatusOutbox
+from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.peers.services import Services
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
-from copycat_executor.tasks.tasks import DRAIN_MARGIN_SECONDS, Budgets
+from copycat_executor.tasks.task_actions import DRAIN_MARGIN_SECONDS, Budgets
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.membership import Membership
 from copycat_executor.worker.watches import ConfigWatch, follow_assignments
@@ -33,10 +33,10 @@ class Executor:
 
     board: Board
     feed: Feed
-    hosts: Hosts
+    hosts: HostPool
     meter: WorkerMeter
-    statuses: Statuses
-    topics: ActiveTopics
+    statuses: StatusOutbox
+    topics: TopicOutbox
     config_watch: ConfigWatch
     conductor: Conductor
     membership: Membership

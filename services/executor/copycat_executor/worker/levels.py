@@ -11,7 +11,7 @@ from copycat_telemetry.loggers import set_level
 
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
-from copycat_executor.hosts.hosts import Hosts
+from copycat_executor.hosts.host_pool import HostPool
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 class LogLevels:
     """Sets levels here, in both child processes and in all hosts, also in later ones."""
 
-    def __init__(self, process: ConnectorProcess, queries: Queries, hosts: Hosts) -> None:
+    def __init__(self, process: ConnectorProcess, queries: Queries, hosts: HostPool) -> None:
         self._process = process
         self._queries = queries
         self._hosts = hosts

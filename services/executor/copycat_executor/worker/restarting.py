@@ -11,8 +11,8 @@ from copycat_connect.cluster import Instance
 from copycat_executor.domain.errors import RestartFailedError, UnassignedInstanceError
 from copycat_executor.domain.restarts import chosen
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
-from copycat_executor.outbox import statuses
-from copycat_executor.outbox.statuses import Statuses
+from copycat_executor.outbox import status_outbox
+from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
 from copycat_executor.tasks.suspects import Suspects
@@ -24,7 +24,7 @@ MAX_WAIT_SECONDS = 600.0
 class Restarting:
     """Marks instances for a restart; the conductor does the rest."""
 
-    def __init__(self, board: Board, feed: Feed, statuses: Statuses, suspects: Suspects) -> None:
+    def __init__(self, board: Board, feed: Feed, statuses: StatusOutbox, suspects: Suspects) -> None:
         self._board = board
         self._feed = feed
         self._statuses = statuses
@@ -38,7 +38,7 @@ class Restarting:
         )
         for instance in found:
             generation = self._board.held()[instance]
-            self._statuses.report(instance, statuses.RESTARTING, generation)
+            self._statuses.report(instance, status_outbox.RESTARTING, generation)
             self._mark(instance)
 
     def removed(self, connector: str) -> None:

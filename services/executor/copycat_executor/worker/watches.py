@@ -8,8 +8,8 @@ from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_rpc.following import follow
 
-from copycat_executor.outbox.statuses import Statuses
-from copycat_executor.outbox.topics import ActiveTopics
+from copycat_executor.outbox.status_outbox import StatusOutbox
+from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.peers.services import Services
 from copycat_executor.state.feed import ConfigChange, Feed
 from copycat_executor.worker.levels import LogLevels
@@ -26,8 +26,8 @@ class ConfigWatch:
         *,
         restarting: Restarting,
         levels: LogLevels,
-        statuses: Statuses,
-        topics: ActiveTopics,
+        statuses: StatusOutbox,
+        topics: TopicOutbox,
     ) -> None:
         self._services = services
         self._feed = feed

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from copycat_connect.cluster import Instance
-from copycat_executor.domain.hosts import HostView, Isolation
+from copycat_executor.domain.host_view import HostView, Isolation
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, place
 from hypothesis import given
 from hypothesis import strategies as st

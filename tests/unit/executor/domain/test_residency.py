@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Instance
-from copycat_executor.domain.hosts import HostView, Isolation
+from copycat_executor.domain.host_view import HostView, Isolation
 from copycat_executor.domain.repeats import (
     CALM_AFTER_SECONDS,
     MAX_LOST_ORDERS,

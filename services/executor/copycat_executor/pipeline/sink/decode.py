@@ -26,7 +26,7 @@ from copycat_executor.pipeline.sink.decode_columns import (
     sink_record,
 )
 from copycat_executor.pipeline.task.stages import RecordSkippedError, Stage
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 T = TypeVar("T")
 

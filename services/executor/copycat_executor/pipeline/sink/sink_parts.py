@@ -13,9 +13,9 @@ from copycat_executor.pipeline.records.receiver import RecordReceiver
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.sink.errant import ErrantRecords
 from copycat_executor.pipeline.task.control import TaskControl
-from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.task_link import TaskLink
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 
 @dataclass(frozen=True, slots=True)

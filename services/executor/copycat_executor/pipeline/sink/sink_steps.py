@@ -11,9 +11,9 @@ from copycat_connect.data.batches import SinkBatch
 from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_executor.pipeline.records.receiver import KafkaMessage
-from copycat_executor.pipeline.sink.context import RunningSinkContext
 from copycat_executor.pipeline.sink.flushing import SinkFlushing
-from copycat_executor.pipeline.sink.meter import SinkMeter
+from copycat_executor.pipeline.sink.sink_context import RunningSinkContext
+from copycat_executor.pipeline.sink.sink_meter import SinkMeter
 from copycat_executor.pipeline.sink.sink_parts import SinkParts
 from copycat_executor.pipeline.task.control import Settlement
 from copycat_executor.pipeline.task.stages import DrainedError, Stage, failing

@@ -9,7 +9,7 @@ from copycat_executor.pipeline.records.sender import RecordSender
 from copycat_executor.pipeline.source.encode import Encoder
 from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.stages import RecordSkippedError
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 Keys = tuple[Schema | None, list[object] | None]
 Values = tuple[Schema | None, list[object]]

@@ -9,14 +9,14 @@ from copycat_connect.plugin.tasks import SourceTask
 
 from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.records.sender import RecordSender
-from copycat_executor.pipeline.source.commits import SourceCommits
 from copycat_executor.pipeline.source.path import SourcePath
 from copycat_executor.pipeline.source.send_failures import SendFailures
+from copycat_executor.pipeline.source.source_commits import SourceCommits
 from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.control import TaskControl
-from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
-from copycat_executor.pipeline.task.topics import TopicLedger
+from copycat_executor.pipeline.task.task_link import TaskLink
+from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Final
 from copycat_connect.errors import RetriableError
 
 from copycat_executor.pipeline.source.at_least_once import AtLeastOnce
-from copycat_executor.pipeline.source.context import RunningSourceContext
-from copycat_executor.pipeline.source.meter import SourceMeter
 from copycat_executor.pipeline.source.path import Batch
+from copycat_executor.pipeline.source.source_context import RunningSourceContext
+from copycat_executor.pipeline.source.source_meter import SourceMeter
 from copycat_executor.pipeline.source.source_parts import SourceParts
 from copycat_executor.pipeline.task.control import Settlement
 from copycat_executor.pipeline.task.stages import Stage, failing

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
-from copycat_executor.pipeline.task.link import TaskLink, TaskState
 from copycat_executor.pipeline.task.stages import (
     DrainedError,
     Stage,
@@ -15,6 +14,7 @@ from copycat_executor.pipeline.task.stages import (
     TaskFailedError,
     failing,
 )
+from copycat_executor.pipeline.task.task_link import TaskLink, TaskState
 
 _log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 
 from copycat_executor.pipeline.source.progress import from_json, to_json
-from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.stages import DrainedError
+from copycat_executor.pipeline.task.task_link import TaskLink
 
 _log = logging.getLogger(__name__)
 _OFFSETS_RETRY_DELAY_SECONDS: Final = 1.0

@@ -17,9 +17,9 @@ from copycat_rpc.target_states import target_state_from_proto
 from copycat_telemetry.loggers import set_level
 
 from copycat_executor.pipeline.task.control import Ending, Settlement
-from copycat_executor.taskhost.link import StreamLink
-from copycat_executor.taskhost.questions import Questions
-from copycat_executor.taskhost.surroundings import Surroundings
+from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.offset_questions import OffsetQuestions
+from copycat_executor.taskhost.stream_link import StreamLink
 from copycat_executor.taskhost.task_thread import TaskThread
 
 _log = logging.getLogger(__name__)
@@ -48,17 +48,20 @@ class HostSummary:
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
-class Host:
+class TaskHost:
     """The tasks of one host. Commands come from one thread."""
 
     def __init__(
-        self, surroundings: Surroundings, send: Callable[[pb.AttachRequest], None], finish: Callable[[], None]
+        self,
+        surroundings: HostSurroundings,
+        send: Callable[[pb.AttachRequest], None],
+        finish: Callable[[], None],
     ) -> None:
         """Prepare; `finish` ends the stream from this side."""
         self._surroundings = surroundings
         self._send = send
         self._finish = finish
-        self._questions = Questions(send)
+        self._questions = OffsetQuestions(send)
         self._lock = threading.Lock()
         self._tasks: dict[TaskKey, TaskThread] = {}
         self.started = 0

@@ -6,7 +6,7 @@ import logging
 
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.task.control import Settlement
-from copycat_executor.pipeline.task.link import TaskLink
+from copycat_executor.pipeline.task.task_link import TaskLink
 
 _log = logging.getLogger(__name__)
 

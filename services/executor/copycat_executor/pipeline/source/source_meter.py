@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from copycat_executor.pipeline.task.commit_meter import CommitMeter
-from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_link import TaskLink
 
 #: Between two reports; while the task rests there is nothing to report.
 _REPORT_INTERVAL_SECONDS: Final = 1.0

@@ -10,9 +10,9 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
 
-from copycat_executor.pipeline.task.link import TaskState
 from copycat_executor.pipeline.task.measures import Measure
-from copycat_executor.taskhost.questions import Questions
+from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.taskhost.offset_questions import OffsetQuestions
 
 _STATES: Final = {
     TaskState.RUNNING: types_pb2.STATE_RUNNING,
@@ -26,7 +26,7 @@ class StreamLink:
     """A task's end of the stream (`TaskLink`); after `cut` it is silent, whatever a thread still says."""
 
     def __init__(
-        self, ref: pb.TaskRef, send: Callable[[pb.AttachRequest], None], questions: Questions
+        self, ref: pb.TaskRef, send: Callable[[pb.AttachRequest], None], questions: OffsetQuestions
     ) -> None:
         self._ref = ref
         self._send_event = send

@@ -12,17 +12,17 @@ from copycat_connect.errors import ConnectError
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.running import Phase
-from copycat_executor.hosts.host import Host
+from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.outbox import statuses
-from copycat_executor.outbox.commits import Commits
-from copycat_executor.outbox.offsets import Offsets, SinkGroup
-from copycat_executor.outbox.topics import ActiveTopics
+from copycat_executor.outbox import status_outbox
+from copycat_executor.outbox.commit_outbox import CommitOutbox
+from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup
+from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.peers import messages
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.board import Board
-from copycat_executor.tasks.lives import TaskLife, TaskLives
 from copycat_executor.tasks.suspects import Suspects
+from copycat_executor.tasks.task_life import TaskLife, TaskLives
 
 #: Stage of the failure a host reports for a task that did not drain in time: its thread still hangs there.
 STOP_STAGE = "STOP"
@@ -37,9 +37,9 @@ class TaskEvents:
         board: Board,
         lives: TaskLives,
         suspects: Suspects,
-        commits: Commits,
-        offsets: Offsets,
-        topics: ActiveTopics,
+        commits: CommitOutbox,
+        offsets: OffsetReader,
+        topics: TopicOutbox,
         queries: Queries,
         meter: WorkerMeter,
         jobs: Jobs,
@@ -84,7 +84,7 @@ class TaskEvents:
         if self._lives.of(event.task) is not None:
             self._meter.measured(messages.task_of(event.task), event.measures)
 
-    def acknowledged(self, event: pb.Acknowledged, host: Host) -> None:
+    def acknowledged(self, event: pb.Acknowledged, host: LaunchedHost) -> None:
         """A task has progress to commit."""
         life = self._lives.of(event.task)
         if life is None:
@@ -97,7 +97,7 @@ class TaskEvents:
         if self._lives.of(event.task) is not None:
             self._topics.seen(messages.task_of(event.task), event.topics)
 
-    def offsets_wanted(self, event: pb.OffsetsWanted, host: Host) -> None:
+    def offsets_wanted(self, event: pb.OffsetsWanted, host: LaunchedHost) -> None:
         """A task asks for source offsets."""
 
         async def answer() -> None:
@@ -105,7 +105,7 @@ class TaskEvents:
 
         self._jobs.spawn(answer(), "offsets for a task")
 
-    def query_wanted(self, event: pb.QueryWanted, host: Host) -> None:
+    def query_wanted(self, event: pb.QueryWanted, host: LaunchedHost) -> None:
         """A transformation wants a query prepared or run."""
 
         async def answer() -> None:
@@ -149,7 +149,7 @@ class TaskEvents:
             life.hung = True
         else:
             life.failed = True
-            self._lives.report(life, statuses.FAILED, trace=event.trace, version=version)
+            self._lives.report(life, status_outbox.FAILED, trace=event.trace, version=version)
         life.ended.set()
 
     def _ended(self, life: TaskLife) -> None:

@@ -37,7 +37,7 @@ class SinkGroup:
         return cls(sink_group(connector, config), config_to_proto(overrides))
 
 
-class Offsets:
+class OffsetReader:
     """Reads committed offsets."""
 
     def __init__(self, services: Services) -> None:

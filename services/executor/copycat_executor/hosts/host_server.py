@@ -11,8 +11,8 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc
 
 from copycat_executor.domain.errors import HostRefusedError
-from copycat_executor.hosts.host import Host
-from copycat_executor.hosts.hosts import Hosts
+from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.launched_host import LaunchedHost
 
 SERVICE_NAME = "copycat.host.v1.HostService"
 
@@ -26,7 +26,7 @@ class HostEvents(Protocol):
     def taken(self, event: pb.TaskTaken) -> None:
         """A task's order arrived."""
 
-    def acknowledged(self, event: pb.Acknowledged, host: Host) -> None:
+    def acknowledged(self, event: pb.Acknowledged, host: LaunchedHost) -> None:
         """A task has progress to commit."""
 
     def topics_seen(self, event: pb.TopicsSeen) -> None:
@@ -38,17 +38,17 @@ class HostEvents(Protocol):
     def measured(self, event: pb.TaskMetrics) -> None:
         """A task has numbers."""
 
-    def offsets_wanted(self, event: pb.OffsetsWanted, host: Host) -> None:
+    def offsets_wanted(self, event: pb.OffsetsWanted, host: LaunchedHost) -> None:
         """A task asks for source offsets."""
 
-    def query_wanted(self, event: pb.QueryWanted, host: Host) -> None:
+    def query_wanted(self, event: pb.QueryWanted, host: LaunchedHost) -> None:
         """A transformation wants a query prepared or run."""
 
 
 class HostServer(host_service_pb2_grpc.HostServiceServicer):
     """Serves hosts; each stream is one host's life."""
 
-    def __init__(self, hosts: Hosts, events: HostEvents) -> None:
+    def __init__(self, hosts: HostPool, events: HostEvents) -> None:
         self._hosts = hosts
         self._events = events
 
@@ -72,7 +72,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
             await asyncio.gather(reader, return_exceptions=True)
             self._hosts.detached(host)
 
-    async def _read(self, requests: AsyncIterator[pb.AttachRequest], host: Host) -> None:
+    async def _read(self, requests: AsyncIterator[pb.AttachRequest], host: LaunchedHost) -> None:
         assert host.session is not None  # attached
         loop = asyncio.get_running_loop()
         try:
@@ -82,7 +82,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         finally:
             host.session.finish()
 
-    def _take(self, request: pb.AttachRequest, host: Host) -> None:
+    def _take(self, request: pb.AttachRequest, host: LaunchedHost) -> None:
         events = self._events
         match request.WhichOneof("event"):
             case "state_changed":

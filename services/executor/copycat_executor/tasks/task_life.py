@@ -12,10 +12,10 @@ from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.running import Phase
-from copycat_executor.hosts.host import Host
-from copycat_executor.hosts.hosts import Hosts
-from copycat_executor.outbox import statuses
-from copycat_executor.outbox.statuses import Statuses
+from copycat_executor.hosts.host_pool import HostPool
+from copycat_executor.hosts.launched_host import LaunchedHost
+from copycat_executor.outbox import status_outbox
+from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.peers import messages
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
@@ -30,7 +30,7 @@ class TaskLife:
     """Numbers the starts of this executor: what an earlier one still says is dropped."""
     job: asyncio.Task[Any] | None = None
     """Its way into a host."""
-    host: Host | None = None
+    host: LaunchedHost | None = None
     """Where it was sent."""
     taken: bool = False
     """Its host has its order: the code of the task may have run."""
@@ -60,7 +60,7 @@ class TaskLife:
 class TaskLives:
     """The lives under way, one per task."""
 
-    def __init__(self, board: Board, feed: Feed, hosts: Hosts, statuses: Statuses) -> None:
+    def __init__(self, board: Board, feed: Feed, hosts: HostPool, statuses: StatusOutbox) -> None:
         self._board = board
         self._feed = feed
         self._hosts = hosts
@@ -93,7 +93,7 @@ class TaskLives:
     def fail(self, life: TaskLife, trace: str, version: str | None = None) -> None:
         """End a life by failure: only a user brings the task back."""
         self.close(life)
-        self.report(life, statuses.FAILED, trace=trace, version=version)
+        self.report(life, status_outbox.FAILED, trace=trace, version=version)
         self._board.change_task(life.instance, phase=Phase.FAILED)
 
     def report(

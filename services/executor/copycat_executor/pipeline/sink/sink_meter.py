@@ -8,8 +8,8 @@ from typing import Final
 from copycat_executor.pipeline.records.receiver import RecordReceiver
 from copycat_executor.pipeline.sink.positions import Offsets
 from copycat_executor.pipeline.task.commit_meter import CommitMeter
-from copycat_executor.pipeline.task.link import TaskLink
 from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.task_link import TaskLink
 
 #: Between two reports.
 _REPORT_INTERVAL_SECONDS: Final = 1.0

@@ -12,14 +12,14 @@ from copycat_connect.errors import CopycatError
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.plugin_errors import PluginError
-from copycat_executor.connectors.calls import ConnectorCalls
-from copycat_executor.connectors.lives import ConnectorLife
+from copycat_executor.connectors.connector_calls import ConnectorCalls
+from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.domain.desired import WantedConnector
 from copycat_executor.domain.running import Phase, RunningConnector
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.outbox import statuses
-from copycat_executor.outbox.statuses import Statuses
+from copycat_executor.outbox import status_outbox
+from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
@@ -27,13 +27,13 @@ from copycat_executor.state.feed import Feed
 log = logging.getLogger(__name__)
 
 STATE_OF_TARGET = {
-    TargetState.STARTED: statuses.RUNNING,
-    TargetState.PAUSED: statuses.PAUSED,
-    TargetState.STOPPED: statuses.STOPPED,
+    TargetState.STARTED: status_outbox.RUNNING,
+    TargetState.PAUSED: status_outbox.PAUSED,
+    TargetState.STOPPED: status_outbox.STOPPED,
 }
 
 
-class Connectors:
+class ConnectorActions:
     """Carries out what is to be done about connectors; each action returns at once."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Connectors:
         feed: Feed,
         calls: ConnectorCalls,
         publishing: Publishing,
-        statuses: Statuses,
+        statuses: StatusOutbox,
         meter: WorkerMeter,
         jobs: Jobs,
     ) -> None:
@@ -163,9 +163,9 @@ class Connectors:
         except CopycatError as error:
             log.warning("connector %s is given up: %s", life.name, error)
         if trace is not None:
-            self._report(life, statuses.FAILED, trace)
+            self._report(life, status_outbox.FAILED, trace)
         elif not failed and not self._wanted_here(life.name):
-            self._report(life, statuses.UNASSIGNED)
+            self._report(life, status_outbox.UNASSIGNED)
         self._forget(life)
 
     async def _publish(self, life: ConnectorLife) -> None:
@@ -185,7 +185,7 @@ class Connectors:
 
     def _failed(self, life: ConnectorLife, trace: str) -> None:
         self._calls.abandon(life)
-        self._report(life, statuses.FAILED, trace)
+        self._report(life, status_outbox.FAILED, trace)
         self._board.change_connector(
             life.name, phase=Phase.FAILED, changing=False, publishing=False, publish_due=False
         )

@@ -15,19 +15,19 @@ from copycat_rpc.target_states import target_state_to_proto
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.domain.desired import WantedTask
-from copycat_executor.domain.hosts import Isolation
+from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.running import Phase, RunningTask
 from copycat_executor.domain.task_limit import check_task_count
-from copycat_executor.hosts.hosts import Hosts
+from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.outbox import statuses
-from copycat_executor.outbox.commits import Commits
-from copycat_executor.outbox.offsets import Offsets, SinkGroup
+from copycat_executor.outbox import status_outbox
+from copycat_executor.outbox.commit_outbox import CommitOutbox
+from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
-from copycat_executor.tasks.lives import TaskLife, TaskLives
 from copycat_executor.tasks.suspects import Suspects
+from copycat_executor.tasks.task_life import TaskLife, TaskLives
 
 #: The way to the host and back may add this to a drain.
 DRAIN_MARGIN_SECONDS = 1.5
@@ -43,7 +43,7 @@ class Budgets:
     """For its last acknowledgement to be committed (`offset.flush.timeout.ms`)."""
 
 
-class Tasks:
+class TaskActions:
     """Carries out what is to be done about tasks; each action returns at once."""
 
     def __init__(
@@ -51,11 +51,11 @@ class Tasks:
         *,
         board: Board,
         feed: Feed,
-        hosts: Hosts,
+        hosts: HostPool,
         lives: TaskLives,
         suspects: Suspects,
-        commits: Commits,
-        offsets: Offsets,
+        commits: CommitOutbox,
+        offsets: OffsetReader,
         meter: WorkerMeter,
         jobs: Jobs,
         budgets: Budgets,
@@ -145,7 +145,7 @@ class Tasks:
         await self._commits.flushed(life.instance, self._budgets.commit)
         self._lives.close(life)
         if not (life.failed or life.hung or self._wanted_here(life.instance)):
-            self._lives.report(life, statuses.UNASSIGNED)
+            self._lives.report(life, status_outbox.UNASSIGNED)
         if not self._wanted_here(life.instance):
             self._suspects.forget(life.instance)
         self._board.drop_task(life.instance)

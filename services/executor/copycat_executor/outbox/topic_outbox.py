@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 RETRY = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
 
 
-class ActiveTopics:
+class TopicOutbox:
     """Reports the topics tasks met; tried for ever, forgotten with the connector."""
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Final
 from copycat_connect.cluster import Config
 
 from copycat_executor.children.connector_process import ConnectorProcess
-from copycat_executor.connectors.lives import ConnectorLife
+from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.pipes.connector_messages import (
     AbandonConnector,

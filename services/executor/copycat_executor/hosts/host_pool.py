@@ -15,11 +15,11 @@ from copycat_telemetry.changes import log_change
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.errors import HostRefusedError, NoSlotError
-from copycat_executor.domain.hosts import Isolation
+from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place
 from copycat_executor.domain.residency import ResidencyRules, upkeep
-from copycat_executor.hosts.host import Host
-from copycat_executor.hosts.session import HostSession
+from copycat_executor.hosts.host_session import HostSession
+from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.taskhost.spec import HostSpec
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class Residents(Protocol):
         """These tasks are to move to another host."""
 
 
-class Hosts:
+class HostPool:
     """All hosts of this executor; called from its event loop only."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Hosts:
         self._log_level = log_level
         self._token = token
         self._numbers = itertools.count(1)
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, LaunchedHost] = {}
         self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = Bell()
         self._loop = asyncio.get_running_loop()
@@ -100,7 +100,7 @@ class Hosts:
         """Have what becomes of hosts heard by `residents`; call it once, before the first task is placed."""
         self._residents = residents
 
-    def attach(self, hello: pb.Hello) -> Host:
+    def attach(self, hello: pb.Hello) -> LaunchedHost:
         """Take the control stream of a host; it has proved with its call that it is one of ours.
 
         Raises:
@@ -116,13 +116,13 @@ class Hosts:
         self._changed.ring()
         return host
 
-    def detached(self, host: Host) -> None:
+    def detached(self, host: LaunchedHost) -> None:
         """A control stream ended; its process follows, by force if need be."""
         if not host.ending:
             host.lost = True
             self._kill(host)
 
-    async def place(self, task: Instance, isolation: Isolation, *, alone: bool) -> Host | None:
+    async def place(self, task: Instance, isolation: Isolation, *, alone: bool) -> LaunchedHost | None:
         """Give a task a host that is attached, with nobody else in it if `alone` and that is possible.
 
         Returns None when that host died meanwhile.
@@ -138,12 +138,12 @@ class Hosts:
             self.release(host, task)
             raise
 
-    def release(self, host: Host, task: Instance) -> None:
+    def release(self, host: LaunchedHost, task: Instance) -> None:
         """Free the place of a task that has ended."""
         host.leave(task, self._loop.time())
         self.tend()
 
-    def retire(self, host: Host) -> None:
+    def retire(self, host: LaunchedHost) -> None:
         """Leave a host: its tasks move, then it ends."""
         if not host.retiring:
             host.retiring = True
@@ -151,7 +151,7 @@ class Hosts:
                 self._residents.leave_host(list(host.tasks))
             self._changed.ring()
 
-    async def abandon(self, host: Host, hung: Instance) -> None:
+    async def abandon(self, host: LaunchedHost, hung: Instance) -> None:
         """End a host in which a task hangs, once its other tasks have left."""
         self.retire(host)
         rings = self._changed.rings
@@ -197,7 +197,7 @@ class Hosts:
         for host in self._hosts.values():
             self._launcher.kill(host.host_id)
 
-    async def _reserve(self, task: Instance, isolation: Isolation, alone: bool) -> Host:
+    async def _reserve(self, task: Instance, isolation: Isolation, alone: bool) -> LaunchedHost:
         deadline, rings = self._loop.time() + SLOT_WAIT_SECONDS, self._changed.rings
         while True:
             chosen, granted = self._choose(task, isolation, alone)
@@ -226,8 +226,8 @@ class Hosts:
                 return apart, Isolation.TASK
         return place(task, isolation, views, self._rules.slots), isolation
 
-    def _launch(self) -> Host:
-        host = Host(f"{self._address}/{next(self._numbers)}", self._loop.time())
+    def _launch(self) -> LaunchedHost:
+        host = LaunchedHost(f"{self._address}/{next(self._numbers)}", self._loop.time())
         self._hosts[host.host_id] = host
         spec = HostSpec(
             host.host_id,
@@ -241,7 +241,7 @@ class Hosts:
         self._launcher.launch(spec, self._ended_elsewhere)
         return host
 
-    def _force(self, host: Host, now: float) -> None:
+    def _force(self, host: LaunchedHost, now: float) -> None:
         """End by force a host that does not answer, or does not end."""
         if host.ends_by is not None:
             late = now > host.ends_by
@@ -252,11 +252,11 @@ class Hosts:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)
 
-    def _kill(self, host: Host) -> None:
+    def _kill(self, host: LaunchedHost) -> None:
         host.ends_by = self._loop.time() + KILL_WAIT_SECONDS
         self._launcher.kill(host.host_id)
 
-    def _end(self, host: Host) -> None:
+    def _end(self, host: LaunchedHost) -> None:
         if host.ending:
             return
         if host.session is None:

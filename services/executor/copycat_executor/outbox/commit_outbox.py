@@ -22,7 +22,7 @@ from copycat_rpc.errors import code_of
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.outbox.offsets import SinkGroup
+from copycat_executor.outbox.offset_reader import SinkGroup
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers import messages
 from copycat_executor.peers.services import Services
@@ -70,7 +70,7 @@ class _Waiting:
         )
 
 
-class Commits:
+class CommitOutbox:
     """Commits what tasks acknowledge, one call at a time for each task."""
 
     def __init__(self, services: Services, jobs: Jobs, generation_for: GenerationFor) -> None:

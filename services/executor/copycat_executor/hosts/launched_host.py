@@ -7,11 +7,11 @@ import asyncio
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance
 
-from copycat_executor.domain.hosts import HostView, Isolation
-from copycat_executor.hosts.session import HostSession
+from copycat_executor.domain.host_view import HostView, Isolation
+from copycat_executor.hosts.host_session import HostSession
 
 
-class Host:
+class LaunchedHost:
     """What is known of one host."""
 
     def __init__(self, host_id: str, now: float) -> None:

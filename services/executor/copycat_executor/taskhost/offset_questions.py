@@ -14,7 +14,7 @@ from copycat_executor.pipeline.task.answers import Answers
 _ANSWER_TIMEOUT_SECONDS: Final = 60.0
 
 
-class Questions:
+class OffsetQuestions:
     """Asks for source offsets on behalf of all tasks of a host."""
 
     def __init__(self, send: Callable[[pb.AttachRequest], None]) -> None:

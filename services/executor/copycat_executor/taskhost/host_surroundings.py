@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from copycat_connect.plugin import Plugins
 
 from copycat_executor.taskhost.garbage import Garbage
-from copycat_executor.taskhost.queries import HostQueries
+from copycat_executor.taskhost.host_queries import HostQueries
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class HostSurroundings:
     """The host's clock, luck, plugins and garbage collection."""
 
     plugins: Plugins

@@ -32,7 +32,7 @@ FAILED = types_pb2.STATE_FAILED
 RESTARTING = types_pb2.STATE_RESTARTING
 
 
-class Statuses:
+class StatusOutbox:
     """Reports statuses; one that waits is replaced by a newer one of the same instance."""
 
     def __init__(

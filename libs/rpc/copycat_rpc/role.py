@@ -50,11 +50,11 @@ def own_properties(properties: Mapping[str, str]) -> dict[str, str]:
 def main(role: str, serve: Serve) -> int:
     """Run a role from the command line: its one argument is the worker's properties file."""
     if len(sys.argv) != 2:
-        return _say(role, f"usage: python -m copycat_{role} worker.properties", code=2)
+        return _print_line(role, f"usage: python -m copycat_{role} worker.properties", code=2)
     try:
         properties = read_properties(Path(sys.argv[1]))
     except ConfigError as error:
-        return _say(role, str(error))
+        return _print_line(role, str(error))
     return run_role(role, serve, properties)
 
 
@@ -70,9 +70,9 @@ def run_role(role: str, serve: Serve, properties: Mapping[str, str]) -> int:
         asyncio.run(_until_signalled(serve, properties))
         log_change(log, "service stopped", why="it was told to")
     except ConfigError as error:
-        return _say(role, f"{error} (fix the worker properties and start again)")
+        return _print_line(role, f"{error} (fix the worker properties and start again)")
     except CopycatError as error:
-        return _say(role, str(error))
+        return _print_line(role, str(error))
     return 0
 
 
@@ -84,6 +84,6 @@ async def _until_signalled(serve: Serve, properties: Mapping[str, str]) -> None:
     await serve(properties, stop)
 
 
-def _say(role: str, text: str, code: int = 1) -> int:
+def _print_line(role: str, text: str, code: int = 1) -> int:
     sys.stderr.write(f"copycat {role}: {text}\n")
     return code

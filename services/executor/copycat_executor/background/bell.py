@@ -1,4 +1,4 @@
-"""A bell that wakes everybody who listens; rings between two listenings are heard as one."""
+"""A bell that wakes everybody who waits; rings between two waits count as one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Bell:
         self._rung = asyncio.Event()
 
     def ring(self) -> None:
-        """Wake all who listen."""
+        """Wake everybody who waits for a ring."""
         self.rings += 1
         self._rung.set()
         self._rung = asyncio.Event()
 
-    async def heard(self, after: int) -> int:
-        """Wait for a ring after that many; returns how many there were."""
+    async def next_ring(self, after: int) -> int:
+        """Wait until it has rung more often than `after` times; returns how often it has."""
         while self.rings <= after:
             await self._rung.wait()
         return self.rings

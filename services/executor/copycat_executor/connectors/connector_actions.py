@@ -125,16 +125,16 @@ class ConnectorActions:
             if target is TargetState.STARTED:
                 await self._calls.start(life)
             else:
-                await self._know_plugin(life)
+                await self._find_plugin(life)
         except CopycatError as error:
             self._failed(life, _trace(error))
             return
         self._settled(life, target)
 
-    async def _know_plugin(self, life: ConnectorLife) -> None:
+    async def _find_plugin(self, life: ConnectorLife) -> None:
         """Status shows its version, too; a connector that is not to run may well lack it."""
         try:
-            await self._calls.know_plugin(life)
+            await self._calls.find_plugin(life)
         except CopycatError as error:
             log.warning("connector %s has no plugin here: %s", life.name, error)
 

@@ -56,7 +56,7 @@ class ConnectorCalls:
             else:
                 return
 
-    async def know_plugin(self, life: ConnectorLife) -> None:
+    async def find_plugin(self, life: ConnectorLife) -> None:
         """Learn the plugin of a connector that is not to run.
 
         Raises:

@@ -86,4 +86,4 @@ class Publishing:
             async with asyncio.timeout(PUBLICATION_SEEN_TIMEOUT_SECONDS):
                 rings = self._bell.rings
                 while (known := self._feed.connector(name)) and (known.inconsistent or known.outdated):
-                    rings = await self._bell.heard(rings)
+                    rings = await self._bell.next_ring(rings)

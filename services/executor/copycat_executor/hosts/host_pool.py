@@ -156,7 +156,7 @@ class HostPool:
         self.retire(host)
         rings = self._changed.rings
         while set(host.tasks) - {hung} and not host.gone.is_set():
-            rings = await self._changed.heard(rings)
+            rings = await self._changed.next_ring(rings)
         self._kill(host)
         await host.gone.wait()
 
@@ -213,7 +213,7 @@ class HostPool:
                         self.retire(self._hosts[retire])
                     if self._loop.time() >= deadline:
                         raise NoSlotError(task, isolation.value, self._rules.slots)
-                    rings = await self._changed.heard(rings)
+                    rings = await self._changed.next_ring(rings)
         host.take(task, granted)
         return host
 

@@ -24,19 +24,19 @@ class HostEvents(Protocol):
         """A task changed its state."""
 
     def taken(self, event: pb.TaskTaken) -> None:
-        """A task's order arrived."""
+        """Note that a task's order arrived in its host."""
 
     def acknowledged(self, event: pb.Acknowledged, host: LaunchedHost) -> None:
         """A task has progress to commit."""
 
     def topics_seen(self, event: pb.TopicsSeen) -> None:
-        """A task met topics."""
+        """Note topics that a task wrote to or read from (KIP-558)."""
 
     def made_of(self, event: pb.PluginsInUse) -> None:
         """A task says what it is made of."""
 
     def measured(self, event: pb.TaskMetrics) -> None:
-        """A task has numbers."""
+        """Note what a task measured since its last report."""
 
     def offsets_wanted(self, event: pb.OffsetsWanted, host: LaunchedHost) -> None:
         """A task asks for source offsets."""
@@ -77,7 +77,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         loop = asyncio.get_running_loop()
         try:
             async for request in requests:
-                host.session.heard = loop.time()
+                host.session.last_heartbeat = loop.time()
                 self._take(request, host)
         finally:
             host.session.finish()

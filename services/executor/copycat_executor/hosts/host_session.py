@@ -12,11 +12,11 @@ class HostSession:
     """The executor's end of a control stream."""
 
     def __init__(self, now: float) -> None:
-        self.heard = now
+        self.last_heartbeat = now
         self._commands: asyncio.Queue[pb.AttachResponse | None] = asyncio.Queue()
 
     def send(self, command: pb.AttachResponse) -> None:
-        """Queue a command."""
+        """Queue a command for the host; it is sent after those queued before."""
         self._commands.put_nowait(command)
 
     def finish(self) -> None:

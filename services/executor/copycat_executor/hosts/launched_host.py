@@ -48,7 +48,7 @@ class LaunchedHost:
         )
 
     def attach(self, session: HostSession, pid: int) -> None:
-        """Take the control stream."""
+        """Note that the host's process has opened its control stream."""
         self.session, self.pid = session, pid
         if not self.attached.done():
             self.attached.set_result(session)
@@ -68,7 +68,7 @@ class LaunchedHost:
 
     def silent_for(self, now: float) -> float:
         """Return for how long nothing was heard of it, seconds."""
-        return now - (self.launched if self.session is None else self.session.heard)
+        return now - (self.launched if self.session is None else self.session.last_heartbeat)
 
     def take(self, task: Instance, isolation: Isolation) -> None:
         """Give a task its place here."""

@@ -81,7 +81,7 @@ class KafkaReceiver:
         return Consumer({**self._config.properties, "error_cb": self._login.note}, logger=_log)
 
     def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
-        """Begin to read."""
+        """Begin to read at these offsets; null begins where the consumer's reset policy says."""
         start = {
             partition: offset if offset is not None and offset >= 0 else self._first(partition)
             for partition, offset in offsets.items()
@@ -137,7 +137,7 @@ class KafkaReceiver:
         if any(map(Message.error, messages)):
             messages = self._without_errors(messages)
         if messages:
-            self._silence.heard()
+            self._silence.records_came()
         else:
             self._check()
             successor = self._silence.successor(self._consumer, self._reading)
@@ -178,7 +178,7 @@ class KafkaReceiver:
         return max(high - position.offset, 0)
 
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Continue at these offsets."""
+        """Read on at these offsets in these partitions."""
         for partition, offset in offsets.items():
             self._consumer.seek(ClientPartition(*partition, offset))
             self._begin[partition] = offset

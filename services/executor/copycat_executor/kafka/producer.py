@@ -102,7 +102,7 @@ class KafkaSender:
             record.value,
             record.key,
             partition=_ANY_PARTITION if record.partition is None else record.partition,
-            on_delivery=self._telling(record, done),
+            on_delivery=self._on_delivery(record, done),
             timestamp=record.timestamp or 0,
             headers=list(record.headers) or None,
         )
@@ -122,7 +122,7 @@ class KafkaSender:
         refusal = not_written(record.topic, error.args[0]) if isinstance(error, KafkaException) else error
         self._gave_up(refusal, record, done)
 
-    def _telling(
+    def _on_delivery(
         self, record: OutgoingRecord, done: Done | None
     ) -> Callable[[KafkaError | None, Message], None]:
         def delivered(error: KafkaError | None, message: Message) -> None:
@@ -134,7 +134,7 @@ class KafkaSender:
         return delivered
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        """Hear of a plain record."""
+        """Take note of what became of a plain record; called by the client within `poll` and `flush`."""
         if error is not None:
             topic, partition = message.topic() or "", message.partition()
             record = OutgoingRecord(topic, message.value(), message.key(), partition=partition)

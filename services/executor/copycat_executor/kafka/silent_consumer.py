@@ -93,8 +93,8 @@ class SilenceWatch:
         self._next: float | None = None
         self._turn = 0
 
-    def heard(self) -> None:
-        """Records came."""
+    def records_came(self) -> None:
+        """Take note that records came: the consumer is not stuck."""
         if self._next is not None:
             self._next = None
             self._doubts.clear()
@@ -120,7 +120,7 @@ class SilenceWatch:
             return None
         partitions = reading()
         if not partitions:
-            self.heard()
+            self.records_came()
             return None
         if not self._doubts:
             self._turn += 1
@@ -128,7 +128,7 @@ class SilenceWatch:
         another = self._examine(consumer, partition)
         self._next = time.monotonic() + CHECK_INTERVAL_SECONDS
         if another is not None:
-            self.heard()
+            self.records_came()
         return another
 
     def _examine(self, consumer: Consumer, partition: ClientPartition) -> Consumer | None:

@@ -96,7 +96,7 @@ class CommitOutbox:
             async with asyncio.timeout(seconds):
                 rings = self._settled.rings
                 while task in self._sending:
-                    rings = await self._settled.heard(rings)
+                    rings = await self._settled.next_ring(rings)
         except TimeoutError:
             return False
         return True

@@ -32,13 +32,13 @@ class SinkGroup:
 
     @classmethod
     def of(cls, connector: str, config: Config) -> SinkGroup:
-        """Read a connector's configuration."""
+        """Read the group and its consumer's overrides from a sink connector's configuration."""
         overrides = overrides_of(config, (CONSUMER_OVERRIDE,))
         return cls(sink_group(connector, config), config_to_proto(overrides))
 
 
 class OffsetReader:
-    """Reads committed offsets."""
+    """Reads from the offset service where source and sink tasks begin."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -78,10 +78,10 @@ class StatusOutbox:
         self._waiting.forget(lambda instance: instance.connector == connector)
 
     async def run(self) -> None:
-        """Send until cancelled."""
+        """Send what is reported to the status service, until cancelled."""
         rings = 0
         while True:
-            rings = await self._bell.heard(rings)
+            rings = await self._bell.next_ring(rings)
             while self._waiting:
                 await self._send()
                 self._sent.ring()
@@ -92,7 +92,7 @@ class StatusOutbox:
             async with asyncio.timeout(seconds):
                 rings = self._sent.rings
                 while self._waiting:
-                    rings = await self._sent.heard(rings)
+                    rings = await self._sent.next_ring(rings)
         except TimeoutError:
             return False
         return True

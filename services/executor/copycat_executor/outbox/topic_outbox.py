@@ -52,10 +52,10 @@ class TopicOutbox:
             del self._waiting[task]
 
     async def run(self) -> None:
-        """Send until cancelled."""
+        """Send topics to the status service, until cancelled."""
         rings = 0
         while True:
-            rings = await self._bell.heard(rings)
+            rings = await self._bell.next_ring(rings)
             while self._waiting:
                 await until_it_works(self._send_next, RETRY)
 

@@ -75,10 +75,10 @@ def start_context(
         for name in gateway:
             del os.environ[name]
     context.pythonExec = python_of_hosts(conf, os.environ)
-    # PySpark prints a stack trace when the JVM ends; whoever watches the JVM says it in a line.
-    context._accumulatorServer.handle_error = _say_nothing  # type: ignore[method-assign, assignment]  # noqa: SLF001
+    # PySpark prints a stack trace when the JVM ends; whoever watches the JVM logs it in a line.
+    context._accumulatorServer.handle_error = _ignore  # type: ignore[method-assign, assignment]  # noqa: SLF001
     return Spark(jvm, context)
 
 
-def _say_nothing(*_: object) -> None:
-    """Take an error that somebody else reports."""
+def _ignore(*_: object) -> None:
+    """Ignore an error that somebody else reports."""

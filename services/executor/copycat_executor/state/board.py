@@ -30,7 +30,7 @@ class Board:
         return {**connectors, **{instance: runs.generation for instance, runs in self.tasks.items()}}
 
     def put_connector(self, name: str, connector: RunningConnector) -> None:
-        """Enter a connector."""
+        """Note that a connector runs here, in place of what was known of it."""
         self.connectors[name] = connector
         self.bell.ring()
 
@@ -40,12 +40,12 @@ class Board:
             self.put_connector(name, replace(self.connectors[name], **changes))
 
     def drop_connector(self, name: str) -> None:
-        """Forget a connector."""
+        """Note that a connector runs here no longer."""
         if self.connectors.pop(name, None) is not None:
             self.bell.ring()
 
     def put_task(self, instance: Instance, task: RunningTask) -> None:
-        """Enter a task."""
+        """Note that a task runs here, in place of what was known of it."""
         self.tasks[instance] = task
         self.bell.ring()
 
@@ -55,7 +55,7 @@ class Board:
             self.put_task(instance, replace(self.tasks[instance], **changes))
 
     def drop_task(self, instance: Instance) -> None:
-        """Forget a task."""
+        """Note that a task runs here no longer."""
         if self.tasks.pop(instance, None) is not None:
             self.bell.ring()
 
@@ -63,4 +63,4 @@ class Board:
         """Wait until a condition on the board holds."""
         rings = self.bell.rings
         while not holds():
-            rings = await self.bell.heard(rings)
+            rings = await self.bell.next_ring(rings)

@@ -26,7 +26,7 @@ CHANGE_GATHERING_SECONDS: Final = 0.02
 
 
 class Conductor:
-    """Reconciles until cancelled."""
+    """Compares what should run with what runs after each change, and carries out the difference."""
 
     def __init__(self, board: Board, feed: Feed, connectors: ConnectorActions, tasks: TaskActions) -> None:
         self._board = board
@@ -38,7 +38,7 @@ class Conductor:
         """Act on every change of what is wanted or what runs, a moment later."""
         rings = -1
         while True:
-            await self._board.bell.heard(rings)
+            await self._board.bell.next_ring(rings)
             await asyncio.sleep(CHANGE_GATHERING_SECONDS)
             rings = self._board.bell.rings
             desired = self._feed.desired()

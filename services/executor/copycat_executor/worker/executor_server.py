@@ -55,7 +55,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     async def ValidateConnector(
         self, request: pb.ValidateConnectorRequest, context: Any
     ) -> pb.ValidateConnectorResponse:
-        """Validate a connector's configuration."""
+        """Validate a connector's configuration with its plugin, within the caller's deadline."""
         call = ValidateConfig(config_from_proto(request.config))
         found = await self._process.call(call, VALIDATION_STAGE, self._patience(context))
         return plugin_messages.validation(found)

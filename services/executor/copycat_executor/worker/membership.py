@@ -67,7 +67,7 @@ class Membership:
             try:
                 async with asyncio.timeout(HEARTBEAT_INTERVAL_SECONDS):
                     while (self._board.held(), self._leaving) == (held, leaving):
-                        rings = await self._board.bell.heard(rings)
+                        rings = await self._board.bell.next_ring(rings)
             except TimeoutError:
                 pass
 

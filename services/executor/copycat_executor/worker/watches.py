@@ -37,7 +37,7 @@ class ConfigWatch:
         self._topics = topics
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Follow the config service's watch until cancelled."""
         await follow(
             lambda after: self._services.config.WatchConnectors(
                 config_service_pb2.WatchConnectorsRequest(after_revision=after)

@@ -29,12 +29,12 @@ class Security:
 
     @property
     def encrypted(self) -> bool:
-        """Whether TLS is spoken."""
+        """True when the connection uses TLS."""
         return self.protocol.endswith("SSL")
 
     @property
     def authenticated(self) -> bool:
-        """Whether SASL is spoken."""
+        """True when the client logs in by SASL."""
         return self.protocol.startswith("SASL")
 
 

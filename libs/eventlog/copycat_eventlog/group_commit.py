@@ -25,7 +25,7 @@ class FencedProducer(Protocol):
     """A producer that no other one of its id outlives; its calls block. See `TransactionalProducer`."""
 
     def claim(self) -> None:
-        """Fence every former producer."""
+        """Fence every former producer of the log: what they write from now on is refused (I3)."""
         ...
 
     def commit(self, transaction: Transaction, begin_commit: Callable[[], object]) -> str | None:
@@ -33,7 +33,7 @@ class FencedProducer(Protocol):
         ...
 
     def discard(self) -> None:
-        """Let go without waiting."""
+        """Close the producer without waiting for what is still under way."""
         ...
 
 
@@ -56,17 +56,17 @@ class Batch:
 
     @property
     def end(self) -> Revision:
-        """Where its records end."""
+        """Position after its last record in each partition."""
         return reduce(Revision.merge, map(Revision, self.transaction.ends), Revision.ZERO)
 
     def succeed(self) -> None:
-        """Tell every caller where its records are."""
+        """Give every caller the position after its records."""
         for append, end in zip(self.appends, self.transaction.ends, strict=True):
             if not append.done.done():
                 append.done.set_result(Revision(end))
 
     def fail(self, error: CopycatError) -> None:
-        """Tell every caller."""
+        """Raise the error in every caller whose records were to be written."""
         for append in self.appends:
             _fail(append, error)
 

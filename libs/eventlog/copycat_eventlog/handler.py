@@ -74,12 +74,12 @@ class EventSourced(Generic[C, E, S]):
 
     @property
     def state(self) -> S:
-        """The folded state; immutable."""
+        """The state folded so far; it is never changed, only replaced."""
         return self._state
 
     @property
     def revision(self) -> Revision:
-        """The position of `state`."""
+        """The position in the log up to which `state` is folded."""
         return self._revision
 
     @property

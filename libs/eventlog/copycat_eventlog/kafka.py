@@ -118,7 +118,7 @@ class KafkaLog:
             raise UnavailableError(message) from None
 
     def release(self) -> None:
-        """Let the producer go."""
+        """Close the producer: this instance no longer leads."""
         self._group.release()
 
     @property

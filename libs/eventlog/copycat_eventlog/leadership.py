@@ -25,7 +25,7 @@ class Candidate(Protocol):
     """What an instance does with the leadership."""
 
     async def electorate(self) -> Electorate:
-        """Ask the group's coordinator."""
+        """Ask the group's coordinator who is a member and who owns the log."""
         ...
 
     async def claim(self) -> None:
@@ -33,7 +33,7 @@ class Candidate(Protocol):
         ...
 
     def release(self) -> None:
-        """Write no more."""
+        """Write nothing more: another instance is to lead."""
         ...
 
 

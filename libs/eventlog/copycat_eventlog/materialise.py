@@ -73,7 +73,7 @@ class Materialiser(faust.Service):
         await self._consumer.seek_to_beginning(*self._partitions)
 
     async def on_stop(self) -> None:
-        """Disconnect."""
+        """Close the connections to Kafka."""
         for consumer in (self._consumer, self._probe):
             if consumer is not None:
                 await consumer.stop()

@@ -85,7 +85,7 @@ class MemoryLog:
         return self.topic.leader is self
 
     async def start(self, fold: Fold) -> None:
-        """Fold the topic."""
+        """Fold all records of the topic at once, and later ones as they are written."""
         self._fold = fold
         self.topic.attach(self)
         fold(self.topic.entries, self.topic.end)
@@ -105,7 +105,7 @@ class MemoryLog:
         return self.topic.write(records)
 
     async def end(self) -> Revision:
-        """Return the topic's end."""
+        """Return the position after the last record of the topic."""
         return self.topic.end
 
     async def crashed(self) -> BaseException:
@@ -114,7 +114,7 @@ class MemoryLog:
         return await never
 
     async def stop(self) -> None:
-        """Leave the topic."""
+        """Fold nothing more; the topic keeps its records."""
         self.topic.detach(self)
         self._fold = None
 

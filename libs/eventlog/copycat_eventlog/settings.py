@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Backend(Enum):
-    """Where a log lives."""
+    """What keeps the records of a log."""
 
     KAFKA = "kafka"
     """A compacted topic, shared with Kafka Connect where the format is its own."""
@@ -18,7 +18,7 @@ class Backend(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """One log."""
+    """Where one log is kept and who owns it, as the worker properties say."""
 
     backend: Backend
     bootstrap_servers: str = ""

@@ -66,7 +66,7 @@ class History(Generic[E, S]):
         self._floor = dict(revision.next)
 
     def add(self, partition: int, offset: int, change: Change[E, S]) -> None:
-        """Add the newest change."""
+        """Add the newest change and wake all watches; the oldest is dropped beyond the capacity."""
         self._ring.append(_Placed(partition, offset, change))
         if len(self._ring) > self._capacity:
             oldest = self._ring.popleft()
@@ -75,7 +75,7 @@ class History(Generic[E, S]):
         self._wake()
 
     def close(self) -> None:
-        """End every watch."""
+        """End every watch: no change comes any more."""
         self._closed = True
         self._wake()
 

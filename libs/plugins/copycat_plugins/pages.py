@@ -36,7 +36,7 @@ def _page(spec: PluginSpec) -> Path | None:
 
 
 def main() -> None:
-    """Write them."""
+    """Write the pages of all plugins beside their code."""
     for file, text in pages():
         file.write_text(text, "utf-8")
 

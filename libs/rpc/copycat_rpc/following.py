@@ -27,7 +27,7 @@ class WatchMessage(Protocol):
 
     @property
     def revision(self) -> types_pb2.Revision:
-        """Position after this change."""
+        """Position in the log after this change."""
 
     @property
     def snapshot_complete(self) -> bool:
@@ -49,7 +49,7 @@ class Snapshot(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Change(Generic[M]):
-    """One later change."""
+    """A change that came after the snapshot."""
 
     message: M
     """What changed."""

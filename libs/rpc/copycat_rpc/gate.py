@@ -25,7 +25,7 @@ class Gate:
         self._passable.clear()
 
     def open(self) -> None:
-        """Let all calls through."""
+        """Let all calls through, those that wait and those to come."""
         self._passable.set()
 
     def end(self) -> None:

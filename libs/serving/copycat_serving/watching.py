@@ -17,7 +17,7 @@ class WatchMessage(Protocol):
 
     @property
     def revision(self) -> types_pb2.Revision:
-        """Position after this change."""
+        """Position in the log after this change."""
 
 
 C = TypeVar("C")

@@ -78,7 +78,7 @@ class Cluster:
         return self
 
     def stop(self) -> None:
-        """End everything by force."""
+        """End every process of the cluster by force."""
         self._commands.close()
 
     def addresses(self, role: str) -> list[str]:

@@ -64,7 +64,7 @@ class Commands:
         self._guard = Guard()
 
     def start(self, *arguments: str | Path, program: Path = COPYCAT) -> Command:
-        """Start a command."""
+        """Start a command in the background; its output goes to a file in the folder."""
         output = self.folder / f"output-{len(self._started)}"
         with output.open("wb") as written:
             process = subprocess.Popen(

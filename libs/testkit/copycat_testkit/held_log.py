@@ -27,7 +27,7 @@ class HeldLog:
         self._gate.clear()
 
     def pass_all(self) -> None:
-        """Let all appends through."""
+        """Let all held appends through, and all later ones."""
         self._failure = None
         self._gate.set()
 
@@ -47,7 +47,7 @@ class HeldLog:
         return self._log.leads
 
     async def start(self, fold: Fold) -> None:
-        """Start the wrapped log."""
+        """Start the log this one wraps."""
         await self._log.start(fold)
 
     async def lead(self, within: float) -> None:
@@ -55,7 +55,7 @@ class HeldLog:
         await self._log.lead(within)
 
     async def append(self, records: Sequence[Record]) -> Revision:
-        """Wait for the verdict."""
+        """Hold the append until the test lets it through or fails it."""
         self.waiting += 1
         first = self.waiting == 1
         await self._gate.wait()
@@ -70,7 +70,7 @@ class HeldLog:
         raise self._failure
 
     async def end(self) -> Revision:
-        """Ask the wrapped log."""
+        """Return the end of the log this one wraps."""
         return await self._log.end()
 
     async def crashed(self) -> BaseException:

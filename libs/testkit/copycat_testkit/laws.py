@@ -124,7 +124,7 @@ def service_laws(subject: Subject[C, E, S]) -> type[Any]:  # noqa: C901, one clo
     decider, codec = subject.decider, subject.codec
 
     class Laws:
-        """L1-L5 of one service."""
+        """The laws L1 to L5 as tests of one service."""
 
         @_LAW
         @given(st.data())

@@ -55,7 +55,7 @@ class Reader:
         self._moved.set()
 
     async def reached(self, revision: Revision) -> None:
-        """Wait for a revision."""
+        """Wait until everything before a revision was folded."""
         async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
             while not self.revision.covers(revision):
                 self._moved.clear()

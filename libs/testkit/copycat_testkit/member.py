@@ -20,7 +20,7 @@ ASK_SECONDS = 2.0
 
 
 class Member:
-    """`copycat-worker worker.properties --role <role>`."""
+    """A process of one role: `copycat-worker worker.properties --role <role>`."""
 
     def __init__(self, role: str, address: str, properties: Mapping[str, str], commands: Commands) -> None:
         """Take where it listens and what it is told besides; nothing starts yet."""
@@ -33,12 +33,12 @@ class Member:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Id of its running process."""
         return self._running.process.pid
 
     @property
     def runs(self) -> bool:
-        """Whether its process lives."""
+        """True while its process is alive."""
         return self._command is not None and self._command.process.poll() is None
 
     def start(self) -> None:
@@ -46,7 +46,7 @@ class Member:
         self._command = self._commands.start(self._file, "--role", self.role, program=COPYCAT_WORKER)
 
     def serving(self) -> bool:
-        """Ask its health check."""
+        """Return whether its health check says that it serves."""
         return self._gateway_serves() if self.role == "gateway" else self._service_serves()
 
     def wait_serving(self, seconds: float = START_SECONDS) -> None:
@@ -64,11 +64,11 @@ class Member:
         self._running.process.wait()
 
     def freeze(self) -> None:
-        """SIGSTOP it."""
+        """Stop its process by SIGSTOP: it is alive but answers nothing."""
         self._running.process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """SIGCONT it."""
+        """Let its process go on by SIGCONT."""
         self._running.process.send_signal(signal.SIGCONT)
 
     def end(self) -> int:

@@ -42,7 +42,7 @@ def decide(command: Put, state: State) -> tuple[WasPut, ...]:
 
 
 def evolve(state: State, event: WasPut) -> State:
-    """Set or forget."""
+    """Set the event's key, or forget it when the event has no value."""
     if event.value is None:
         return state.delete(event.key) if event.key in state else state
     return state.set(event.key, event.value)
@@ -52,7 +52,7 @@ class PutCodec:
     """Keys and values as UTF-8 text."""
 
     def encode(self, event: WasPut) -> Record:
-        """Return the record."""
+        """Return the key and the value as UTF-8 text; a null value makes a tombstone."""
         return Record(event.key.encode(), None if event.value is None else event.value.encode())
 
     def decode(self, record: Record) -> WasPut | None:

@@ -23,7 +23,7 @@ class ScratchEnvironment:
 
     @property
     def copycat(self) -> Path:
-        """Its `copycat`."""
+        """Path of the `copycat` command installed in it."""
         return self.folder / "bin" / "copycat"
 
     def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -49,7 +49,7 @@ from copycat_executor.worker.watches import ConfigWatch
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the settings allow."""
+    """Times and numbers that the settings set."""
 
     residency: ResidencyRules
     """How many hosts there may be, and how long they stay."""

@@ -29,7 +29,7 @@ def _problem(data: bytes) -> str:
 
 
 class BooleanConverter(Converter, HeaderConverter):
-    """Converts booleans."""
+    """Converts booleans to one byte, 1 or 0, and back."""
 
     def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
         """Return the boolean with an optional schema."""

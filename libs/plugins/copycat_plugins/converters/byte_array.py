@@ -33,7 +33,7 @@ class ByteArrayConverter(Converter, HeaderConverter):
     def from_connect(
         self, topic: str, headers: Headers | None, schema: Schema | None, value: ConnectValue
     ) -> bytes | None:
-        """Return the bytes."""
+        """Return bytes as they are; anything else is refused."""
         del topic, headers
         if schema is not None and schema.type is not SchemaType.BYTES:
             message = f"Invalid schema type for ByteArrayConverter: {schema.type}"
@@ -60,7 +60,7 @@ class ByteArrayConverter(Converter, HeaderConverter):
     def from_connect_header(
         self, topic: str, key: str, schema: Schema | None, value: ConnectValue
     ) -> bytes | None:
-        """Return the bytes."""
+        """Return bytes as they are; anything else is refused."""
         del key
         return self.from_connect(topic, None, schema, value)
 

@@ -49,7 +49,7 @@ class JsonConverter(Converter, HeaderConverter):
     """Writes what Kafka Connect's converter writes, byte for byte, and reads what it reads."""
 
     def configure(self, config: Config, is_key: bool = False) -> None:
-        """Take the configuration."""
+        """Read whether schemas travel in an envelope, and how decimals and nulls are written."""
         parsed = keys.CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
         self._envelopes: bool = parsed[keys.SCHEMAS_ENABLE]
         self._writers = JsonWriter(

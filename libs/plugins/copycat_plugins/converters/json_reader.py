@@ -24,7 +24,7 @@ _CONTROL = re.compile(r"[\x00-\x20]+")
 
 
 class JsonReader:
-    """Composes readers, by schema."""
+    """Makes a function from JSON to Connect values for each schema, once."""
 
     def __init__(self, *, replace_nulls: bool) -> None:
         self._replace_nulls = replace_nulls

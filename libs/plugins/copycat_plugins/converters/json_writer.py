@@ -20,7 +20,7 @@ _NULL_REFUSED = "Conversion error: null value for field that is required and has
 
 
 class JsonWriter:
-    """Composes writers, by schema."""
+    """Makes a function from Connect values to JSON for each schema, once."""
 
     def __init__(self, *, numeric_decimals: bool, replace_nulls: bool) -> None:
         self._numeric_decimals = numeric_decimals

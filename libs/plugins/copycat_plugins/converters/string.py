@@ -37,7 +37,7 @@ class StringConverter(Converter, HeaderConverter):
         self._encoding = "utf-8"
 
     def configure(self, config: Config, is_key: bool = False) -> None:
-        """Take the character set."""
+        """Read `converter.encoding`, the character set of the text."""
         parsed = CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
         name: str = parsed[ENCODING]
         try:

@@ -17,7 +17,7 @@ class HasHeaderKey(Predicate):
     """Looks for a header by its exact name."""
 
     def configure(self, config: Config) -> None:
-        """Take the name."""
+        """Read the name of the header to look for."""
         self._name: str = CONFIG.parse(config)[NAME]
 
     def test(self, record: ConnectRecord) -> bool:

@@ -23,10 +23,10 @@ CONFIG = ConfigDef(
 
 
 class TopicNameMatches(Predicate):
-    """Matches topics."""
+    """Holds for records whose topic matches an expression as a whole."""
 
     def configure(self, config: Config) -> None:
-        """Take the expression."""
+        """Compile the expression, in Java's syntax."""
         self._pattern = compile_java_regex(CONFIG.parse(config)[PATTERN])
 
     def test(self, record: ConnectRecord) -> bool:

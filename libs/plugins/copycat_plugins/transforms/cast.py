@@ -100,7 +100,7 @@ class Cast(SidedTransformation):
         self._schemas = BoundedCache(16, self._cast_schema)
 
     def configure(self, config: Config) -> None:
-        """Take the casts."""
+        """Parse `spec`: one type for the whole side, or a type for each named field."""
         parsed = CONFIG.parse(config)
         self._casts, self._whole = parse_casts(parsed[SPEC])
         self._replace_null: bool = parsed[REPLACE_NULL]
@@ -127,7 +127,7 @@ class Cast(SidedTransformation):
         return updated, result
 
     def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
-        """Cast fields of many."""
+        """Cast the fields of many values at once; None when they must be cast one by one."""
         if self._whole is not None:
             return None
         if schema is not None:

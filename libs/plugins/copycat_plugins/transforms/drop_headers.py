@@ -23,7 +23,7 @@ class DropHeaders(Transformation):
     """Removes every header of certain names."""
 
     def configure(self, config: Config) -> None:
-        """Take the names."""
+        """Read the names of the headers to drop."""
         self._names = frozenset(CONFIG.parse(config)[HEADERS])
 
     def apply(self, record: R) -> R | None:

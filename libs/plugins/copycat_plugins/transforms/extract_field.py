@@ -33,7 +33,7 @@ class ExtractField(SidedTransformation):
     """Takes one field out of a struct or map."""
 
     def configure(self, config: Config) -> None:
-        """Take the field's path."""
+        """Read the field's name or, in syntax V2, its path."""
         parsed = CONFIG.parse(config)
         self._field: str = parsed[FIELD]
         self._steps = split_path(self._field, nested=parsed[SYNTAX].upper() == "V2")
@@ -43,7 +43,7 @@ class ExtractField(SidedTransformation):
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
-        """Return the field."""
+        """Return the field's schema and value in place of the side they were in."""
         del record
         if self._is_empty and value is not None:
             (require_map if schema is None else require_struct)(value, _PURPOSE)

@@ -14,10 +14,10 @@ R = TypeVar("R", bound=ConnectRecord)
 
 
 class Filter(Transformation):
-    """Drops records."""
+    """Drops every record it is given; its predicate chooses which ones that are."""
 
     def apply(self, record: R) -> R | None:
-        """Return nothing."""
+        """Return None, which drops the record."""
         del record
         return None
 

@@ -38,7 +38,7 @@ class Flatten(SidedTransformation):
         self._schemas = BoundedCache(16, self._flat_schema)
 
     def configure(self, config: Config) -> None:
-        """Take the delimiter."""
+        """Read the delimiter between the names of a path."""
         self._delimiter: str = CONFIG.parse(config)[DELIMITER]
 
     def change(

@@ -17,20 +17,20 @@ CONFIG = ConfigDef(ConfigKey(FIELD, STRING, MEDIUM, doc="Name of the field."))
 
 
 class HoistField(SidedTransformation):
-    """Wraps."""
+    """Wraps a key or value in a struct or map of one field."""
 
     def __init__(self, side: Side) -> None:
         super().__init__(side)
         self._schemas = BoundedCache(16, self._wrap)
 
     def configure(self, config: Config) -> None:
-        """Take the field's name."""
+        """Read the name of the one field."""
         self._field: str = CONFIG.parse(config)[FIELD]
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
-        """Return the wrapped side."""
+        """Return a struct, or without a schema a map, with the side as its one field."""
         del record, owned
         if schema is None:
             return None, {self._field: value}
@@ -38,7 +38,7 @@ class HoistField(SidedTransformation):
         return updated, Struct(updated).put(self._field, value)
 
     def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
-        """Wrap many."""
+        """Wrap many values at once; None when they must be wrapped one by one."""
         if schema is None:
             name = self._field
             return None, [{name: value} for value in values]

@@ -31,7 +31,7 @@ class InsertHeader(Transformation):
     """Appends a header, whatever others of its name there are."""
 
     def configure(self, config: Config) -> None:
-        """Take the header."""
+        """Read the header's name and parse its literal value."""
         parsed = CONFIG.parse(config)
         self._header: str = parsed[HEADER]
         self._schema, self._value = parse_value(parsed[LITERAL])

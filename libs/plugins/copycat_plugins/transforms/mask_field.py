@@ -64,7 +64,7 @@ class MaskField(SidedTransformation):
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
     ) -> tuple[Schema | None, ConnectValue]:
-        """Return the masked side."""
+        """Return the side with its fields masked, or replaced by the given text."""
         del record
         if schema is None:
             fields = require_map(value, _PURPOSE) if owned else dict(require_map(value, _PURPOSE))
@@ -79,7 +79,7 @@ class MaskField(SidedTransformation):
         return schema, result
 
     def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
-        """Mask many."""
+        """Mask many values at once; None when they must be masked one by one."""
         if schema is not None:
             return self._change_structs(schema, values)
         if not are_maps(values):

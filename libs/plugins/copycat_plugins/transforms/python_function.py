@@ -53,7 +53,7 @@ class PythonFunction(Transformation):
     """Calls the function with whole records."""
 
     def configure(self, config: Config) -> None:
-        """Load the function."""
+        """Import the function that the configuration names."""
         # The function is loaded once: its key's validator would run a file a second time.
         parsed = _PARSED.parse(config)
         self._function: Function = load_function(FUNCTION, parsed[FUNCTION])
@@ -62,7 +62,7 @@ class PythonFunction(Transformation):
         self._fit: Fit | None = None if self._schema is None else fit_to(self._schema)
 
     def apply(self, record: R) -> R | None:
-        """Return the function's record."""
+        """Call the function with the record and return what it makes of it."""
         return self.apply_in_place(record.private())
 
     def apply_in_place(self, record: R) -> R | None:

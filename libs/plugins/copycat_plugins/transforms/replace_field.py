@@ -63,7 +63,7 @@ class ReplaceField(SidedTransformation):
         self._schemas = BoundedCache(16, self._updated)
 
     def configure(self, config: Config) -> None:
-        """Take the names."""
+        """Read which fields to keep, to drop and to rename."""
         parsed = CONFIG.parse(config)
         self._exclude, self._include = frozenset(parsed[EXCLUDE]), frozenset(parsed[INCLUDE])
         self._renames = _parse_renames(parsed[RENAMES])

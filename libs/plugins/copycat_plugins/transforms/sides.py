@@ -21,10 +21,10 @@ class Side(Protocol):
     """The part of a record a transformation works on."""
 
     def schema(self, record: ConnectRecord) -> Schema | None:
-        """Return the part's schema."""
+        """Return the schema of a record's key or value."""
 
     def value(self, record: ConnectRecord) -> ConnectValue:
-        """Return the part."""
+        """Return a record's key or value."""
 
     def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
         """Return a record with another part."""
@@ -34,14 +34,14 @@ class Side(Protocol):
 
 
 class KeySide:
-    """The key."""
+    """Reads and replaces the key of a record."""
 
     def schema(self, record: ConnectRecord) -> Schema | None:
-        """Return the key's schema."""
+        """Return the schema of the key."""
         return record.key_schema
 
     def value(self, record: ConnectRecord) -> ConnectValue:
-        """Return the key."""
+        """Return the key of the record."""
         return record.key
 
     def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:
@@ -55,14 +55,14 @@ class KeySide:
 
 
 class ValueSide:
-    """The value."""
+    """Reads and replaces the value of a record."""
 
     def schema(self, record: ConnectRecord) -> Schema | None:
-        """Return the value's schema."""
+        """Return the schema of the value."""
         return record.value_schema
 
     def value(self, record: ConnectRecord) -> ConnectValue:
-        """Return the value."""
+        """Return the value of the record."""
         return record.value
 
     def update(self, record: R, schema: Schema | None, value: ConnectValue) -> R:

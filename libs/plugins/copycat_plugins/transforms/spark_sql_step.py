@@ -33,7 +33,7 @@ class SparkSqlStep(Transformation):
     _engine: QueryEngine
 
     def initialize(self, context: TransformationContext) -> None:
-        """Take Spark."""
+        """Keep the context, through which queries reach Spark."""
         self._engine = context.queries
 
     def validate(self, config: Config) -> list[ConfigValue]:

@@ -87,7 +87,7 @@ _EXPECTED: Mapping[str, tuple[tuple[type, ...], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TimestampFormats:
-    """Converts between the forms."""
+    """Converts a time between text, a number of Unix time, Date, Time and Timestamp."""
 
     text: str
     """The pattern as configured."""

@@ -38,7 +38,7 @@ class TimestampRouter(Transformation):
     """Sends records to a topic of their time."""
 
     def configure(self, config: Config) -> None:
-        """Take the formats."""
+        """Read the formats of the topic and of the timestamp in it."""
         parsed = CONFIG.parse(config)
         self._topic_format: str = parsed[TOPIC_FORMAT]
         self._pattern = DatePattern(parsed[TIMESTAMP_FORMAT])

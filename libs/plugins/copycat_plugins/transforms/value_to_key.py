@@ -32,7 +32,7 @@ class ValueToKey(Transformation):
         self._schemas = BoundedCache(16, self._key_schema)
 
     def configure(self, config: Config) -> None:
-        """Take the fields."""
+        """Read the names of the value's fields that make the key."""
         parsed = CONFIG.parse(config)
         self._fields = tuple(dict.fromkeys(parsed[FIELDS]))
         self._replace_null: bool = parsed[REPLACE_NULL]

@@ -58,5 +58,5 @@ def total(name: str, doc: str) -> Metric:
 
 
 def text(name: str, doc: str) -> Metric:
-    """Define a word."""
+    """Define a metric whose value is a word, such as a state or a version."""
     return Metric(name, Kind.TEXT, doc)

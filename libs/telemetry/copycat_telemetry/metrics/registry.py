@@ -43,5 +43,5 @@ class Registry:
             self._sources.remove(source)
 
     def read(self) -> list[Reading]:
-        """Ask everybody."""
+        """Return the current readings of all sources."""
         return [reading for source in tuple(self._sources) for reading in source()]

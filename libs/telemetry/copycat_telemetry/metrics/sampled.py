@@ -13,7 +13,7 @@ from copycat_connect.config.worker_keys import METRIC_WINDOW, METRIC_WINDOWS
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Over what is sampled."""
+    """The windows of time over which rates and means are taken, as Kafka's metrics do."""
 
     seconds: float = 30.0
     """`metrics.sample.window.ms`: how long one window is open."""

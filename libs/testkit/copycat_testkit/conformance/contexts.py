@@ -27,18 +27,18 @@ class FakeSourceContext:
         self._offsets[json.dumps(partition, sort_keys=True)] = json.dumps(offset)
 
     def configs(self) -> Mapping[str, str]:
-        """Return the task's configuration."""
+        """Return the configuration the test gave the task."""
         return self._config
 
     def offset(self, partition: SourcePartition) -> SourceOffset | None:
-        """Return the stored offset."""
+        """Return the offset the test stored for a partition; None when there is none."""
         stored: SourceOffset | None = json.loads(
             self._offsets.get(json.dumps(partition, sort_keys=True), "null")
         )
         return stored
 
     def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
-        """Return the stored offsets."""
+        """Return the stored offsets in the order of the partitions."""
         return [self.offset(partition) for partition in partitions]
 
     def wait(self, seconds: float) -> bool:
@@ -54,7 +54,7 @@ class FakeErrantReporter:
         self.reported: list[tuple[SinkRecord, Exception]] = []
 
     def report(self, record: SinkRecord, error: Exception) -> Future[None]:
-        """Remember the record."""
+        """Keep the record and its error for the test; the future is done at once."""
         self.reported.append((record, error))
         done: Future[None] = Future()
         done.set_result(None)
@@ -76,7 +76,7 @@ class FakeSinkContext:
         self._config = dict(config)
 
     def configs(self) -> Mapping[str, str]:
-        """Return the task's configuration."""
+        """Return the configuration the test gave the task."""
         return self._config
 
     def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
@@ -92,11 +92,11 @@ class FakeSinkContext:
         self.paused |= set(partitions)
 
     def resume(self, partitions: Iterable[TopicPartition]) -> None:
-        """Forget that pause."""
+        """Remove partitions from those the task paused."""
         self.paused -= set(partitions)
 
     def request_commit(self) -> None:
-        """Count the request."""
+        """Count the requests for an offset commit."""
         self.commits_requested += 1
 
     def wait(self, seconds: float) -> bool:

@@ -18,7 +18,7 @@ class Jobs:
         self._crash: asyncio.Future[BaseException] | None = None
 
     def spawn(self, job: Coroutine[Any, Any, Any], name: str = "") -> asyncio.Task[Any]:
-        """Run a coroutine."""
+        """Run a coroutine in the background; one that raises is logged and ends the service."""
         task = asyncio.create_task(job, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -38,7 +38,7 @@ class Jobs:
             self._crash.set_result(error)
 
     async def close(self) -> None:
-        """Cancel what still runs."""
+        """Cancel the jobs that still run and wait for their end."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -25,7 +25,7 @@ class Configured:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """Where an instance runs."""
+    """The worker and the generation that the scheduler gave an instance."""
 
     worker_id: str
     generation: int

@@ -60,7 +60,7 @@ class RunningTask:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """All this worker runs."""
+    """The connectors and tasks of this worker, whatever their phase."""
 
     connectors: Mapping[str, RunningConnector]
     tasks: Mapping[Instance, RunningTask]

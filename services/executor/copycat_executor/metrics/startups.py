@@ -22,7 +22,7 @@ class Startups:
         self._recent.note(now, 1, float(well), 1.0, 1.0)
 
     def values(self, now: float) -> dict[str, Value]:
-        """Return the metrics."""
+        """Return Kafka Connect's startup metrics by name."""
         count = self._recent.count(now)
         share = self._recent.total(now) / count if count else 0.0
         name = f"{self._kind}-startup"

@@ -30,7 +30,7 @@ class StateTimes:
         return {self.state, *self._spent} <= {UNASSIGNED, RESTARTING}
 
     def enter(self, state: str, now: float) -> None:
-        """Note a new state."""
+        """Note the state from now on; the time until now counts for the one before."""
         self._spent[self.state] = self._spent.get(self.state, 0.0) + now - self._since
         self.state, self._since = state, now
 

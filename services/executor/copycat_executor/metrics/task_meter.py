@@ -28,7 +28,7 @@ class TaskMeter:
         self._failed_at = 0.0
 
     def made_of(self, plugins: Sequence[pb.PluginInUse]) -> None:
-        """Note its plugins."""
+        """Note which plugins the task is made of; they become tags and metrics of their own."""
         self._plugins = list(plugins)
 
     def note(self, now: float, wall_ms: float, measures: Sequence[pb.Measure]) -> None:
@@ -38,7 +38,7 @@ class TaskMeter:
             self._failed_at = wall_ms
 
     def readings(self, now: float) -> Iterator[Reading]:
-        """Tell everything."""
+        """Yield the current values of all metrics of the task."""
         yield self._reading(task_groups.CONNECTOR_TASK, {**self._common(now), **self._made()})
         kind = next((each.type for each in self._plugins if each.type), "")
         if kind == SOURCE:

@@ -38,7 +38,7 @@ class WorkerMeter:
         self._startups = {kind: Startups(kind, windows) for kind in ("connector", "task")}
 
     def begins(self, instance: Instance) -> None:
-        """An instance starts."""
+        """Begin to measure an instance anew, as it starts on this worker."""
         self._forget_those_gone()
         now = self._clock()
         if instance.task is None:
@@ -73,7 +73,7 @@ class WorkerMeter:
             self._tasks[instance].note(self._clock(), self._wall() * 1000, measures)
 
     def readings(self) -> Iterator[Reading]:
-        """Tell everything."""
+        """Yield the current values of all metrics of the worker, its connectors and its tasks."""
         self._forget_those_gone()
         now, board = self._clock(), self._board
         counts: dict[str, Value] = {"connector-count": len(board.connectors), "task-count": len(board.tasks)}

@@ -14,7 +14,7 @@ from copycat_executor.domain.desired import Configured
 
 
 def configured(message: config_service_pb2.Connector) -> Configured:
-    """Read a connector."""
+    """Read a connector as the config service describes it."""
     return Configured(
         name=message.name,
         config=config_from_proto(message.config),

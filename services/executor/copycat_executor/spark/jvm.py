@@ -57,7 +57,7 @@ class SparkJvm:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Process id of the JVM."""
         return self._process.pid
 
     def when_ended(self, ended: Callable[[int], None]) -> None:

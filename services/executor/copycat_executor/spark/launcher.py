@@ -19,7 +19,7 @@ REASON_CHARACTERS = 500
 
 
 class SparkLauncher:
-    """Runs hosts on Spark."""
+    """Runs each host as a Spark job of one partition (`Launcher`)."""
 
     def __init__(self, spark: Spark) -> None:
         self._spark = spark

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A task put together."""
+    """A task ready to run, and what it is made of."""
 
     run: TaskRun
     """Its run, not yet begun."""

@@ -30,5 +30,5 @@ class HostSpec:
 
     @classmethod
     def from_json(cls, text: str) -> HostSpec:
-        """Read what `to_json` wrote."""
+        """Read a specification from what `to_json` wrote."""
         return cls(**json.loads(text))

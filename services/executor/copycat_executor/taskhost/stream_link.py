@@ -36,11 +36,11 @@ class StreamLink:
         self.version: str | None = None
 
     def state(self, state: TaskState) -> None:
-        """Report a new state."""
+        """Report the state the task is in from now on."""
         self._state(pb.TaskStateChanged(task=self._ref, state=_STATES[state], version=self.version))
 
     def failed(self, stage: str, trace: str) -> None:
-        """Report a failure."""
+        """Report that the task failed, at which stage and with which trace."""
         self._state(
             pb.TaskStateChanged(
                 task=self._ref,
@@ -52,12 +52,12 @@ class StreamLink:
         )
 
     def cut(self) -> None:
-        """Say no more."""
+        """Report nothing from now on: the host gave the task up."""
         with self._lock:
             self._cut = True
 
     def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
-        """Report durable source offsets."""
+        """Report source offsets whose records are durable (I1)."""
         chosen = [
             types_pb2.SourceOffset(partition=partition, offset=offset)
             for partition, offset in offsets.items()
@@ -66,7 +66,7 @@ class StreamLink:
         self._send(pb.AttachRequest(acknowledged=acknowledged))
 
     def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
-        """Report flushed sink positions."""
+        """Report sink positions that were flushed (I1)."""
         chosen = [
             types_pb2.TopicPartitionOffset(topic=each.topic, partition=each.partition, offset=offset)
             for each, offset in offsets.items()
@@ -87,7 +87,7 @@ class StreamLink:
         self._send(pb.AttachRequest(plugins=pb.PluginsInUse(task=self._ref, plugins=plugins)))
 
     def measured(self, measures: Mapping[str, Measure]) -> None:
-        """Report what was measured."""
+        """Report what was measured since the last such report."""
         if not measures:
             return
         found = [

@@ -46,7 +46,7 @@ class TaskThread:
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread; it assembles the task and runs it."""
         self._thread.start()
 
     def stop(self, ending: Ending) -> None:

@@ -75,7 +75,7 @@ class TaskActions:
         self._worker = config_to_proto(worker)
 
     def start(self, wanted: WantedTask) -> None:
-        """Start a task."""
+        """Send a task into a host; returns at once, its events report what becomes of it."""
         life = self._lives.begin(wanted)
         self._board.put_task(
             wanted.instance,

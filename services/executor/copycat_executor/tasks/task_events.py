@@ -80,7 +80,7 @@ class TaskEvents:
             self._meter.plugins(messages.task_of(event.task), event.plugins)
 
     def measured(self, event: pb.TaskMetrics) -> None:
-        """A task has numbers."""
+        """Add what a task measured to its metrics."""
         if self._lives.of(event.task) is not None:
             self._meter.measured(messages.task_of(event.task), event.measures)
 
@@ -93,7 +93,7 @@ class TaskEvents:
         self._commits.acknowledged(event, group, lambda fate: host.send(pb.AttachResponse(committed=fate)))
 
     def topics_seen(self, event: pb.TopicsSeen) -> None:
-        """A task met topics."""
+        """Queue topics for the status service (KIP-558)."""
         if self._lives.of(event.task) is not None:
             self._topics.seen(messages.task_of(event.task), event.topics)
 

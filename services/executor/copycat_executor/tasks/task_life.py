@@ -43,7 +43,7 @@ class TaskLife:
 
     @property
     def instance(self) -> Instance:
-        """The task."""
+        """Connector and number of the task."""
         return self.wanted.instance
 
     @property
@@ -69,7 +69,7 @@ class TaskLives:
         self._starts = itertools.count(1)
 
     def begin(self, wanted: WantedTask) -> TaskLife:
-        """Begin a life."""
+        """Enter a start of a task; events of its earlier starts are ignored from now on."""
         life = TaskLife(wanted, next(self._starts))
         self._lives[wanted.instance] = life
         return life

@@ -22,11 +22,11 @@ class FileStreamSinkConnector(SinkConnector):
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """Return that many copies."""
+        """Return the connector's own configuration for every task."""
         return [dict(self._config) for _ in range(max_tasks)]
 
     def stop(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the connector itself holds no resources."""
 
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets: what is written stays, what is read again is appended again."""

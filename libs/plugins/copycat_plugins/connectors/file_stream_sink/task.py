@@ -45,7 +45,7 @@ class FileStreamSinkTask(SinkTask):
         """Do nothing: `put` has handed everything over."""
 
     def stop(self) -> None:
-        """Close the file."""
+        """Close the file; standard output stays open."""
         file, self._file = self._file, None
         if file is not None:
             file.close()

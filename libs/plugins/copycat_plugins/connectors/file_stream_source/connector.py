@@ -28,7 +28,7 @@ class FileStreamSourceConnector(SourceConnector):
         return [self._config]
 
     def stop(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the connector itself holds no resources."""
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """A file can be read again from an offset; the standard input cannot."""

@@ -76,7 +76,7 @@ class FileStreamSourceTask(SourceTask):
         )
 
     def stop(self) -> None:
-        """Close the file."""
+        """Close the file; standard input stays open."""
         if self._descriptor is not None and self._file is not None:
             os.close(self._descriptor)
         self._descriptor = None

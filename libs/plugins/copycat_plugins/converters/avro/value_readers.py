@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 
 def optional(read: ToAvro | None) -> ToAvro | None:
-    """Let null through."""
+    """Return a reader that gives null for null and leaves all else to another reader."""
     return None if read is None else lambda value: None if value is None else read(value)
 
 
@@ -50,7 +50,7 @@ def named_member(read: ToAvro | None) -> ToAvro:
 
 
 def array(read: ToAvro | None) -> ToAvro | None:
-    """Read each item."""
+    """Return a reader of lists that reads each item."""
     return None if read is None else lambda items: [read(item) for item in items]
 
 

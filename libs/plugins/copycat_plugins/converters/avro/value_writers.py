@@ -22,7 +22,7 @@ def optional(write: ToAvro | None, branch: str | None) -> ToAvro | None:
 
 
 def array(write: ToAvro | None) -> ToAvro | None:
-    """Write each item."""
+    """Return a writer of lists that writes each item."""
     return None if write is None else lambda items: [write(item) for item in items]
 
 

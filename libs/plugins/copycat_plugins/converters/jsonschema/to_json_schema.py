@@ -33,7 +33,7 @@ _PRIMITIVES: Final[dict[SchemaType, Json]] = {
 
 
 class JsonSchemas:
-    """Translates Connect schemas."""
+    """Translates Connect schemas to JSON Schema."""
 
     def __init__(self, options: JsonSchemaOptions) -> None:
         self._options = options

@@ -15,7 +15,7 @@ from copycat_plugins.converters.jsonschema.names import KEY, VALUE, has_text_key
 
 
 class JsonSchemaWriter(JsonWriter):
-    """Composes writers, by schema."""
+    """Makes a function from Connect values to JSON for each schema, once."""
 
     def _map(self, schema: Schema) -> Writer:
         if has_text_keys(schema):
@@ -48,7 +48,7 @@ class JsonSchemaWriter(JsonWriter):
 
 
 class JsonSchemaReader(JsonReader):
-    """Composes readers, by schema."""
+    """Makes a function from JSON to Connect values for each schema, once."""
 
     def _map(self, schema: Schema) -> Reader:
         if has_text_keys(schema):

@@ -57,7 +57,7 @@ def _union(message: ProtoValue, members: Sequence[FieldReader], schema: Schema) 
 
 
 def array(read: FromProto) -> FromProto:
-    """Read each item."""
+    """Return a reader of lists that reads each item."""
     return lambda items: [read(item) for item in items]
 
 

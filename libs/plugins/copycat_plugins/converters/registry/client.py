@@ -107,7 +107,7 @@ class Registry:
         return next((_number(each.version) for each in found if each.subject == subject), None)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections to the registry."""
         self._client.close()
 
     def _own(self, schema: SchemaText) -> RegistrySchema:

@@ -23,14 +23,14 @@ class BasicAuthSecurityRestExtension(RestExtension):
     """Refuses whoever is not named in the file."""
 
     def configure(self, configs: Mapping[str, str]) -> None:
-        """Read the file."""
+        """Read users and passwords from the file, where one is named."""
         file = CONFIG.parse(configs)[FILE]
         self._users = read_users(None if file is None else str(file))
         if self._users.are_all:
             log.warning("%s names nobody in %s: everybody may use the REST interface", FILE, file)
 
     def register(self, context: RestExtensionContext) -> None:
-        """Look at every request."""
+        """Add a filter that refuses requests without a known name and password."""
         context.add_filter(lambda request: refusal(self._users, request))
 
 

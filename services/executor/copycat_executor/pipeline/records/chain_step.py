@@ -14,7 +14,7 @@ R = TypeVar("R", bound=ConnectRecord)
 
 @dataclass(frozen=True, slots=True)
 class ChainStep:
-    """One transformation, configured."""
+    """One transformation with its predicate, both configured."""
 
     transformation: Transformation
     """What changes the record."""

@@ -25,7 +25,7 @@ class Converters:
     """Class name of the header converter."""
 
     def close(self) -> None:
-        """Close all three."""
+        """Close the converters of keys, values and headers."""
         self.key.close()
         self.value.close()
         self.header.close()

@@ -12,19 +12,19 @@ class KafkaMessage(Protocol):
     """A record as Kafka stored it; the methods are those of confluent-kafka's message."""
 
     def topic(self) -> str:
-        """Return the topic."""
+        """Return the name of its topic."""
 
     def partition(self) -> int:
-        """Return the partition."""
+        """Return the number of its partition."""
 
     def offset(self) -> int:
-        """Return the offset."""
+        """Return its offset in the partition."""
 
     def key(self) -> bytes | None:
-        """Return the key."""
+        """Return the key's bytes; None when it has no key."""
 
     def value(self) -> bytes | None:
-        """Return the value."""
+        """Return the value's bytes; None for a tombstone."""
 
     def headers(self) -> list[tuple[str, bytes | None]] | None:
         """Return the headers; None when there are none."""
@@ -58,7 +58,7 @@ class RecordReceiver(Protocol):
         """Return how many records the partition that is most behind has left, as far as is known."""
 
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Continue at these offsets."""
+        """Read on at these offsets in these partitions."""
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
         """Read no more from these partitions."""

@@ -63,7 +63,7 @@ class DecodedColumns:
         )
 
     def record_at(self, place: int) -> SinkRecord:
-        """Make one record."""
+        """Make the record of one place, 0 for the first message."""
         return sink_record(
             self.messages[place],
             self.topics[place],

@@ -40,19 +40,19 @@ class RebuiltMessage:
         return self.record.original_partition
 
     def offset(self) -> int:
-        """Return its offset."""
+        """Return the offset of the message that the record was."""
         return self.record.original_offset
 
     def key(self) -> bytes | None:
-        """Return the key."""
+        """Return the key, encoded again."""
         return self.encoded_key
 
     def value(self) -> bytes | None:
-        """Return the value."""
+        """Return the value, encoded again."""
         return self.encoded_value
 
     def headers(self) -> list[tuple[str, bytes | None]]:
-        """Return the headers."""
+        """Return the headers, encoded again."""
         return self.encoded_headers
 
     def timestamp(self) -> tuple[int, int]:

@@ -54,7 +54,7 @@ class SinkFlushing:
         self._positions = SinkPositions(start)
 
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Continue reading elsewhere."""
+        """Read on at these offsets; they count as the newest positions."""
         self._parts.receiver.seek(offsets)
         self._positions.rewind(offsets)
 

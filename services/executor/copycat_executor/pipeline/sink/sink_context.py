@@ -39,7 +39,7 @@ class RunningSinkContext:
 
     @property
     def errant_record_reporter(self) -> ErrantRecordReporter | None:
-        """Takes bad records."""
+        """Takes records that the task cannot write (KIP-610); None when nothing would become of them."""
         return self._reporter
 
     def configs(self) -> Mapping[str, str]:

@@ -32,7 +32,7 @@ class SinkMeter:
         self.commits = CommitMeter(measures)
 
     def read(self, records: int) -> None:
-        """Records came from Kafka."""
+        """Count records that came from Kafka."""
         self._moved = True
         self._measures.note("sink-record-read", records)
 

@@ -27,7 +27,7 @@ class TaskLink(Protocol):
     """
 
     def state(self, state: TaskState) -> None:
-        """Report a new state."""
+        """Report the state the task is in from now on."""
 
     def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
         """Report source offsets whose records are durable (I1); answered by a settlement."""

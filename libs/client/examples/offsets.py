@@ -33,12 +33,12 @@ async def generations(copycat: CopycatClient) -> dict[Instance, int]:
 
 
 async def committed(copycat: CopycatClient) -> bool:
-    """Tell whether the source has committed an offset."""
+    """Return whether the source has committed an offset."""
     return bool(await copycat.offsets.list_source(NAME))
 
 
 async def unassigned(copycat: CopycatClient) -> bool:
-    """Tell whether no worker runs the task any more."""
+    """Return whether no worker runs the task any more."""
     return TASK not in await generations(copycat)
 
 

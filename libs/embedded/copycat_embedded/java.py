@@ -53,7 +53,7 @@ def find_java() -> Java:
 
 
 def examine(path: Path) -> Java | None:
-    """Tell the version of a Java program; None when it does not run."""
+    """Return the version of a Java program; None when it does not run."""
     if not path.is_file():
         return None
     executable = path.resolve()  # /usr/bin/java is a chain of links; the image is where it ends

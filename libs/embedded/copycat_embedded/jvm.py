@@ -68,7 +68,7 @@ class JavaProgram:
         return self._process.poll()
 
     def said(self, text: str) -> bool:
-        """Tell whether its output holds `text` by now."""
+        """Return whether its output holds `text` by now."""
         return text.encode() in self.log.read_bytes()
 
     def wait_for_line(self, text: str, seconds: float) -> bool:

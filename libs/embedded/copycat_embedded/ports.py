@@ -21,7 +21,7 @@ def free_ports(count: int) -> tuple[int, ...]:
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a server could listen on this loopback port now."""
+    """Return whether a server could listen on this loopback port now."""
     with socket.socket() as attempt:
         attempt.setsockopt(
             socket.SOL_SOCKET, socket.SO_REUSEADDR, 1

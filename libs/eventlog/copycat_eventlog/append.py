@@ -55,7 +55,7 @@ class TransactionalProducer:
             "message.timeout.ms": int(TRANSACTION_TIMEOUT_SECONDS * 1000),
             "transaction.timeout.ms": int(TRANSACTION_TIMEOUT_SECONDS * 1000),
         }
-        # A logger, or being fenced is printed to stderr at any log level; the caller is told anyway.
+        # A logger, or being fenced is printed to stderr at any log level; the caller gets the error anyway.
         self._producer = Producer(config_of_producer, logger=_silent)
 
     def claim(self) -> None:

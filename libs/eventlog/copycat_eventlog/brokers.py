@@ -43,7 +43,7 @@ class Brokers:
 
     @property
     def client(self) -> AdminClient:
-        """For calls whose errors the caller tells apart itself."""
+        """For calls whose errors the caller distinguishes itself."""
         return self._client
 
     def topic(self, name: str) -> TopicMetadata | None:
@@ -96,6 +96,6 @@ class Brokers:
         raise UnavailableError(message)
 
     def _note(self, error: KafkaError) -> None:
-        # "all brokers down" only sums up what was told before.
+        # "all brokers down" only sums up what was reported before.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:
             self._trouble = error.str()

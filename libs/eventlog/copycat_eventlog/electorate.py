@@ -63,7 +63,7 @@ async def wake_coordinators(client: Mapping[str, Any], group: str, transactional
             with suppress(GroupCoordinatorNotAvailableError):
                 await admin.find_coordinator(name, kind)
     except KafkaError:
-        return  # who needs them will tell
+        return  # whoever needs them reports it
     finally:
         await admin.close()
 

@@ -162,7 +162,7 @@ class EventSourced(Generic[C, E, S]):
         """Yield a snapshot, then every change; or, when resumed after a revision, only the changes since.
 
         Waits until the log was folded: half a fold looks like a state in which everything else was forgotten,
-        and its remaining changes are never told. Ends when the service stops.
+        and its remaining changes are never reported. Ends when the service stops.
 
         Raises:
             LogCompactedError: `after` is too old, or the watcher is too slow: watch again without it.

@@ -105,10 +105,10 @@ class _Reader:
         if self._stream[self._at] == _REFERENCE:
             _, handle = self._unpack(">BI")
             if handle != self._bytes_class:
-                message = "an entry is no byte array"
+                message = "an entry is not a byte array"
                 raise JavaMapError(message)
         else:
-            self._expect(_BYTES_CLASS, "an entry is no byte array")
+            self._expect(_BYTES_CLASS, "an entry is not a byte array")
             self._bytes_class = self._next_handle()
         handle = self._next_handle()
         (length,) = self._unpack(">i")

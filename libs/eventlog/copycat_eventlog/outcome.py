@@ -19,7 +19,7 @@ MAX_WATCHED_BATCHES = 8
 class Outcomes:
     """Watches the fold for the batches that are being committed.
 
-    A transaction is visible as a whole or not at all, so one of its records tells.
+    A transaction is visible as a whole or not at all, so seeing one of its records is enough.
     """
 
     def __init__(

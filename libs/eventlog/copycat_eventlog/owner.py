@@ -50,7 +50,7 @@ class Election:
     """A hint who should write: stale while the brokers are away. The fence is what protects the log (I3)."""
 
     def __init__(self, settings: LogSettings, client_id: str, on_result: Callable[[bool], None]) -> None:
-        """Build it; `on_result` is told in the event loop, after every rebalance, whether this one won."""
+        """Build it; after every rebalance the event loop calls `on_result` with whether this one won."""
         self._on_result = on_result
         self._app = _Diskless(
             owner_group(settings.owner_id),

@@ -82,7 +82,11 @@ def _create(
             error = refusal.args[0]
             if error.code() in _TOPIC_EXISTS_ERRORS:
                 if error.code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                    _log.warning("Topic %s is left to be made by somebody else: %s", topic, error.str())
+                    _log.warning(
+                        "Topic %s cannot be created here, so another instance or an operator must: %s",
+                        topic,
+                        error.str(),
+                    )
                 return False
             if error.code() not in _PASSING_ERRORS:
                 message = f"Topic '{topic}' cannot be created: {error.str()}"

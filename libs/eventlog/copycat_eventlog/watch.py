@@ -47,7 +47,7 @@ class History(Generic[E, S]):
     """A ring of the last changes.
 
     Watchers hold a cursor into it and no queue of their own, so a slow watcher costs no memory: when the ring
-    has moved past its cursor it is told to take a new snapshot.
+    has moved past its cursor it must take a new snapshot.
     """
 
     def __init__(self, capacity: int) -> None:

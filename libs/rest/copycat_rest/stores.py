@@ -118,7 +118,7 @@ def _content(store: Store, holds: str) -> bytes:
 
 
 def _is_pem(store: Store, content: bytes) -> bool:
-    """Tell whether a file is PEM text, or else PKCS12.
+    """Return whether a file is PEM text, or else PKCS12.
 
     Raises:
         ConfigError: It is of another type than was said, or of one that only Java reads.

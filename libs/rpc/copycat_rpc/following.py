@@ -18,7 +18,7 @@ from copycat_rpc.errors import code_of
 log = logging.getLogger(__name__)
 
 WATCH_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
-#: A service that starts, or hands over to its standby, is away for some seconds: that is no news.
+#: A service that starts, or hands over to its standby, is away for some seconds: not worth a line in the log.
 SILENT_FAILURES = 15
 
 
@@ -86,7 +86,7 @@ async def followed(
             if code_of(error).name == LogCompactedError.code.name:
                 after = None
             elif failures == SILENT_FAILURES:
-                log.warning("a watch cannot be resumed and is tried for ever: %s", error)
+                log.warning("a watch is interrupted and is tried again until it works: %s", error)
         yield Lost()
         await asyncio.sleep(next(waits))
 
@@ -98,7 +98,7 @@ async def follow(
     change: Callable[[M], None],
     lost: Callable[[], None] = lambda: None,
 ) -> None:
-    """Follow a watch until cancelled, telling of each event of `followed` by a call."""
+    """Follow a watch until cancelled and report each event of `followed` by a call."""
     async with aclosing(followed(open_watch)) as events:
         async for event in events:
             match event:

@@ -1,4 +1,4 @@
-"""MetricsService: what a process tells about itself, read by whoever shows it."""
+"""MetricsService: the current metrics of a process, for whoever shows them."""
 
 from __future__ import annotations
 

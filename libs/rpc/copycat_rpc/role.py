@@ -61,14 +61,14 @@ def main(role: str, serve: Serve) -> int:
 def run_role(role: str, serve: Serve, properties: Mapping[str, str]) -> int:
     """Run one role in this process until SIGTERM or SIGINT; returns the exit code.
 
-    A `CopycatError` is told in one line on stderr and ends with 1: a supervisor starts the process again.
+    A `CopycatError` is printed as one line on stderr and ends with 1: a supervisor starts the process again.
     """
     heed_interrupts()
     try:
         begin_telemetry(role, properties)
         log_change(log, "service started", pid=os.getpid())
         asyncio.run(_until_signalled(serve, properties))
-        log_change(log, "service stopped", why="it was told to")
+        log_change(log, "service stopped", why="a signal asked for it")
     except ConfigError as error:
         return _print_line(role, f"{error} (fix the worker properties and start again)")
     except CopycatError as error:

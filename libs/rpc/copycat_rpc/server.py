@@ -186,7 +186,7 @@ class RpcServer:
         self._gate.hold()
 
     async def set_serving(self, serving: bool) -> None:
-        """Tell health checks whether calls would be answered; calls held until now are."""
+        """Set what health checks answer; once true, calls held until now go through."""
         if serving:
             self._gate.open()
         status = health_pb2.HealthCheckResponse

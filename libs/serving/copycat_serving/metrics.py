@@ -1,4 +1,4 @@
-"""What every event-sourced service tells about its log."""
+"""The metrics that every event-sourced service has of its log."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from copycat_telemetry.metrics.worker_groups import EVENT_LOG
 
 
 def log_reading(events: EventSourced[Any, Any, Any]) -> Reading:
-    """Tell whether this instance writes."""
+    """Return whether this instance writes."""
     return Reading(EVENT_LOG, {}, {"leads": float(events.leads)})

@@ -1,4 +1,4 @@
-"""What the current work is about, and what it may not tell: for every log line written while it runs."""
+"""What the current work is about, and which secrets it may not show: for every log line it writes."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Member:
     """A process of one role: `copycat-worker worker.properties --role <role>`."""
 
     def __init__(self, role: str, address: str, properties: Mapping[str, str], commands: Commands) -> None:
-        """Take where it listens and what it is told besides; nothing starts yet."""
+        """Prepare it with the address it listens on and its properties; nothing starts yet."""
         self.role = role
         self.address = address
         self.secret = properties.get("cluster.secret", "")

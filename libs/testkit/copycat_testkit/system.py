@@ -119,7 +119,7 @@ class CopycatUp:
                 process.kill()
 
     def stop(self) -> int:
-        """Drain and stop; returns the exit code. Whatever is left after a minute is killed and told."""
+        """Drain and stop; returns the exit code. What is left after a minute is killed and reported."""
         if self._process is None:
             return 0
         below = psutil.Process(self.pid).children(recursive=True) if psutil.pid_exists(self.pid) else []

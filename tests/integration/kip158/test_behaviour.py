@@ -190,7 +190,7 @@ def test_a_name_kafka_does_not_allow_fails_the_task_and_says_what_to_do(tasks: B
     unnamed = tasks.run("not/allowed")
 
     assert "Task failed to create new topic not/allowed" in tasks.trace(named)
-    assert "topic not/allowed: its name is none Kafka allows" in tasks.trace(unnamed)
+    assert "topic not/allowed: Kafka does not allow this name" in tasks.trace(unnamed)
 
 
 def test_a_topic_deleted_under_a_task_is_created_again_or_fails_it_and_no_offset_passes_it(

@@ -72,7 +72,7 @@ class CreationGroup:
     """Topic configuration."""
 
     def matches(self, topic: str) -> bool:
-        """Tell whether the group is for this topic; a full match counts."""
+        """Return whether the group is for this topic; a full match counts."""
         included = any(pattern.fullmatch(topic) for pattern in self.include)
         return included and not any(pattern.fullmatch(topic) for pattern in self.exclude)
 

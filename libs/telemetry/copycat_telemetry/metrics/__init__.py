@@ -1,1 +1,1 @@
-"""Metrics: what there is to know, who tells it, and the windows it is computed over."""
+"""Metrics: their definitions, their sources in a process, and the windows they are computed over."""

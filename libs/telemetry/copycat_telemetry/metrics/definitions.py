@@ -32,12 +32,12 @@ class Metric:
 
 @dataclass(frozen=True)
 class MetricGroup:
-    """Metrics that are told together and differ by the same tags; a Kafka MBean type."""
+    """Metrics that are reported together and carry the same tags; a Kafka MBean type."""
 
     name: str
     """Kafka's name of the type, with hyphens."""
     tags: tuple[str, ...]
-    """What tells two of its instances apart, in the order of the MBean."""
+    """Names of the tags that identify one instance, in the order of the MBean."""
     metrics: tuple[Metric, ...]
     """All it has; an instance may lack some."""
 

@@ -1,4 +1,4 @@
-"""What a process tells about itself: read when somebody asks, at no other time."""
+"""The metrics of a process, read when somebody asks and at no other time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Reading:
     """One instance of a group as it is now."""
 
     group: MetricGroup
-    """What is told."""
+    """Value of each metric, by name."""
     tags: Mapping[str, str]
     """Which instance; the keys are the group's."""
     values: Mapping[str, Value]
@@ -28,7 +28,7 @@ Source: TypeAlias = Callable[[], Iterable[Reading]]
 
 
 class Registry:
-    """Everybody in a process who has something to tell."""
+    """The sources of metrics in a process."""
 
     def __init__(self) -> None:
         self._sources: list[Source] = []

@@ -1,4 +1,4 @@
-"""Background work of this event loop: held so that it is not lost, its crashes told."""
+"""Background work of this event loop: held so that it is not lost; its crashes end the service."""
 
 from __future__ import annotations
 

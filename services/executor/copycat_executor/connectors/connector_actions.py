@@ -136,7 +136,7 @@ class ConnectorActions:
         try:
             await self._calls.find_plugin(life)
         except CopycatError as error:
-            log.warning("connector %s has no plugin here: %s", life.name, error)
+            log.warning("the plugin of connector %s is not installed here: %s", life.name, error)
 
     async def _change(self, life: ConnectorLife, target: TargetState) -> None:
         life.cancel_jobs()
@@ -161,7 +161,7 @@ class ConnectorActions:
         except PluginError as error:
             trace = error.trace
         except CopycatError as error:
-            log.warning("connector %s is given up: %s", life.name, error)
+            log.warning("connector %s did not stop and is abandoned: %s", life.name, error)
         if trace is not None:
             self._report(life, status_outbox.FAILED, trace)
         elif not failed and not self._wanted_here(life.name):

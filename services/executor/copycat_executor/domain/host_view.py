@@ -50,9 +50,9 @@ class HostView:
         return self.former is None and not self.tasks
 
     def only_of(self, connector: str) -> bool:
-        """Tell whether all its tasks are of one connector."""
+        """Return whether all its tasks are of one connector."""
         return all(instance.connector == connector for instance in self.tasks)
 
     def shareable(self) -> bool:
-        """Tell whether every task in it may share with tasks of any connector."""
+        """Return whether every task in it may share with tasks of any connector."""
         return all(isolation in (Isolation.AUTO, Isolation.SHARED) for isolation in self.tasks.values())

@@ -50,7 +50,7 @@ class RunningTask:
     partitions: tuple[TopicPartition, ...]
     generation: int
     target: TargetState
-    """The target state it was last told."""
+    """The target state it was last asked for."""
     phase: Phase = Phase.STARTING
     restart: bool = False
     """A restart was asked for."""

@@ -59,7 +59,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         del context
         first = await anext(aiter(request_iterator), None)
         if first is None or first.WhichOneof("event") != "hello":
-            raise HostRefusedError("a stream without hello")
+            raise HostRefusedError("the first message of the stream is not a Hello")
         host = self._hosts.attach(first.hello)
         assert host.session is not None  # just attached
         reader = asyncio.create_task(self._read(request_iterator, host))

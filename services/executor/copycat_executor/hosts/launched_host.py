@@ -22,7 +22,7 @@ class LaunchedHost:
         self.empty_since = now
         self.retiring = False
         self.ends_by: float | None = None
-        """It was told to end, so its end is no loss; after this time by force."""
+        """It was asked to end, so its end is no loss; after this time it is killed."""
         self.lost = False
         """Its control stream ended without need."""
         self.pid = 0
@@ -33,7 +33,7 @@ class LaunchedHost:
 
     @property
     def ending(self) -> bool:
-        """True once it was told to end."""
+        """True once it was asked to end."""
         return self.ends_by is not None
 
     def view(self) -> HostView:

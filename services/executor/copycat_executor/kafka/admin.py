@@ -31,7 +31,7 @@ class KafkaTopics:
         self._client: AdminClient | None = None
 
     def exists(self, topic: str) -> bool:
-        """Tell whether a topic is there."""
+        """Return whether a topic is there."""
         # Not list_topics: a broker that creates topics by itself takes that for a wish.
         described = self._admin().describe_topics(TopicCollection([topic]))
         try:

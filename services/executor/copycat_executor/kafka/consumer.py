@@ -169,7 +169,7 @@ class KafkaReceiver:
         return self._carried | fresh
 
     def lag(self) -> int:
-        """Return what is left of the partition that is most behind, by the ends its last fetches told."""
+        """Return what is left of the partition that is most behind, by the ends its last fetches gave."""
         positions = self._consumer.position(self._assigned)
         return max((self._left(each) for each in positions if each.offset >= 0), default=0)
 

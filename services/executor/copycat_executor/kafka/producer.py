@@ -30,7 +30,7 @@ _DEFAULT_BATCH_BYTES: Final = 1_000_000
 class KafkaSender:
     """Writes records through librdkafka (`RecordSender`).
 
-    Without `report_each` successes cost nothing: only failures come back, `flush` tells that all is durable.
+    Without `report_each` successes cost nothing: only failures come back, `flush` waits until all is durable.
     Batches larger than their topic takes are sent again in smaller ones, as Java's producer does.
     """
 

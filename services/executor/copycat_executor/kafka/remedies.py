@@ -31,7 +31,7 @@ _REMEDIES: Final[Mapping[int, str]] = {
         "the producer may not write to it. Allow its principal to, or give another one in "
         "producer.override.sasl.jaas.config"
     ),
-    KafkaError.TOPIC_EXCEPTION: "its name is none Kafka allows. Change where the connector writes to",
+    KafkaError.TOPIC_EXCEPTION: "Kafka does not allow this name. Change where the connector writes to",
     KafkaError.MSG_SIZE_TOO_LARGE: (
         "a record is too large. Raise producer.override.max.request.size, and max.message.bytes of the topic"
     ),

@@ -1,4 +1,4 @@
-"""What one task on this worker tells."""
+"""The metrics of one task on this worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this worker tells: itself, its connectors, its tasks."""
+"""The metrics of this worker, its connectors and its tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TASK_STATES = ("running", "paused", "failed", "unassigned", "destroyed", "restar
 
 
 class WorkerMeter:
-    """Hears what happens on this worker; what left the board is told no longer."""
+    """Measures what happens on this worker; what left the board is no longer reported."""
 
     def __init__(
         self, board: Board, windows: Windows, *, clock: Callable[[], float], wall: Callable[[], float]

@@ -55,7 +55,7 @@ class _Waiting:
         self.replies.append((ack.task, ack.sequence, reply))
 
     def answer(self, error: str = "", *, stale: bool = False) -> None:
-        """Tell the task what became of its acknowledgements."""
+        """Report to the task what became of its acknowledgements."""
         for ref, sequence, reply in self.replies:
             reply(host_pb.Committed(task=ref, sequence=sequence, error=error, stale=stale))
 
@@ -74,7 +74,7 @@ class CommitOutbox:
     """Commits what tasks acknowledge, one call at a time for each task."""
 
     def __init__(self, services: Services, jobs: Jobs, generation_for: GenerationFor) -> None:
-        """`generation_for` tells under which generation a start's progress is committed."""
+        """`generation_for` returns the generation under which a start's progress is committed."""
         self._services = services
         self._jobs = jobs
         self._generation_for = generation_for
@@ -102,7 +102,7 @@ class CommitOutbox:
         return True
 
     async def _send_all(self, task: Instance) -> None:
-        complaint = f"progress of task {task} cannot be committed and is tried for ever"
+        complaint = f"progress of task {task} cannot be committed yet and is tried again until it works"
         try:
             while task in self._waiting:
                 await until_it_works(

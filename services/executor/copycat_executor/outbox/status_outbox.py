@@ -104,7 +104,7 @@ class StatusOutbox:
             await until_it_works(
                 lambda: self._try_to_send(batch),
                 RETRY,
-                complaint="statuses cannot be reported and are tried for ever",
+                complaint="statuses cannot be sent yet and are tried until it works",
             )
         except CopycatError as error:
             refused = len(self._waiting.remaining(batch))

@@ -22,7 +22,7 @@ RETRY = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
 
 
 class TopicOutbox:
-    """Reports the topics tasks met; tried for ever, forgotten with the connector."""
+    """Reports the topics tasks met; tried until it works, forgotten with the connector."""
 
     def __init__(
         self, services: Services, is_configured: Callable[[Instance], bool], *, tracking: bool

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-#: A service that starts, or hands over to its standby, is away for some seconds: that is no news.
+#: A service that starts, or hands over to its standby, is away for some seconds: not worth a line in the log.
 SILENT_FAILURES: Final = 10
 
 

@@ -9,5 +9,5 @@ TRANSIENT_CODES = frozenset({"UNAVAILABLE", "UNKNOWN", "DEADLINE_EXCEEDED"})
 
 
 def is_transient(error: CopycatError) -> bool:
-    """Tell whether the same call may succeed later; an unknown outcome counts, our calls may repeat."""
+    """Return whether the same call may succeed later; an unknown outcome counts, our calls may repeat."""
     return isinstance(error, UnavailableError) or code_of(error).grpc in TRANSIENT_CODES

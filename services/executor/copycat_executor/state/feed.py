@@ -54,7 +54,7 @@ class Feed:
         return (self._configured or {}).get(name)
 
     def is_configured(self, instance: Instance) -> bool:
-        """Tell whether the connector, or the task's place in its task set, still exists."""
+        """Return whether the connector, or the task's place in its task set, still exists."""
         connector = self.connector(instance.connector)
         return connector is not None and (instance.task is None or instance.task < len(connector.tasks))
 

@@ -34,7 +34,7 @@ class TaskOrder:
     """What placeholders stood for: nothing that leaves the host may say it."""
 
     def worker_says(self, switch: ConfigKey) -> bool:
-        """Tell whether a switch of the worker is on.
+        """Return whether a switch of the worker is on.
 
         Raises:
             ConfigError: It is neither on nor off.
@@ -76,5 +76,5 @@ class TaskOrder:
 
 
 def starts_paused(command: pb.StartTask) -> bool:
-    """Tell whether the task begins paused."""
+    """Return whether the task begins paused."""
     return target_state_from_proto(command.target_state) is TargetState.PAUSED

@@ -22,7 +22,7 @@ class Suspects:
         return deaths
 
     def suspected(self, instance: Instance) -> bool:
-        """Tell whether a task may be what ended its host: it is kept apart from others."""
+        """Return whether a task may be what ended its host: it is kept apart from others."""
         return instance in self._deaths and self._deaths[instance].count > 0
 
     def forget(self, instance: Instance) -> None:

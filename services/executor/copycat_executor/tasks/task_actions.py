@@ -121,7 +121,7 @@ class TaskActions:
             self._lives.fail(life, trace_text(error))
             return
         if host is None:
-            return  # it died: its residents are told
+            return  # it died: its residents are notified
         life.host = host
         host.send(pb.AttachResponse(start_task=self._order(life, positions)))
 

@@ -68,9 +68,9 @@ class Executor:
                 await self.board.until(lambda: not self.board.held())
         except TimeoutError:
             left = ", ".join(str(instance) for instance in self.board.held())
-            log.warning("left without a full drain of: %s", left)
+            log.warning("ended before these had stopped: %s", left)
         if not await self.statuses.flushed(LAST_REPORTS_TIMEOUT_SECONDS):
-            log.warning("the status service was not told of every last status")
+            log.warning("the last statuses were not all reported to the status service")
         await self.hosts.close(LAST_REPORTS_TIMEOUT_SECONDS)
 
     async def _keep_up_hosts(self) -> None:

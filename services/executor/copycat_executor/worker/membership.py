@@ -56,7 +56,7 @@ class Membership:
             except (CopycatError, TimeoutError) as error:
                 failures += 1
                 if failures == SILENT_FAILURES:
-                    log.warning("the scheduler cannot be reached and is tried for ever: %s", error)
+                    log.warning("the scheduler cannot be reached and is tried until it works: %s", error)
             await asyncio.sleep(next(waits))
 
     async def _beats(self) -> AsyncIterator[pb.JoinRequest]:

@@ -101,7 +101,7 @@ class AvroFormat:
         return schema, _reading(writer, resolved, read, bound)
 
     def misfit(self, schema: SchemaText, latest: SchemaText) -> str | None:
-        """Tell why Avro's schema resolution cannot read with `latest` what `schema` writes."""
+        """Return why Avro's schema resolution cannot read with `latest` what `schema` writes."""
         try:
             found = ReaderWriterCompatibilityChecker().get_compatibility(  # type: ignore[no-untyped-call]
                 official(latest), official(schema)

@@ -26,7 +26,7 @@ def checker(pointers: Pointers) -> Callable[[Node], None]:
     def check(node: Node) -> None:
         error = next(validator.iter_errors(node), None)
         if error is not None:
-            # The value itself is not told: it may be a secret.
+            # The value itself is not shown: it may be a secret.
             message = (
                 f"The payload is not valid at {error.json_path}, where its JSON Schema says "
                 f"{error.validator}: correct the record, or set json.fail.invalid.schema=false."

@@ -106,7 +106,7 @@ class ProtobufFormat:
         return schema, decode
 
     def misfit(self, schema: SchemaText, latest: SchemaText) -> str | None:
-        """Tell which field of the first message has another type in the latest version, or is not there."""
+        """Return which field of the first message has another type in the latest version, or is not there."""
         own = find_message(compile_schema(schema), FIRST_MESSAGE_INDEX)
         other = _message(compile_schema(latest), own.full_name)
         for field in own.fields:

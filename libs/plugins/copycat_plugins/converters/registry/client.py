@@ -94,7 +94,7 @@ class Registry:
     def version(self, topic: str, schema_id: int, subject: str) -> int | None:
         """Return the version that an id is of a subject; None when the subject does not have it.
 
-        None too when the registry cannot tell: a version is good to know, and no reason to refuse a record.
+        None too when the registry does not know: a version is good to know, and no reason to refuse a record.
 
         Raises:
             RetriableError: The registry is away.

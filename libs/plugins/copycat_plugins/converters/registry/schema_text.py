@@ -90,4 +90,4 @@ class SchemaFormat(Protocol):
         """
 
     def misfit(self, schema: SchemaText, latest: SchemaText) -> str | None:
-        """Tell why what `schema` writes cannot be read with `latest`; None when it can."""
+        """Return why what `schema` writes cannot be read with `latest`; None when it can."""

@@ -27,7 +27,7 @@ class Users:
         return not self._passwords
 
     def has(self, name: str, password: str) -> bool:
-        """Tell whether this is a user's password; it takes as long whether it nearly is or not at all."""
+        """Return whether this is a user's password; it takes as long whether it nearly is or not at all."""
         known = self._passwords.get(name)
         expected = known.value if known is not None else ""
         return hmac.compare_digest(_bytes(expected), _bytes(password)) and known is not None
@@ -37,7 +37,7 @@ def read_users(file: str | None) -> Users:
     """Read the file.
 
     Raises:
-        ConfigError: None is named, or it cannot be read; no text tells what is in it.
+        ConfigError: None is named, or it cannot be read; the message shows nothing of its content.
     """
     if not file:
         raise ConfigError(

@@ -119,7 +119,7 @@ class Chain:
     def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> ChangedValues:
         """Apply the first steps to values, as far as they need no records.
 
-        Whatever it raises is no failure of a record yet: the records must go the other way, from the start.
+        What it raises does not count as a failed record: the records must go one by one, from the start.
 
         Args:
             schema: The schema of every value.

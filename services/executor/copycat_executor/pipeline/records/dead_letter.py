@@ -53,7 +53,7 @@ class DeadLetterQueue:
         self.send(failed)
 
     def send(self, failed: FailedRecord) -> Future[None]:
-        """Queue a failed record; the future tells when it is durable."""
+        """Queue a failed record; the future is done when it is durable."""
         self._measures.note("deadletterqueue-produce-requests")
         letter = self._letter_of(failed.original)
         headers = list(letter.headers)

@@ -34,7 +34,7 @@ class Outcomes(Generic[R]):
 
 
 def takes_records(step: ChainStep) -> bool:
-    """Tell whether a step works on many records at once."""
+    """Return whether a step works on many records at once."""
     return type(step.transformation).apply_to_records is not Transformation.apply_to_records
 
 
@@ -107,7 +107,7 @@ def _holds(
 
 
 class _HalveError(Exception):
-    """One of several records failed: half of them tells which half it is in."""
+    """One of several records failed: trying half of them shows which half it is in."""
 
 
 def _outcome(

@@ -40,7 +40,7 @@ class RecordReceiver(Protocol):
         """Begin to read; a partition without offset begins where the consumer's settings say. Returns where.
 
         Raises:
-            RetriableError: Kafka is away.
+            RetriableError: Kafka cannot be reached now.
             ConnectError: A partition is not there or may not be read.
         """
 

@@ -33,7 +33,7 @@ class OutgoingRecord:
 class RecordSender(Protocol):
     """Writes records in order; called by one thread only.
 
-    A record that cannot be written is told to the callback the sender was made with, within a later call.
+    The callback the sender was made with gets each record that cannot be written, within a later call.
     """
 
     def send_values(

@@ -106,7 +106,7 @@ class SinkSteps:
             try:
                 return self._parts.receiver.assign(self._parts.partitions)
             except RetriableError as error:
-                _log.warning("Kafka is away, trying again: %s", error)
+                _log.warning("Kafka cannot be reached, trying again: %s", error)
             if self._parts.control.wait(_ASSIGNMENT_RETRY_DELAY_SECONDS):
                 raise DrainedError
 
@@ -147,7 +147,7 @@ class SinkSteps:
         except RetriableError as error:
             wait = self._context.take_timeout()
             self._put_at = self._clock() + (_PUT_RETRY_DELAY_SECONDS if wait is None else wait)
-            _log.warning("The sink is away, the batch is put again later: %s", error)
+            _log.warning("The sink is not available now, the batch is put again later: %s", error)
             return
         except Exception as error:
             with failing(Stage.TASK_PUT):

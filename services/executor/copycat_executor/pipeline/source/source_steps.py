@@ -108,7 +108,9 @@ class SourceSteps:
         try:
             batch = self._parts.task.poll()
         except RetriableError as error:
-            _log.warning("The source is away, polling again in %.1f s: %s", self._retry_delay, error)
+            _log.warning(
+                "The source is not available now, polling again in %.1f s: %s", self._retry_delay, error
+            )
             self._context.wait(self._retry_delay)
             self._retry_delay = min(self._retry_delay * 2, _MAX_RETRY_DELAY_SECONDS)
             return None

@@ -1,4 +1,4 @@
-"""What a running task is told from outside; written by the control stream, read by the task's own thread."""
+"""What is asked of a running task; written by the control stream, read by the thread of the task."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ READING_CALL_PREFIXES = ("Get", "List", "Read")
 #: A call ends with these when its instance goes away or stops; CANCELLED counts unless we cancelled it here.
 LOST_INSTANCE_CODES = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 #: Between the tries of a call that may be repeated, once every instance was asked: a standby takes over.
-CALL_RETRY = RetryPolicy(
-    first=0.025, factor=2.0, ceiling=0.5, give_up_after=CALL_TIMEOUT_SECONDS, jitter=1.0
-)
+CALL_RETRY = RetryPolicy(first=0.025, factor=2.0, ceiling=0.5, give_up_after=CALL_TIMEOUT_SECONDS, jitter=1.0)
 CHANNEL_OPTIONS = (
     ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
     ("grpc.initial_reconnect_backoff_ms", 100),

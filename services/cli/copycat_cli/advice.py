@@ -61,7 +61,7 @@ def _find(session: Session, wanted: list[str]) -> list[str]:
     try:
         known = connector_names(session.rest)
     except CliError:
-        return []  # advice only: the error itself was told
+        return []  # advice only: the error itself was shown
     missing = [name for name in wanted if name not in known]
     if missing and not known:
         return ["copycat create --help  shows how to make a connector: there are none yet"]

@@ -24,7 +24,7 @@ def secret_keys(rest: Rest, config: Config) -> frozenset[str]:
     """Return the keys that the connector's plugin declares as passwords."""
     try:
         keys = plugin_keys(rest, config.get("connector.class") or "")
-    except CliError:  # an unknown class declares nothing; without a live worker nobody can tell
+    except CliError:  # an unknown class declares nothing; without a live worker nobody knows
         return frozenset()
     return frozenset(key.name for key in keys if key.type == "PASSWORD")
 

@@ -21,7 +21,7 @@ UNSPOKEN_LEVEL: Final = "WARN"
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line."""
+    """One line of a log, in its parts."""
 
     service: str
     """Which program wrote it: the name of its file."""

@@ -39,8 +39,8 @@ class Session:
             form: `table` or `json`.
             ca: PEM file of the authorities to trust.
             cert: PEM file with the certificate to show, and its key.
-            user: `NAME:PASSWORD`, where the cluster wants them; never told.
-            named: What of this stands on the command line, so that commands told to the user repeat it.
+            user: `NAME:PASSWORD`, where the cluster wants them; never shown.
+            named: What of this stands on the command line, so that commands shown to the user repeat it.
         """
         self.url = url
         self.printer = Printer(form)
@@ -51,7 +51,7 @@ class Session:
 
     @property
     def rest(self) -> Rest:
-        """The cluster."""
+        """The REST interface of the cluster; connects on first use."""
         from copycat_cli.rest import Rest  # noqa: PLC0415 - 65 ms, a quarter of what --help takes
 
         if self._rest is None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CLASS = "connector.class"
 CREATED, CHANGED, UNCHANGED = "created", "changed", "unchanged"
-SLIP = 0.8
+MISSPELT_SIMILARITY = 0.8
 """How close an unknown key must be to a known one to be taken for a slip."""
 
 
@@ -106,5 +106,6 @@ def slips(found: Validation, config: Config) -> tuple[str, ...]:
     return tuple(
         f"{key} is no key of {found.name} and is ignored; did you mean {close[0]}?"
         for key in config
-        if key not in defined and (close := similar(key, defined - set(config), closeness=SLIP))
+        if key not in defined
+        and (close := similar(key, defined - set(config), closeness=MISSPELT_SIMILARITY))
     )

@@ -15,17 +15,17 @@ from copycat_gateway.workers import Workers
 SOURCE: Final = "source"
 SINK: Final = "sink"
 UNKNOWN: Final = "unknown"
-FRESH: Final = 5.0
+TYPES_VALID_SECONDS: Final = 5.0
 """Seconds before a worker is asked again; plugins change only when workers are replaced."""
 
 
 class Catalogue:
     """The types of the connector classes workers can load.
 
-    The last known types stand until a worker has told new ones: reads must not wait for one that hangs.
+    The last known types are used until a worker has answered anew: reads must not wait for one that hangs.
     """
 
-    def __init__(self, workers: Workers, fresh: float = FRESH) -> None:
+    def __init__(self, workers: Workers, fresh: float = TYPES_VALID_SECONDS) -> None:
         """`fresh`: seconds before a worker is asked again."""
         self._workers = workers
         self._fresh = fresh

@@ -15,7 +15,7 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import now
 from copycat_gateway.errors import CONNECTOR_UNKNOWN
 
-PAUSE: Final = 0.2
+RETRY_DELAY_SECONDS: Final = 0.2
 """Seconds between two looks."""
 LOADING: Final = "initializing and reading to the end of internal topics"
 WRITING: Final = "writing to the config topic"
@@ -38,7 +38,7 @@ class Health:
         loop = asyncio.get_running_loop()
         give_up = loop.time() + self._patience
         while True:
-            doing = await self._missing(max(give_up - loop.time(), PAUSE))
+            doing = await self._missing(max(give_up - loop.time(), RETRY_DELAY_SECONDS))
             if not doing:
                 self.was_ready, self._waiting = True, ""
                 return ""
@@ -46,7 +46,7 @@ class Health:
                 self._waiting, self._waiting_since = doing, now()
             if loop.time() >= give_up:
                 return f"The worker is currently {doing}, which began at {self._waiting_since}."
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(RETRY_DELAY_SECONDS)
 
     async def _missing(self, timeout: float) -> str:
         serving = await asyncio.gather(*(self._serves(role, timeout) for role in self._services.channels))

@@ -10,23 +10,23 @@ from copycat_connect.errors import CopycatError
 if TYPE_CHECKING:
     from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceAsyncStub
 
-PATIENCE: Final = 2.0
+ANSWER_TIMEOUT_SECONDS: Final = 2.0
 """Seconds to wait for an answer: what asks shows an unknown id rather than nothing."""
 
 
 class KafkaCluster:
-    """Knows the id once the brokers have told it: it never changes."""
+    """The id of the Kafka cluster, asked for until it is known: it never changes."""
 
     def __init__(self, scheduler: SchedulerServiceAsyncStub) -> None:
         self._scheduler = scheduler
         self._known: str | None = None
 
     async def cluster_id(self) -> str | None:
-        """Return the id; None while nobody can tell it."""
+        """Return the id; None while neither brokers nor scheduler answer."""
         if self._known is None:
             try:
                 reply = await self._scheduler.DescribeKafkaCluster(
-                    pb.DescribeKafkaClusterRequest(), timeout=PATIENCE
+                    pb.DescribeKafkaClusterRequest(), timeout=ANSWER_TIMEOUT_SECONDS
                 )
             except CopycatError:
                 return None

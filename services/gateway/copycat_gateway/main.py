@@ -1,4 +1,4 @@
-"""The gateway in a process: read the settings, bind the listeners, serve until told to stop."""
+"""The gateway in a process: read the settings, bind the listeners, serve until asked to stop."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from copycat_gateway.extensions.cluster_state import LiveClusterState
 from copycat_gateway.extensions.loading import Extensions, open_extensions
 from copycat_gateway.settings import Settings, read_settings
 
-DRAIN = 10
+DRAIN_SECONDS = 10
 """Seconds requests under way may still take after a stop."""
-TICK = 1
+DATE_HEADER_SECONDS = 1
 """Seconds between two updates of the date header."""
 
 
@@ -45,7 +45,7 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                timeout_graceful_shutdown=DRAIN,
+                timeout_graceful_shutdown=DRAIN_SECONDS,
                 ssl_context_factory=None if tls is None else lambda _, __: tls,
             )
         )
@@ -59,7 +59,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Leave signals as they are: uvicorn would take them from whoever runs the gateway."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -71,7 +71,7 @@ class _Server(uvicorn.Server):
         """Renew the date of responses each second; uvicorn's own loop wakes up ten times as often."""
         while not await self.on_tick(0):
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._ending.wait(), TICK)
+                await asyncio.wait_for(self._ending.wait(), DATE_HEADER_SECONDS)
 
 
 def _silent(_address: str) -> None:
@@ -107,8 +107,8 @@ async def serve(
             servers = list(made(applications.rest(), listeners, rest, tls))
             if admin:
                 servers += made(applications.admin(), admin_listeners, admin, admin_tls)
-            told = rest[listeners.index(nearest(listeners))]
-            await _run(servers, stop, lambda: ready(address(told)))
+            shown = rest[listeners.index(nearest(listeners))]
+            await _run(servers, stop, lambda: ready(address(shown)))
 
 
 def _servers(

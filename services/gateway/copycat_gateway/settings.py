@@ -79,7 +79,7 @@ SETTINGS = ConfigDef(
         HIGH,
         default=60_000,
         validator=at_least(1),
-        doc="Milliseconds within which REST extensions are told about the cluster.",
+        doc="Milliseconds within which REST extensions get an answer about the cluster.",
     ),
     ConfigKey(
         "rest.request.timeout.ms",
@@ -117,7 +117,7 @@ class Settings:
     admin_listeners: Sequence[Listener] | None
     """Where /admin answers; missing: with the rest; none: nowhere."""
     tls: Tls | None
-    """What listeners with https are told; missing where there is none."""
+    """Settings of TLS for listeners with https; missing where there is none."""
     admin_tls: Tls | None
     """The same for those of /admin."""
     addresses: Addresses
@@ -139,7 +139,7 @@ class Settings:
     health_timeout: float
     """Seconds a health check waits."""
     rebalance_timeout: float
-    """Seconds within which REST extensions are told about the cluster."""
+    """Seconds within which REST extensions get an answer about the cluster."""
     worker_wait: float
     """Seconds a request waits for a worker."""
     version: str

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-FRESH: Final = 1.0
+WORKERS_VALID_SECONDS: Final = 1.0
 """Seconds a list of workers is used for."""
-CONNECT: Final = 2.0
+CONNECT_TIMEOUT_SECONDS: Final = 2.0
 """Seconds a worker may take to accept a connection before the next one is asked."""
-PAUSE: Final = 0.2
+RETRY_DELAY_SECONDS: Final = 0.2
 """Seconds between two looks for a worker."""
 AWAY: Final = frozenset({UnavailableError.code.name, "spark.lost"})
 """What a worker says that cannot serve now, though it answers."""
@@ -82,7 +82,7 @@ class Workers:
                     "No worker answered: there is no live executor to carry out this request."
                     " Start one, or try again once it has joined"
                 )
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(RETRY_DELAY_SECONDS)
 
     async def ask_owner(self, instance: scheduler_pb2.Instance, call: ExecutorCall[R]) -> R:
         """Ask the worker that runs an instance, waiting a while for it to have one.
@@ -104,7 +104,7 @@ class Workers:
                         raise
             if loop.time() >= give_up:
                 raise ConflictError(CONFLICT)
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(RETRY_DELAY_SECONDS)
 
     async def released(self, connector: str) -> bool:
         """Wait a while until no task of a connector runs or drains anywhere; False when one does not end.
@@ -116,7 +116,7 @@ class Workers:
         while await self._has_tasks(connector):
             if loop.time() >= give_up:
                 return False
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(RETRY_DELAY_SECONDS)
         return True
 
     async def close(self) -> None:
@@ -140,7 +140,7 @@ class Workers:
     async def _in_turn(self) -> Sequence[str]:
         """Return the live workers starting with the next in turn; those that leave only where none stays."""
         now = asyncio.get_running_loop().time()
-        if now - self._known_at > FRESH:
+        if now - self._known_at > WORKERS_VALID_SECONDS:
             workers = await self.listed()
             await self._forget({worker.worker_id for worker in workers})
             staying = [worker.worker_id for worker in workers if not worker.leaving]
@@ -182,7 +182,7 @@ async def _ready(channel: grpc.aio.Channel, worker_id: str) -> None:
     """Wait for a connection: a call to a worker just gone would wait for its whole deadline."""
     refused = UnavailableError(f"Worker {worker_id} does not accept connections")
     try:
-        async with asyncio.timeout(CONNECT):
+        async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
             while (state := channel.get_state(try_to_connect=True)) is not ChannelConnectivity.READY:
                 if state is ChannelConnectivity.TRANSIENT_FAILURE:
                     raise refused

@@ -1,4 +1,4 @@
-"""Connectors an application adds: their names, and the topics their configurations tell."""
+"""Connectors an application adds: their names, and the topics in their configurations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def named(app_id: str, config: Mapping[str, str]) -> tuple[str, dict[str, str]]:
 
 
 def told_topics(config: Mapping[str, str]) -> frozenset[str]:
-    """Return the topics a configuration names; none where only the records can tell."""
+    """Return the topics a configuration names; none where only the records show them."""
     if config.get("topics"):
         return frozenset(topic.strip() for topic in config["topics"].split(",") if topic.strip())
     if config.get("topic") and not config.get("transforms"):  # a transformation may rename it

@@ -12,7 +12,7 @@ from copycat_launcher.program import how_it_ended
 
 
 class BrokerProcess:
-    """The broker, always on the same port: the roles were told it."""
+    """The broker, always on the same port: the roles know it."""
 
     name = "Kafka"
 

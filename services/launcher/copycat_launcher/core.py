@@ -39,7 +39,7 @@ class Core:
 
         Args:
             addresses: Where this copy's services would answer, by role.
-            found: Told where the services answer, by role, whenever that changes.
+            found: Called with where the services answer, by role, whenever that changes.
         """
         self._addresses = dict(addresses)
         self._found = found

@@ -121,7 +121,7 @@ class Copycat(Operations):
         """Wait for the end, at most `timeout` seconds.
 
         Raises:
-            CopycatError: It ended without having been told to.
+            CopycatError: It ended without having been asked to.
             KeyboardInterrupt: SIGINT came, also in a process that a script started with SIGINT ignored; leave
                 the `with` block or call `stop`, and tasks drain.
         """

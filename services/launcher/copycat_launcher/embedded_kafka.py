@@ -1,4 +1,4 @@
-"""The Kafka an embedded Copycat works on: the one it was told, or one of its own."""
+"""The Kafka an embedded Copycat works on: the one it was given, or one of its own."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 LOOPBACK = "127.0.0.1"
-CHUNK = 64 * 1024
+CHUNK_BYTES = 64 * 1024
 
 
 class Forwarder:
@@ -77,7 +77,7 @@ async def _link(target: str, reader: asyncio.StreamReader, writer: asyncio.Strea
 
 async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
     try:
-        while chunk := await source.read(CHUNK):
+        while chunk := await source.read(CHUNK_BYTES):
             target.write(chunk)
             await target.drain()
     except ConnectionError:

@@ -46,7 +46,7 @@ class RoleTask:
             coming.cancel()
 
     async def ended(self) -> None:
-        """Wait until it ends without having been told to, which is always an error.
+        """Wait until it ends without having been asked to, which is always an error.
 
         Raises:
             CopycatError: Why.
@@ -87,7 +87,7 @@ async def first_end(tasks: Sequence[RoleTask]) -> None:
 
 
 class Stoppable(Protocol):
-    """A role that can be told to drain."""
+    """A role that can be asked to drain."""
 
     role: Role
 

@@ -52,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What a copy is told."""
+    """The settings of one copy."""
 
     app_id: str
     """Names the cluster it belongs to."""

@@ -12,7 +12,7 @@ from copycat_launcher.connect_keys import EVERYTHING, FREE_PREFIXES, HTTPS_PREFI
 from copycat_launcher.roles import ROLES
 
 #: How like a known name a key must be to be taken for it.
-CLOSENESS = 0.8
+MISSPELT_SIMILARITY = 0.8
 EXTENSIONS = "rest.extension.classes"
 #: Modules that declare keys, the quick to import first; they are looked at until all keys are known.
 DECLARING = (
@@ -53,7 +53,7 @@ def _declared(values: Iterable[object]) -> Iterator[str]:
 
 
 def _warning(key: str, known: Iterable[str], *, only_alike: bool) -> str:
-    meant = similar(key, known, closeness=CLOSENESS)
+    meant = similar(key, known, closeness=MISSPELT_SIMILARITY)
     if meant:
         return f"{key} is not a worker property and has no effect; did you mean {meant[0]}?"
     return "" if only_alike else f"{key} is not a worker property and has no effect"

@@ -1,4 +1,4 @@
-"""What a cluster can be asked and told: KIP-26's operations, over the REST interface, as plain calls."""
+"""The operations of a cluster that KIP-26 names, over the REST interface, as plain calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wait for what can only be asked: another process tells nobody when it changes."""
+"""Wait for what can only be asked: another process reports no change by itself."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ASK_SECONDS = 5.0
 GUARDED = frozenset({401, 403})
 OPTIONS = (
     ("grpc.enable_http_proxy", 0),
-    # Until it listens, it is tried again at this pace; one stream then tells the rest.
+    # Until it listens, it is tried again at this pace; one stream then has the rest.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 200),
@@ -42,7 +42,7 @@ async def serves_grpc(address: str) -> None:
 
 
 async def serves_rest(url: str, tls: ssl.SSLContext | None = None) -> None:
-    """Return once the gateway at this root says that it is healthy, or that it tells that not everybody.
+    """Return once the gateway at this root says that it is healthy, or that it does not answer everybody.
 
     `tls`: what to call it with where its scheme is https.
     """

@@ -69,13 +69,13 @@ class RoleProcess:
         await self._end(signal.SIGTERM)
 
     async def kill(self) -> None:
-        """End it now."""
+        """End it by SIGKILL; nothing is flushed."""
         await self._end(signal.SIGKILL)
 
     def last_words(self) -> str:
         """Return its last own message, or else the last line it wrote."""
         if self._log_file is None:
-            return "its own words tell why"
+            return "its own words say why"
         if not self._log_file.exists():
             return ""
         with self._log_file.open("rb") as file:

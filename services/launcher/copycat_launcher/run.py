@@ -1,4 +1,4 @@
-"""The life of a command that supervises: start, say so, keep until told to stop, drain."""
+"""The life of a command that supervises: start, say so, keep until asked to stop, drain."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Signals:
 
 
 async def run(supervisor: Supervisor, names: list[str], ready: Callable[[], None], signals: Signals) -> None:
-    """Run until told to stop; whatever happens, nothing is left running.
+    """Run until asked to stop; whatever happens, nothing is left running.
 
     Raises:
         CopycatError: Something did not start, cannot be started again, or was not given the time to drain.
@@ -54,7 +54,7 @@ async def run(supervisor: Supervisor, names: list[str], ready: Callable[[], None
 
 
 async def unless(work: Coroutine[object, object, None], event: asyncio.Event) -> bool:
-    """Do the work, or give it up when the event comes first; tells whether it was done."""
+    """Do the work, or give it up when the event comes first; returns whether it was done."""
     doing = asyncio.create_task(work)
     coming = asyncio.create_task(event.wait())
     try:

@@ -29,7 +29,7 @@ from copycat_launcher.worker_properties import OFFSET_FILE, STANDALONE, standalo
 def run_standalone(
     worker: Path, connectors: Sequence[Path], offsets: Path | None, *, no_offsets: bool
 ) -> None:
-    """Run the connectors until told to stop.
+    """Run the connectors until asked to stop.
 
     Raises:
         CopycatError: A file is wrong, a role cannot serve, or a connector fails to start.

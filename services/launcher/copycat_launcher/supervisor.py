@@ -23,7 +23,7 @@ class Supervisor:
     def __init__(
         self, stages: Sequence[Sequence[Program]], say: Say, restarts: RetryPolicy = RESTARTS
     ) -> None:
-        """Take the programs; `say` tells people what they should know, a line at a time."""
+        """Take the programs; `say` prints what people should know, a line at a time."""
         self._stages = stages
         self._say = say
         self._restarts = restarts
@@ -75,7 +75,7 @@ class Supervisor:
             await asyncio.gather(*(self._stop_one(program, stage_done) for program in stage))
 
     async def kill(self) -> None:
-        """End everything by force."""
+        """End everything by force; nothing is flushed."""
         await self._release()
         await asyncio.gather(*(program.kill() for program in self._all()))
 

@@ -49,7 +49,7 @@ class UpOptions:
 
 
 async def up(options: UpOptions) -> None:
-    """Run until told to stop.
+    """Run until asked to stop.
 
     Raises:
         CopycatError: The system cannot be started; nothing is left running.
@@ -109,5 +109,5 @@ def _welcome(folder: DataDir, url: str) -> None:
 
 
 def run_up(options: UpOptions) -> None:
-    """Run `copycat up`."""
+    """Run `copycat up` in the foreground, until a signal ends it."""
     asyncio.run(up(options))

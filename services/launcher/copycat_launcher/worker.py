@@ -25,7 +25,7 @@ ALL = "all"
 
 
 def run_worker(file: Path, role: str) -> None:
-    """Run one role in place of this process, or all of them as its children, until told to stop.
+    """Run one role in place of this process, or all of them as its children, until asked to stop.
 
     Raises:
         CopycatError: The properties lack something, or a role did not start.

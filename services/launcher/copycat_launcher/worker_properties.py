@@ -38,7 +38,7 @@ STANDALONE = ConfigDef(*CONVERTERS)
 def up_properties(
     bootstrap: str, rest_port: int, ports: Sequence[int], settings: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what every role of `copycat up` is told.
+    """Return the properties of every role of `copycat up`.
 
     Names and converters are those of Kafka's shipped `connect-distributed.properties`. The cluster's secret
     is a new one each time.
@@ -70,7 +70,7 @@ def up_properties(
 
 
 def standalone_properties(given: Mapping[str, str], ports: Sequence[int]) -> dict[str, str]:
-    """Return what the roles of a standalone worker are told: nothing of theirs is stored in Kafka.
+    """Return the properties of a standalone worker's roles: nothing of theirs is stored in Kafka.
 
     Args:
         given: What the worker's file says; it wins, except where the roles meet.
@@ -91,7 +91,7 @@ def embedded_properties(
     services: Mapping[str, str],
     secret: str,
 ) -> dict[str, str]:
-    """Return what every role of an embedded copy is told: as `copycat up`, but all is named by the app id.
+    """Return the properties of every role of an embedded copy: as of `copycat up`, named by the app id.
 
     Args:
         app_id: Names the cluster, its groups and its topics.
@@ -113,7 +113,7 @@ def embedded_properties(
 
 
 def executor_properties(properties: Mapping[str, str], port: int) -> dict[str, str]:
-    """Return what a further executor is told: all the same, but a port of its own."""
+    """Return the properties of a further executor: the same, but a port of its own."""
     return {**properties, EXECUTOR.listen_key: f"127.0.0.1:{port}", "executor.addresses": f"127.0.0.1:{port}"}
 
 

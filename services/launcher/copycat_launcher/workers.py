@@ -23,7 +23,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A live worker."""
+    """A worker that has a lease, with what it holds."""
 
     worker_id: str
     """Its name, `host:port`."""
@@ -44,7 +44,7 @@ class Worker:
 
 
 def with_states(listed: Iterable[workers.Worker], statuses: Iterable[Status]) -> tuple[Worker, ...]:
-    """Return the workers; each instance with the state its connector's status tells."""
+    """Return the workers; each instance with the state in its connector's status."""
     states: dict[tuple[str, int | None], str] = {}
     for status in statuses:
         states[status.name, None] = status.connector.state

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_gateway.edge.intake import MAX_BODY
+from copycat_gateway.edge.intake import MAX_BODY_BYTES
 
 from tests.contract.gateway.world import World, running
 
@@ -150,7 +150,7 @@ async def test_a_large_configuration_passes_and_a_larger_one_is_refused(cluster:
     frame = len(
         json.dumps({"connector.class": "FileStreamSource", "topic": "t", "k": ""}, separators=(",", ":"))
     )
-    for size, status in ((MAX_BODY, 201), (MAX_BODY + 1, 413), (3 * MAX_BODY, 413)):
+    for size, status in ((MAX_BODY_BYTES, 201), (MAX_BODY_BYTES + 1, 413), (3 * MAX_BODY_BYTES, 413)):
         body = {"connector.class": "FileStreamSource", "topic": "t", "k": "x" * (size - frame)}
         content = json.dumps(body, separators=(",", ":")).encode()
         assert len(content) == size
@@ -162,7 +162,7 @@ async def test_a_large_configuration_passes_and_a_larger_one_is_refused(cluster:
         assert reply.status_code == status
     assert reply.json() == {
         "error_code": 413,
-        "message": f"The request body is too large: at most {MAX_BODY} bytes are accepted",
+        "message": f"The request body is too large: at most {MAX_BODY_BYTES} bytes are accepted",
     }
 
 

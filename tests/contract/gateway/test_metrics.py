@@ -14,7 +14,7 @@ from copycat.metrics.v1.metrics_service_pb2_grpc import (
 )
 from copycat.scheduler.v1.scheduler_service_pb2 import Worker
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
-from copycat_gateway.metrics.scrape import Scrape, Told
+from copycat_gateway.metrics.scrape import Scrape, ServiceMetrics
 from copycat_gateway.workers import Workers
 from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import NAME
@@ -68,7 +68,7 @@ async def cluster(patience: float = 30.0, **fixed: str) -> AsyncIterator[Cluster
         yield Cluster(made, scrape, stack)
 
 
-def answered(told: Sequence[Told]) -> dict[str, bool]:
+def answered(told: Sequence[ServiceMetrics]) -> dict[str, bool]:
     return {each.address: each.groups is not None for each in told}
 
 

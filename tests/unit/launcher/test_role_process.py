@@ -100,7 +100,7 @@ async def test_where_it_speaks_for_itself_that_is_said(guard: Guard) -> None:
     role = a_role(REFUSES, guard, None)
     await role.start()
     await asyncio.wait_for(role.ended(), 20)
-    assert (role.last_words(), role.log) == ("its own words tell why", "above")
+    assert (role.last_words(), role.log) == ("its own words say why", "above")
 
 
 async def test_stopping_what_never_started_does_nothing(guard: Guard, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def describe(session: Session, connector: str) -> None:
 def _topics(session: Session, connector: str) -> list[str] | None:
     try:
         return active_topics(session.rest, connector)
-    except RefusedError:  # the workers may be told not to track topics
+    except RefusedError:  # the workers may be configured not to track topics
         return None
 
 

@@ -68,7 +68,7 @@ class Printer:
 
 
 class _Changes:
-    """States below each other."""
+    """Prints each state that differs from the last below it."""
 
     def __init__(self, printer: Printer) -> None:
         self._printer = printer

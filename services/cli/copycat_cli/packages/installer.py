@@ -100,7 +100,7 @@ def _explanation(said: str) -> str:
     """Return what uv says about a failure, without its progress, bounded."""
     lines = said.strip().splitlines()
     starts = [place for place, line in enumerate(lines) if line.startswith("error")]
-    told = lines[starts[0] :] if starts else lines
-    if len(told) > SHOWN_LINES:
-        told = [*told[: SHOWN_LINES // 3], "  ...", *told[-2 * SHOWN_LINES // 3 :]]
-    return "\n".join(f"  {line}" for line in told)
+    shown = lines[starts[0] :] if starts else lines
+    if len(shown) > SHOWN_LINES:
+        shown = [*shown[: SHOWN_LINES // 3], "  ...", *shown[-2 * SHOWN_LINES // 3 :]]
+    return "\n".join(f"  {line}" for line in shown)

@@ -9,9 +9,9 @@ from litestar.datastructures import State
 
 from copycat_gateway.errors import NotAcceptableError, TooLargeError, UnsupportedMediaTypeError, http_text
 
-MAX_BODY: Final = 5 * 1024 * 1024
+MAX_BODY_BYTES: Final = 5 * 1024 * 1024
 """Bytes of the largest body that is read."""
-MAX_DISCARDED: Final = 10 * MAX_BODY
+MAX_DISCARDED_BYTES: Final = 10 * MAX_BODY_BYTES
 """Bytes of a refused body that are still taken in, so that its sender sees the answer."""
 JSON_RANGES: Final = frozenset({"application/json", "application/*", "*/*"})
 
@@ -36,18 +36,18 @@ async def read_body(request: Request[Any, Any, State]) -> bytes:
 
     Raises:
         UnsupportedMediaTypeError: There is a body and nothing says that it is JSON.
-        TooLargeError: It is longer than `MAX_BODY`.
+        TooLargeError: It is longer than `MAX_BODY_BYTES`.
     """
     kept = bytearray()
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size > MAX_DISCARDED:
+        if size > MAX_DISCARDED_BYTES:
             break
-        if size <= MAX_BODY:
+        if size <= MAX_BODY_BYTES:
             kept += chunk
-    if size > MAX_BODY:
-        raise TooLargeError(f"The request body is too large: at most {MAX_BODY} bytes are accepted")
+    if size > MAX_BODY_BYTES:
+        raise TooLargeError(f"The request body is too large: at most {MAX_BODY_BYTES} bytes are accepted")
     if kept and "content-type" not in request.headers:
         raise UnsupportedMediaTypeError(http_text(415))
     return bytes(kept)

@@ -40,7 +40,7 @@ class Progress:
         return f"The worker is currently {self.doing}, which began at {self.began}."
 
 
-NO_REQUEST: Final = 90.0
+UNBOUND_CALL_SECONDS: Final = 90.0
 """Seconds a call may take that no request waits for."""
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
@@ -60,7 +60,9 @@ def stage(doing: str) -> Iterator[None]:
 def left() -> float:
     """Return the seconds until the deadline: a worker that knows them answers in time and says what hangs."""
     progress = _progress.get()
-    return NO_REQUEST if progress is None else max(0.0, progress.ends - asyncio.get_running_loop().time())
+    if progress is None:
+        return UNBOUND_CALL_SECONDS
+    return max(0.0, progress.ends - asyncio.get_running_loop().time())
 
 
 def deadline(seconds: float) -> type:

@@ -38,7 +38,7 @@ class TimedProtocol(H11Protocol):
         self._watch_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
+        """Stop the timer of the request's headers."""
         super().connection_lost(exc)
         self._stop_clock()
 

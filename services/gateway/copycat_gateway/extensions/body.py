@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litestar.types import Receive
 
-from copycat_gateway.edge.intake import MAX_BODY, MAX_DISCARDED
+from copycat_gateway.edge.intake import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 from copycat_gateway.errors import TooLargeError
 
 
@@ -22,15 +22,15 @@ class Body:
             TooLargeError: It is longer than a body may be.
         """
         kept, size = bytearray(), 0
-        while not self._ended and size <= MAX_DISCARDED:
+        while not self._ended and size <= MAX_DISCARDED_BYTES:
             message = await self._receive()
             if message["type"] != "http.request":  # whoever asked has left
                 self._ended = True
                 break
             size += len(message["body"])
-            if size <= MAX_BODY:
+            if size <= MAX_BODY_BYTES:
                 kept += message["body"]
             self._ended = not message["more_body"]
-        if size > MAX_BODY:
-            raise TooLargeError(f"The request body is too large: at most {MAX_BODY} bytes are accepted")
+        if size > MAX_BODY_BYTES:
+            raise TooLargeError(f"The request body is too large: at most {MAX_BODY_BYTES} bytes are accepted")
         return bytes(kept)

@@ -21,7 +21,7 @@ from copycat_gateway.extensions.body import Body
 from copycat_gateway.extensions.loading import Extensions
 from copycat_gateway.extensions.rendering import Rendered, cors_headers, rendered
 
-DISCARDING: Final = 5.0
+DISCARD_TIMEOUT_SECONDS: Final = 5.0
 """Seconds in which what is left of a refused request is taken in, so that its sender sees the answer."""
 
 
@@ -83,7 +83,7 @@ class Guard:
 
     async def _send(self, made: Rendered, request: RestRequest, body: Body, send: Send) -> None:
         with suppress(TimeoutError, TooLargeError):
-            async with asyncio.timeout(DISCARDING):
+            async with asyncio.timeout(DISCARD_TIMEOUT_SECONDS):
                 await body.read()
         headers = [*made.headers, *cors_headers(self._cors, request.headers.get("origin"))]
         await send({"type": "http.response.start", "status": made.status, "headers": headers})

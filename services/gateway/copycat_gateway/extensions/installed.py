@@ -14,7 +14,7 @@ KINDS: Final = (PluginKind.REST_EXTENSION,)
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What there is."""
+    """The installed plugins, of which extensions are made by name."""
 
     plugins: Plugins
     """The plugins that load here; those of connectors may need what a gateway has not."""
@@ -28,8 +28,8 @@ class Installed:
         spec = self.plugins.get(name, KINDS)
         if spec is None:
             raise ConfigError(
-                f"{KEY} names {name}, which is no installed REST extension. Known: {self._known()}. Correct"
-                f" the name, or install the package that has it.{self.plugins.unloadable_hint()}",
+                f"{KEY} names {name}, which is not an installed REST extension. Known: {self._known()}."
+                f" Correct the name, or install the package that has it.{self.plugins.unloadable_hint()}",
                 key=KEY,
             )
         made = spec.factory()

@@ -21,7 +21,7 @@ from copycat_gateway.extensions.threads import AuthorThreads
 
 log = logging.getLogger(__name__)
 
-CLOSING: Final = 10.0
+CLOSE_TIMEOUT_SECONDS: Final = 10.0
 """Seconds an extension may take to close."""
 
 
@@ -143,7 +143,7 @@ async def _carefully(threads: AuthorThreads, name: str, start: Callable[[], None
 
 async def _close(threads: AuthorThreads, name: str, extension: RestExtension) -> None:
     try:
-        async with asyncio.timeout(CLOSING):
+        async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
             await threads.run(extension.close)
     except Exception:  # the top of author code: the gateway ends all the same
         log.exception("the REST extension %s failed to close", name)

@@ -18,10 +18,10 @@ Pattern = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What answers a request."""
+    """The resource that answers a request, with what its path says."""
 
     answer: Resource
-    """It."""
+    """The extension's resource."""
     parameters: Mapping[str, str]
     """What stands in the places of its path."""
 

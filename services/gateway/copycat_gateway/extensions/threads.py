@@ -12,14 +12,14 @@ from typing import TypeVar
 from copycat_connect.errors import ConnectError
 
 R = TypeVar("R")
-MOST = 64
+MAX_THREADS = 64
 """Calls that run at the same time."""
 
 
 class AuthorThreads:
     """Runs calls of authors; one that hangs keeps no process from ending."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MAX_THREADS) -> None:
         self._free = asyncio.Semaphore(most)
 
     async def run(self, call: Callable[[], R]) -> R:

@@ -12,7 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric, UnknownMetricFamily
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from copycat_gateway.metrics.scrape import Told
+from copycat_gateway.metrics.scrape import ServiceMetrics
 
 #: The charset is said by whoever answers.
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")
@@ -22,24 +22,24 @@ _DOCS: Final = {(group.name, metric.name): metric.doc for group in GROUPS for me
 Labels = Mapping[str, str]
 
 
-def page(told: Sequence[Told]) -> bytes:
-    """Write what all services told, and which of them answered."""
+def page(services: Sequence[ServiceMetrics]) -> bytes:
+    """Write the metrics of all services, and which of them answered, in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Collected(told))
+    registry.register(_Collected(services))
     return generate_latest(registry)
 
 
 class _Collected(Collector):
-    """Families of samples: all of one name together, whoever told them."""
+    """Families of samples: all of one name together, of whichever service."""
 
-    def __init__(self, told: Sequence[Told]) -> None:
-        self._told = told
+    def __init__(self, services: Sequence[ServiceMetrics]) -> None:
+        self._services = services
         self._families: dict[str, Metric] = {}
 
     def collect(self) -> Iterable[Metric]:
-        """Return the families."""
+        """Return one family a name, with the samples of every service."""
         self._families = {}
-        for each in self._told:
+        for each in self._services:
             where = {"service": each.service, "address": each.address}
             up = self._family(GaugeMetricFamily, "copycat_service_up", "1 where a service answers, else 0.")
             up.add_sample(up.name, where, float(each.groups is not None))

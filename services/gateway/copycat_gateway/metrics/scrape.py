@@ -1,4 +1,4 @@
-"""Asks every service what it has to tell."""
+"""Reads the metrics of every service, for one page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import grpc
 
 EXECUTOR: Final = "executor"
-PATIENCE: Final = 3.0
+ANSWER_TIMEOUT_SECONDS: Final = 3.0
 """Seconds a service may take to answer: a page must come even while some are away."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What one process told."""
+class ServiceMetrics:
+    """The metrics of one process."""
 
     service: str
     """Its role."""
@@ -43,7 +43,7 @@ class Scrape:
         workers: Workers,
         *,
         secret: str = "",
-        patience: float = PATIENCE,
+        patience: float = ANSWER_TIMEOUT_SECONDS,
     ) -> None:
         """`addresses`: of every instance, by role; executors are found through the scheduler."""
         self._secret = secret
@@ -54,17 +54,17 @@ class Scrape:
         self._readers = 0
         self._seen: Sequence[str] = ()
 
-    async def read(self) -> Sequence[Told]:
-        """Ask all of them at once."""
+    async def read(self) -> Sequence[ServiceMetrics]:
+        """Ask all of them at once; who does not answer in time is there without groups."""
         targets = [*self._fixed, *((EXECUTOR, address) for address in await self._executors())]
         self._readers += 1
         try:
-            told = await asyncio.gather(*(self._ask(role, address) for role, address in targets))
+            answers = await asyncio.gather(*(self._ask(role, address) for role, address in targets))
         finally:
             self._readers -= 1
         if not self._readers:  # else another reader may still wait for a worker that left meanwhile
             await self._forget({address for _, address in targets})
-        return told
+        return answers
 
     async def close(self) -> None:
         """Close every connection."""
@@ -75,10 +75,10 @@ class Scrape:
             async with asyncio.timeout(self._patience):
                 self._seen = [worker.worker_id for worker in await self._workers.listed()]
         except (CopycatError, TimeoutError):
-            pass  # those seen last may well answer, or are told to be away
+            pass  # those seen last may well answer, or are reported as away
         return self._seen
 
-    async def _ask(self, service: str, address: str) -> Told:
+    async def _ask(self, service: str, address: str) -> ServiceMetrics:
         channel = self._channels.get(address)
         if channel is None:
             channel = self._channels[address] = open_channel([address], secret=self._secret)
@@ -86,8 +86,8 @@ class Scrape:
             async with asyncio.timeout(self._patience):
                 reply = await MetricsServiceStub(channel).ReadMetrics(pb.ReadMetricsRequest())
         except (CopycatError, TimeoutError):
-            return Told(service, address, None)
-        return Told(service, address, reply.groups)
+            return ServiceMetrics(service, address, None)
+        return ServiceMetrics(service, address, reply.groups)
 
     async def _forget(self, kept: set[str]) -> None:
         for channel in [self._channels.pop(address) for address in self._channels.keys() - kept]:

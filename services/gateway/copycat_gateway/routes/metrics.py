@@ -1,4 +1,4 @@
-"""`/metrics`: what all services tell about themselves, for Prometheus."""
+"""`/metrics`: the metrics of all services, for Prometheus."""
 
 from __future__ import annotations
 

@@ -38,8 +38,10 @@ if [ "${major:-0}" -lt 17 ]; then
 fi
 
 # Compiled now, since every start of a process reads hundreds of modules: a third of its time where no bytecode may be written.
+echo "setup: installing what uv.lock says into .venv (a minute or two the first time)"
 UV_PYTHON_DOWNLOADS=never "${uv[@]}" sync --quiet --frozen --compile-bytecode --all-packages --python "$python" "${groups[@]}"
 .venv/bin/python -m compileall -q -j 0 libs services
+echo "setup: Kafka's jars"
 .venv/bin/python -m copycat_embedded
 
 # The lines above leave only what the lock file says; plugins that the user added come back here.
@@ -48,5 +50,6 @@ if [ -f .plugins/plugins.json ]; then
 fi
 
 # An archive of the classes Spark needs makes every later start twice as fast; it belongs to the Java that made it.
+echo "setup: the archive of Spark's classes (20 s the first time)"
 JAVA_HOME=$(.venv/bin/python -c 'from copycat_embedded.spark_java import spark_java_home; print(spark_java_home())') \
     .venv/bin/python -m copycat_executor.spark.make_archive

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import GenericAlias, ModuleType
 from typing import Any, get_type_hints
 
 import grpc
@@ -106,7 +106,7 @@ def test_decide_and_evolve_are_functions_of_the_services_own_types(service: Serv
     assert hints(service.module("domain.decide").decide) == {
         "command": command,
         "state": state,
-        "return": tuple[event, ...],
+        "return": GenericAlias(tuple, (event, ...)),
     }
     assert hints(service.module("domain.evolve").evolve) == {"state": state, "event": event, "return": state}
 

@@ -156,7 +156,7 @@ async def test_every_kind_of_update_is_given_up_after_its_retries(
 
     assert totals(world) == (5, 1, 0)
     assert len(caplog.records) == 1
-    about: dict[str, str] = caplog.records[0].__dict__["fields"]
+    about: dict[str, Any] = caplog.records[0].__dict__["fields"]
     assert (about["connector"], about["retries"]) == ("orders", 5)
     assert "the broker is away" in about["why"]
 

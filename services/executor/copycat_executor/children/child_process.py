@@ -195,7 +195,7 @@ class ChildProcess(Generic[E]):
         await process.wait()
 
     async def _read(self, process: Process) -> None:
-        assert process.stdout is not None  # noqa: S101 - a pipe
+        assert process.stdout is not None
         try:
             while line := await self._line(process.stdout):
                 self._take(self._program.messages.read(line))

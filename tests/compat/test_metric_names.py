@@ -23,9 +23,11 @@ BEAN: Final = re.compile(r'kafka\.connect:type=([^,]+)((?:,[^=,]+="[^"]*")*)')
 OURS: Final[set[Name]] = {
     ("event-log-metrics", (), "leads"),
     ("sink-task-metrics", ("connector", "task"), "sink-consumer-replaced-total"),
+    ("source-task-metrics", ("connector", "task"), "source-producer-replaced-total"),
     ("status-backing-store-metrics", (), "status-update-retry-total"),
     ("status-backing-store-metrics", (), "status-update-failure-total"),
     ("status-backing-store-metrics", (), "status-update-success-total"),
+    ("task-error-metrics", ("connector", "task"), "deadletterqueue-producer-replaced-total"),
 }
 
 

@@ -77,6 +77,9 @@ SOURCE_TASK: Final = MetricGroup(
         gauge("source-record-active-count", "Records polled and not yet written."),
         gauge("source-record-active-count-max", "Most records polled and not yet written."),
         gauge("source-record-active-count-avg", "Mean of the records polled and not yet written."),
+        total(
+            "source-producer-replaced-total", "Kafka clients replaced since they delivered nothing any more."
+        ),
         gauge("transaction-size-min", "Records of the smallest transaction."),
         gauge("transaction-size-max", "Records of the largest transaction."),
         gauge("transaction-size-avg", "Mean records of a transaction."),
@@ -118,6 +121,10 @@ TASK_ERROR: Final = MetricGroup(
         total("total-errors-logged", "Failed records that were logged."),
         total("deadletterqueue-produce-requests", "Records sent to the dead letter queue."),
         total("deadletterqueue-produce-failures", "Records the dead letter queue did not take."),
+        total(
+            "deadletterqueue-producer-replaced-total",
+            "Kafka clients replaced since they delivered nothing any more.",
+        ),
         gauge("last-error-timestamp", "When a record failed last, milliseconds since the epoch."),
     ),
 )

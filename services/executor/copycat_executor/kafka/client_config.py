@@ -99,6 +99,11 @@ def admin_config(
     return _translate(java, client_keys.ADMIN, {})
 
 
+def connection_of(config: ClientConfig) -> dict[str, str]:
+    """Return how a client reaches the brokers and who it is, for another client that asks them the same."""
+    return _translate(config.java, client_keys.CONNECTION, {}).properties
+
+
 def _first(defaults: Mapping[str, str], worker: Config, client_id: str) -> dict[str, str]:
     servers = worker.get("bootstrap.servers") or "localhost:9092"
     return {"bootstrap.servers": servers, "client.id": client_id, **defaults}

@@ -44,7 +44,7 @@ def _unchanged(*names: str) -> dict[str, Rename]:
     return {name: (name, _same) for name in names}
 
 
-_CONNECTION: Final[dict[str, Rename]] = {
+CONNECTION: Final[dict[str, Rename]] = {
     **_unchanged(
         "bootstrap.servers", "client.id", "client.dns.lookup", "client.rack", "security.protocol",
         "connections.max.idle.ms", "reconnect.backoff.ms", "reconnect.backoff.max.ms", "retry.backoff.ms",
@@ -63,7 +63,7 @@ _CONNECTION: Final[dict[str, Rename]] = {
 }  # fmt: skip
 
 PRODUCER: Final[Mapping[str, Rename]] = {
-    **_CONNECTION,
+    **CONNECTION,
     **_unchanged(
         "acks", "linger.ms", "compression.type", "delivery.timeout.ms", "request.timeout.ms", "retries",
         "max.in.flight.requests.per.connection", "enable.idempotence", "transactional.id",
@@ -75,7 +75,7 @@ PRODUCER: Final[Mapping[str, Rename]] = {
 }  # fmt: skip
 
 CONSUMER: Final[Mapping[str, Rename]] = {
-    **_CONNECTION,
+    **CONNECTION,
     **_unchanged(
         "group.id", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes", "check.crcs",
         "allow.auto.create.topics",
@@ -86,7 +86,7 @@ CONSUMER: Final[Mapping[str, Rename]] = {
 }  # fmt: skip
 
 ADMIN: Final[Mapping[str, Rename]] = {
-    **_CONNECTION,
+    **CONNECTION,
     **_unchanged("request.timeout.ms"),
 }
 

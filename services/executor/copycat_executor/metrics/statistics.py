@@ -44,6 +44,7 @@ SOURCE: Final[Statistics] = {
     **_rate_and_total("source-record-write"),
     **_times("poll-batch"),
     **_level("source-record-active-count"),
+    "source-producer-replaced-total": ("source-producer-replaced", "total"),
 }
 SINK: Final[Statistics] = {
     **_rate_and_total("sink-record-read"),
@@ -67,6 +68,7 @@ ERRORS: Final[Statistics] = {
         "total-errors-logged",
         "deadletterqueue-produce-requests",
         "deadletterqueue-produce-failures",
+        "deadletterqueue-producer-replaced-total",
     )
 }
 

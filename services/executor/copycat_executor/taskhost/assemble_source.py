@@ -66,7 +66,7 @@ def source_run(
     progress = SourceProgress()
     wants_records = type(task).commit_record is not SourceTask.commit_record
     written = WrittenRecords(task.commit_record if wants_records else None)
-    sender = _sender(order, failures, control, report_each=written.wanted)
+    sender = _sender(order, failures, control, measures, report_each=written.wanted)
     encoding = EncodingSender(Encoder(converters, tolerance), sender, topics, written)
     parts = SourceParts(
         task=task,
@@ -99,14 +99,18 @@ def _new_task(spec: PluginSpec) -> SourceTask:
 
 
 def _sender(
-    order: TaskOrder, failures: SendFailures, control: TaskControl, *, report_each: bool
+    order: TaskOrder, failures: SendFailures, control: TaskControl, measures: Measures, *, report_each: bool
 ) -> KafkaSender:
     config = producer_config(
         order.worker_config, order.connector_config, f"connector-producer-{order.task_id}"
     )
     warn_unknown("producer", config)
     return KafkaSender(
-        config, on_failure=failures.add, draining=lambda: control.stopping, report_each=report_each
+        config,
+        on_failure=failures.add,
+        draining=lambda: control.stopping,
+        report_each=report_each,
+        replaced=lambda: measures.note("source-producer-replaced"),
     )
 
 

@@ -47,7 +47,11 @@ def dead_letter_queue(
     warn_unknown("dead letter producer", config)
     # Failures come back to the queue itself, record by record.
     sender = KafkaSender(
-        config, on_failure=lambda *_: None, draining=lambda: control.stopping, report_each=True
+        config,
+        on_failure=lambda *_: None,
+        draining=lambda: control.stopping,
+        report_each=True,
+        replaced=lambda: measures.note("deadletterqueue-producer-replaced-total"),
     )
     queue = DeadLetterQueue(
         sender,

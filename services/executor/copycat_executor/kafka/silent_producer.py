@@ -1,0 +1,106 @@
+"""Notice a producer that delivers nothing any more although the brokers are there.
+
+librdkafka loses all brokers at times (see `silent_consumer`). A producer then keeps its records for ever and
+reports nothing, since `delivery.timeout.ms` lets it wait for ever, as in Kafka Connect: brokers may be away
+for long. So a producer that delivered nothing for a while is asked for what any broker can answer; when it
+gets no answer, a second client asks the same, and the leaders of the topic.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import islice
+from typing import Final
+
+from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import TopicPartition as ClientPartition
+
+#: Between two looks at a producer that delivers nothing.
+CHECK_INTERVAL_SECONDS: Final = 10.0
+#: How long a producer may look stuck, besides the longest time a broker may hold back an answer to it.
+STUCK_AFTER_SECONDS: Final = 15.0
+#: For an answer within a look. The thread of the task waits for it, but it had to wait anyway.
+_ANSWER_TIMEOUT_SECONDS: Final = 2.0
+#: Brokers to ask within a look: one may have ended a moment ago.
+_MAX_LEADERS: Final = 3
+
+
+class DeliveryWatch:
+    """Looks at a producer now and then while a task waits for it; costs nothing as long as none waits."""
+
+    def __init__(self, connect: Callable[[], Consumer], request_timeout_ms: float) -> None:
+        """`connect` makes a second client; a broker may hold back an answer for `request_timeout_ms`."""
+        self._connect = connect
+        self._patience = STUCK_AFTER_SECONDS + request_timeout_ms / 1000
+        self._witness: Consumer | None = None
+        self._done = -1
+        self._next = 0.0
+        self._since: float | None = None
+
+    def settled(self) -> None:
+        """Nothing is under way."""
+        self._done = -1
+        self._acquit()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        witness, self._witness = self._witness, None
+        if witness is not None:
+            witness.close()
+
+    def is_silent(self, producer: Producer, topic: str, done: int) -> bool:
+        """Return whether a producer with records under way is to be replaced.
+
+        Args:
+            producer: The producer.
+            topic: A topic it has records for.
+            done: How many of its records were written or failed so far.
+        """
+        now = time.monotonic()
+        if done != self._done:
+            self._done, self._next = done, now + CHECK_INTERVAL_SECONDS
+            self._acquit()
+        if now < self._next:
+            return False
+        silent = self._look(producer, topic)
+        self._next = time.monotonic() + CHECK_INTERVAL_SECONDS
+        return silent
+
+    def _look(self, producer: Producer, topic: str) -> bool:
+        # One that still talks to brokers is well: they refuse its records for now, or hold them back.
+        if _leaders(producer, topic) is not None or not self._brokers_answer(topic):
+            self._acquit()
+            return False
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        if now - self._since < self._patience:
+            return False
+        self._acquit()
+        return True
+
+    def _acquit(self) -> None:
+        self._since = None
+        self.close()  # the second client may lose the brokers for good as well
+
+    def _brokers_answer(self, topic: str) -> bool:
+        # That leaders are known is not enough: one that ended is named for some seconds.
+        self._witness = witness = self._witness or self._connect()
+        leaders = _leaders(witness, topic) or {}
+        return any(_answers(witness, partition) for partition in islice(leaders.values(), _MAX_LEADERS))
+
+
+def _leaders(client: Producer | Consumer, topic: str) -> dict[int, ClientPartition] | None:
+    """Return a partition of each broker that leads one; None when no broker answers the client."""
+    try:
+        partitions = client.list_topics(topic, _ANSWER_TIMEOUT_SECONDS).topics[topic].partitions
+    except KafkaException:
+        return None
+    return {each.leader: ClientPartition(topic, each.id) for each in partitions.values() if each.leader >= 0}
+
+
+def _answers(client: Consumer, partition: ClientPartition) -> bool:
+    try:
+        return client.get_watermark_offsets(partition, _ANSWER_TIMEOUT_SECONDS) is not None
+    except KafkaException:
+        return False

@@ -1,0 +1,112 @@
+"""When a producer that delivers nothing is taken for stuck."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from copycat_executor.kafka import silent_producer
+from copycat_executor.kafka.silent_producer import CHECK_INTERVAL_SECONDS, STUCK_AFTER_SECONDS, DeliveryWatch
+
+TOPIC = "orders"
+REQUEST_SECONDS = 30.0
+ENOUGH = CHECK_INTERVAL_SECONDS + STUCK_AFTER_SECONDS + REQUEST_SECONDS
+
+
+class Client:
+    """A producer or consumer of a cluster with one partition of which the broker 1 is the leader."""
+
+    def __init__(self, *, answered: bool, leader: int = 1, leader_answers: bool = True) -> None:
+        self.answered = answered
+        self._leader = leader
+        self._leader_answers = leader_answers
+        self.closed = False
+
+    def list_topics(self, topic: str, timeout: float) -> object:
+        if not self.answered:
+            raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+        partition = SimpleNamespace(id=0, leader=self._leader)
+        return SimpleNamespace(topics={topic: SimpleNamespace(partitions={0: partition})})
+
+    def get_watermark_offsets(self, partition: object, timeout: float) -> tuple[int, int] | None:
+        return (0, 7) if self._leader_answers else None
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class World:
+    """A producer that is watched, and a clock."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, witness: Client) -> None:
+        self.producer = Client(answered=False)
+        self.witness = witness
+        self.watch = DeliveryWatch(lambda: cast("Consumer", self.witness), REQUEST_SECONDS * 1000)
+        self.now = 1000.0
+        self.connected = 0
+        clock: Any = SimpleNamespace(monotonic=lambda: self.now)
+        monkeypatch.setattr(silent_producer, "time", clock)
+
+    def silent(self, *, after: float = 0.0, done: int = 5) -> bool:
+        self.now += after
+        return self.watch.is_silent(cast("Producer", self.producer), TOPIC, done)
+
+    def ever_silent(self, seconds: float, *, done: int = 5) -> bool:
+        return any(self.silent(after=1.0, done=done) for _ in range(int(seconds)))
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(monkeypatch, Client(answered=True))
+
+
+def test_a_producer_is_given_up_when_only_it_hears_from_no_broker_for_long(world: World) -> None:
+    assert not world.ever_silent(ENOUGH - 1)
+    assert world.ever_silent(CHECK_INTERVAL_SECONDS + 2)
+
+
+def test_the_second_client_goes_when_the_producer_was_given_up(world: World) -> None:
+    assert world.ever_silent(ENOUGH + CHECK_INTERVAL_SECONDS)
+    assert world.witness.closed
+
+
+@pytest.mark.parametrize(
+    "witness",
+    [
+        Client(answered=False),
+        Client(answered=True, leader=-1),
+        Client(answered=True, leader_answers=False),
+    ],
+)
+def test_brokers_that_are_away_for_everyone_are_no_fault_of_the_producer(
+    monkeypatch: pytest.MonkeyPatch, witness: Client
+) -> None:
+    assert not World(monkeypatch, witness).ever_silent(10 * ENOUGH)
+    assert witness.closed
+
+
+def test_the_time_that_brokers_were_away_for_everyone_does_not_count(world: World) -> None:
+    world.witness.answered = False
+    assert not world.ever_silent(10 * ENOUGH)
+    world.witness.answered = True
+    assert not world.ever_silent(STUCK_AFTER_SECONDS + REQUEST_SECONDS)
+
+
+def test_a_producer_that_hears_from_brokers_is_left_alone_though_they_take_nothing(world: World) -> None:
+    # As with too few replicas in sync: it tries again until they do.
+    world.producer.answered = True
+    assert not world.ever_silent(10 * ENOUGH)
+
+
+def test_a_record_that_was_written_ends_all_doubts(world: World) -> None:
+    assert not world.ever_silent(ENOUGH - 1)
+    assert not world.ever_silent(ENOUGH - 1, done=6)
+
+
+def test_a_producer_that_had_nothing_to_do_begins_without_doubts(world: World) -> None:
+    assert not world.ever_silent(ENOUGH - 1)
+    world.watch.settled()
+    assert not world.silent(after=3600.0)
+    assert not world.ever_silent(ENOUGH - 1)

@@ -1,4 +1,4 @@
-"""Clients of tasks that have lost all brokers for good while the brokers are there."""
+"""Clients of tasks, and of the event log, that have lost all brokers for good while the brokers are there."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ import pytest
 from copycat_connect.cluster import TopicPartition
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
+from copycat_eventlog import append
+from copycat_eventlog.append import Transaction, TransactionalProducer
+from copycat_eventlog.clients import librdkafka_config, read_security
+from copycat_eventlog.log import Record
 from copycat_executor.kafka import silent_consumer, silent_producer
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config, producer_config
 from copycat_executor.kafka.consumer import KafkaReceiver
@@ -26,6 +30,7 @@ SECONDS: Final = 60
 FENCED: Final = {"broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "3000"}
 #: With "none" the client is sure to end where it otherwise ends only at times.
 FOR_GOOD: Final = {"metadata.recovery.strategy": "none"}
+VERBOSE: Final = {"debug": "metadata", "topic.metadata.refresh.interval.ms": "500"}
 #: Records that each producer has when the broker is back for all but it.
 UNDER_WAY: Final = 300
 
@@ -51,8 +56,16 @@ def properties(bootstrap: str) -> dict[str, str]:
 
 
 def verbose(config: ClientConfig) -> ClientConfig:
-    config.properties.update({"debug": "metadata", "topic.metadata.refresh.interval.ms": "500"})
+    config.properties.update(VERBOSE)
     return config
+
+
+def writer(bootstrap: str, topic: str) -> TransactionalProducer:
+    """Return a producer of the event log, as a service has one that leads."""
+    config = librdkafka_config(bootstrap, read_security({}))
+    producer = TransactionalProducer({**config, **VERBOSE, **FOR_GOOD, "log_level": 7}, topic, "writer")
+    producer.claim()
+    return producer
 
 
 @dataclass
@@ -102,7 +115,7 @@ class Sending:
 
 @dataclass
 class Lost:
-    """Clients whose brokers are lost; the broker runs."""
+    """Clients that know of no broker, although it runs."""
 
     bootstrap: str
     lines: Lines
@@ -111,21 +124,26 @@ class Lost:
     unread: TopicPartition
     source: Sending
     letters: Sending
+    writer: TransactionalProducer
+    written: str
+    """The topic of the writer."""
 
 
 @pytest.fixture(scope="module")
 def lost(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lost]:
     """Restart a broker in such a way that all clients learn of no live broker."""
     folder, port, lines = tmp_path_factory.mktemp("lost"), free_ports(1)[0], Lines()
-    log = logging.getLogger("copycat_executor.kafka")
+    logs = [logging.getLogger("copycat_executor.kafka"), append._silent]
     with pytest.MonkeyPatch.context() as patch, EmbeddedKafka(folder, port=port) as broker:
         for module in (silent_consumer, silent_producer):
             patch.setattr(module, "CHECK_INTERVAL_SECONDS", 1.0)
             patch.setattr(module, "STUCK_AFTER_SECONDS", 2.0)
-        patch.setattr(log, "level", logging.DEBUG)
-        log.addHandler(lines)
+        patch.setattr(append, "TRANSACTION_SECONDS", 2.0)
+        for log in logs:
+            patch.setattr(log, "level", logging.DEBUG)
+            log.addHandler(lines)
         one, other = (TopicPartition(create_topic(broker.bootstrap), 0) for _ in range(2))
-        topics = [create_topic(broker.bootstrap) for _ in range(2)]
+        topics = [create_topic(broker.bootstrap) for _ in range(3)]
         source = Sending(broker.bootstrap, "source", topics[0], columns=True)
         letters = Sending(broker.bootstrap, "letters", topics[1], columns=False)
         receiver = KafkaReceiver(verbose(consumer_config(properties(broker.bootstrap), {}, "sink", "g")))
@@ -135,22 +153,26 @@ def lost(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lost]:
         for sending in (source, letters):
             sending.send(10)
             wait_until(sending.flushed, SECONDS, "the first records are durable")
-        lose_brokers(broker, folder, lines, receiver, [source, letters])
-        yield Lost(broker.bootstrap, lines, receiver, one, other, source, letters)
+        producer = writer(broker.bootstrap, topics[2])
+        clients = Lost(broker.bootstrap, lines, receiver, one, other, source, letters, producer, topics[2])
+        lose_brokers(broker, folder, clients)
+        yield clients
         for close in (receiver.close, source.sender.close, letters.sender.close):
             close()
-        log.removeHandler(lines)
+        for log in logs:
+            log.removeHandler(lines)
 
 
-def lose_brokers(
-    broker: EmbeddedKafka, folder: Path, lines: Lines, receiver: KafkaReceiver, sendings: list[Sending]
-) -> None:
+def lose_brokers(broker: EmbeddedKafka, folder: Path, clients: Lost) -> None:
+    sendings = (clients.source, clients.letters)
+
     def clients_have_no_broker() -> bool:
-        receiver.read(1, 0.1)
+        clients.receiver.read(1, 0.1)
+        clients.writer._producer.poll(0)
         for sending in sendings:
             sending.send(10 if len(sending.values) < UNDER_WAY else 0)
             sending.sender.flush(0.1)
-        return all(map(lines.name_no_broker, ("sink", "source", "letters")))
+        return all(map(clients.lines.name_no_broker, ("sink", "source", "letters", "writer")))
 
     for sending in sendings:
         sending.send(100)  # some are on their way when the broker ends
@@ -220,3 +242,16 @@ def test_another_record_goes_its_way_through_the_next_producer(lost: Lost) -> No
         wait_until(sending.flushed, SECONDS, "it is durable")
         assert consume_all(lost.bootstrap, sending.topic)[-1].value() == sending.values[-1]
         assert sending.replaced == 1
+
+
+def test_a_writer_of_the_event_log_that_lost_all_brokers_fails_in_time_and_the_next_one_writes(
+    lost: Lost,
+) -> None:
+    transaction = Transaction([[Record(b"key", b"one")]])
+    assert lost.writer.commit(transaction, lambda: None) == "the brokers did not take the records in time"
+    assert transaction.first is None, "nobody can have read it"
+    lost.writer.discard()
+    following = writer(lost.bootstrap, lost.written)
+    assert following.commit(Transaction([[Record(b"key", b"two")]]), lambda: None) is None
+    following.discard()
+    assert [message.value() for message in consume_all(lost.bootstrap, lost.written)] == [b"two"]

@@ -92,6 +92,19 @@ def test_mixed_numbers_in_lists_and_maps_keep_their_widths(text: str, schema: st
     assert (described(found.schema), with_classes(found.value)) == (schema, widths)
 
 
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("{0:0.0,6.7e-54:1}", 1),
+        # Kafka Connect keeps the last item of each key as written, then the last of those that fall together.
+        ("{0:1,6.7e-54:2,0:3}", 2),
+        ("{6.7e-54:2,0:3,6.7e-54:4}", 3),
+    ],
+)
+def test_keys_of_a_map_that_fall_together_keep_the_item_kafka_connect_keeps(text: str, item: int) -> None:
+    assert parse_value(text).value == {0.0: item}
+
+
 def with_classes(value: ConnectValue) -> str:
     """Return a value as text in which narrow numbers name their class."""
     match value:

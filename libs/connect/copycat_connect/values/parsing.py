@@ -119,6 +119,8 @@ def _array(tokens: Tokens) -> SchemaAndValue:
 def _map(tokens: Tokens) -> SchemaAndValue:
     keys: list[Element] = []
     items: list[Element] = []
+    #: The last item of each key as it is written: keys of several widths fall together only later.
+    entries: dict[object, tuple[Element, Element]] = {}
     while not tokens.take_if("}"):
         if tokens.ended:
             raise DataError("Map is missing terminating '}': " + tokens.text)
@@ -132,12 +134,13 @@ def _map(tokens: Tokens) -> SchemaAndValue:
             raise DataError(message)
         keys.append(key)
         items.append(_embedded(tokens))
+        entries[key.schema and key.schema.type, repr(key.value)] = key, items[-1]
         tokens.take_if(",")
     of_keys, of_items = common_schema(keys), common_schema(items)
     if of_keys is None:  # as in Kafka Connect, which then leaves the values too as they are
         of_items = None
     values: dict[ConnectValue, ConnectValue] = {
-        _hashable(fit(key, of_keys)): fit(item, of_items) for key, item in zip(keys, items, strict=True)
+        _hashable(fit(key, of_keys)): fit(item, of_items) for key, item in entries.values()
     }
     return SchemaAndValue(Schema(SchemaType.MAP, key=of_keys, value=of_items), values)
 

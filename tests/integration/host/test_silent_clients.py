@@ -138,7 +138,7 @@ def lost(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lost]:
         for module in (silent_consumer, silent_producer):
             patch.setattr(module, "CHECK_INTERVAL_SECONDS", 1.0)
             patch.setattr(module, "STUCK_AFTER_SECONDS", 2.0)
-        patch.setattr(append, "TRANSACTION_SECONDS", 2.0)
+        patch.setattr(append, "TRANSACTION_TIMEOUT_SECONDS", 2.0)
         for log in logs:
             patch.setattr(log, "level", logging.DEBUG)
             log.addHandler(lines)

@@ -21,6 +21,9 @@ from copycat_executor.pipeline.task.stages import DrainedError
 OnFailure = Callable[[Exception, object], None]
 
 _log = logging.getLogger(__name__)
+#: For a client that only looks whether brokers are there: the producer reports it when they are not.
+_silent = logging.getLogger(f"{__name__}.witness")
+_silent.setLevel(logging.CRITICAL + 1)
 #: While the client's queue is full, between two looks whether the task must end.
 _QUEUE_FULL_WAIT_SECONDS: Final = 0.05
 _ANY_PARTITION: Final = -1
@@ -81,7 +84,7 @@ class KafkaSender:
 
     def _connect_witness(self) -> Consumer:
         connection = connection_of(self._config)
-        return Consumer({**connection, "group.id": connection["client.id"]}, logger=_log)
+        return Consumer({**connection, "group.id": connection["client.id"]}, logger=_silent)
 
     def send_values(
         self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None

@@ -259,4 +259,10 @@ def test_a_writer_of_the_event_log_that_lost_all_brokers_fails_in_time_and_the_n
     following = writer(lost.bootstrap, lost.written)
     assert following.commit(Transaction([[Record(b"key", b"two")]]), lambda: None) is None
     following.discard()
-    assert [message.value() for message in consume_all(lost.bootstrap, lost.written)] == [b"two"]
+
+    def committed() -> list[bytes | None]:
+        return [message.value() for message in consume_all(lost.bootstrap, lost.written)]
+
+    # Readers of committed records see them a moment after the commit was answered.
+    wait_until(committed, SECONDS, "a record")
+    assert committed() == [b"two"]

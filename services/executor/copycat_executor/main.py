@@ -14,13 +14,13 @@ from copycat_connect.errors import CopycatError
 from copycat_rpc import role
 from copycat_rpc.metrics import telling
 from copycat_rpc.server import RpcServer
+from copycat_rpc.services import connected
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.domain.residency import ResidencyRules
-from copycat_executor.peers.services import Addresses, connected
 from copycat_executor.settings import Settings, read_settings
 from copycat_executor.spark.conf import slots_of
 from copycat_executor.spark.launcher import SparkLauncher
@@ -136,9 +136,8 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
     spark.jvm.when_ended(lost)
     server = RpcServer(settings.listen, setting="executor.listen", secret=settings.secret)
     launcher = SparkLauncher(spark)
-    addresses = Addresses(settings.config, settings.offset, settings.status, settings.scheduler)
     try:
-        async with connected(addresses, secret=settings.secret) as services:
+        async with connected(settings.addresses, secret=settings.secret) as services:
             executor = wire(
                 await advertised_address(settings, server.bind(), socket.gethostname()),
                 given.worker,

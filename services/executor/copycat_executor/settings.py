@@ -28,11 +28,11 @@ from copycat_connect.config.worker_keys import (
     TASK_SHUTDOWN_TIMEOUT,
     TOPIC_CREATION,
     TOPIC_TRACKING,
-    addresses_key,
     listen_key,
 )
 from copycat_connect.errors import ConfigError
 from copycat_rpc.secret import cluster_secret
+from copycat_rpc.services import ADDRESS_KEYS, Addresses
 from copycat_telemetry.metrics.sampled import Windows
 
 ADVERTISED = "executor.advertised.address"
@@ -61,10 +61,7 @@ KEYS = ConfigDef(
         doc="host:port at which others reach this executor; its worker id. By default what it listens on, "
         "with the name of this machine where that is every address.",
     ),
-    addresses_key("config"),
-    addresses_key("offset"),
-    addresses_key("status"),
-    addresses_key("scheduler"),
+    *ADDRESS_KEYS,
     TASK_SHUTDOWN_TIMEOUT,
     OFFSET_FLUSH_INTERVAL,
     OFFSET_FLUSH_TIMEOUT,
@@ -100,14 +97,8 @@ class Settings:
     """Secret of the cluster; empty for none."""
     advertised: str
     """host:port others use; empty for what was bound, or this machine's name."""
-    config: tuple[str, ...]
-    """Instances of the config service."""
-    offset: tuple[str, ...]
-    """Instances of the offset service."""
-    status: tuple[str, ...]
-    """Instances of the status service."""
-    scheduler: tuple[str, ...]
-    """Instances of the scheduler."""
+    addresses: Addresses
+    """Where the other services are."""
     drain: float
     """For a task to drain."""
     commit: float
@@ -140,10 +131,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         listen=found["executor.listen"],
         secret=cluster_secret(properties),
         advertised=found["executor.advertised.address"],
-        config=tuple(found["config.addresses"]),
-        offset=tuple(found["offset.addresses"]),
-        status=tuple(found["status.addresses"]),
-        scheduler=tuple(found["scheduler.addresses"]),
+        addresses=Addresses.of(properties),
         drain=found[TASK_SHUTDOWN_TIMEOUT.name] / 1000,
         commit=found[OFFSET_FLUSH_TIMEOUT.name] / 1000,
         plugin_call=found["plugin.call.timeout.ms"] / 1000,

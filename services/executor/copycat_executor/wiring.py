@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
 from copycat_rpc.server import RpcServer
+from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.metrics.sampled import Windows
 
 from copycat_executor.background.bell import Bell
@@ -31,7 +32,6 @@ from copycat_executor.outbox.commit_outbox import CommitOutbox
 from copycat_executor.outbox.offset_reader import OffsetReader
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
-from copycat_executor.peers.services import Services
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
 from copycat_executor.tasks.suspects import Suspects
@@ -71,7 +71,7 @@ class ExecutorSurroundings:
 
     server: RpcServer
     """Bound and not started: hosts and the gateway call it."""
-    services: Services
+    services: ServiceStubs
     """The other services."""
     launcher: Launcher
     """Runs hosts."""

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
-from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
-from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub
-from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
-from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat_connect.errors import CopycatError
-from copycat_rpc.channel import open_channel
+from copycat_rpc.services import Addresses, ServiceStubs
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
@@ -22,44 +17,13 @@ from copycat_gateway.metrics.scrape import Scrape
 from copycat_gateway.revisions import Written
 from copycat_gateway.workers import Workers
 
-if TYPE_CHECKING:
-    import grpc
-    from copycat.config.v1.config_service_pb2_grpc import ConfigServiceAsyncStub
-    from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceAsyncStub
-    from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceAsyncStub
-    from copycat.status.v1.status_service_pb2_grpc import StatusServiceAsyncStub
 
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where each service is found."""
-
-    config: Sequence[str]
-    """`host:port` of each config service."""
-    offset: Sequence[str]
-    """`host:port` of each offset service."""
-    status: Sequence[str]
-    """`host:port` of each status service."""
-    scheduler: Sequence[str]
-    """`host:port` of each scheduler."""
-
-
-class Services:
-    """A client for each service, on channels shared by all requests."""
+class Services(ServiceStubs):
+    """The services, and what is found out from them, on channels shared by all requests."""
 
     def __init__(self, addresses: Addresses, *, secret: str = "", patience: float = 10.0) -> None:
         """`secret`: the cluster's; `patience`: seconds a request waits for a worker to appear."""
-        opened = {
-            "config": open_channel(addresses.config, secret=secret),
-            "offset": open_channel(addresses.offset, secret=secret),
-            "status": open_channel(addresses.status, secret=secret),
-            "scheduler": open_channel(addresses.scheduler, secret=secret),
-        }
-        self.channels: dict[str, grpc.aio.Channel] = opened
-        self.config: ConfigServiceAsyncStub = ConfigServiceStub(opened["config"])
-        self.offset: OffsetServiceAsyncStub = OffsetServiceStub(opened["offset"])
-        self.status: StatusServiceAsyncStub = StatusServiceStub(opened["status"])
-        self.scheduler: SchedulerServiceAsyncStub = SchedulerServiceStub(opened["scheduler"])
+        super().__init__(addresses, secret=secret)
         self.written = Written(len(addresses.config))
         self.written_status = Written(len(addresses.status))
         self.workers = Workers(self.scheduler, secret=secret, patience=patience)
@@ -95,8 +59,7 @@ class Services:
         """Close every channel."""
         await self.scrape.close()
         await self.workers.close()
-        for channel in self.channels.values():
-            await channel.close(grace=None)
+        await super().close()
 
 
 def connector_not_found(name: str) -> NotFoundError:

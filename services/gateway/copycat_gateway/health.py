@@ -9,7 +9,6 @@ from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.offset.v1 import offset_service_pb2 as offset_pb2
 from copycat_connect.errors import CopycatError
 from copycat_rpc.errors import code_of
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import now
@@ -49,7 +48,9 @@ class Health:
             await asyncio.sleep(RETRY_DELAY_SECONDS)
 
     async def _missing(self, timeout: float) -> str:
-        serving = await asyncio.gather(*(self._serves(role, timeout) for role in self._services.channels))
+        serving = await asyncio.gather(
+            *(self._services.serves(role, timeout) for role in self._services.channels)
+        )
         if not all(serving) or not await self._reaches_brokers(timeout):
             return LOADING
         if not await self._takes_writes(timeout):
@@ -59,14 +60,6 @@ class Health:
         except CopycatError:
             return LOADING
         return "" if any(not worker.leaving for worker in workers) else JOINING
-
-    async def _serves(self, role: str, timeout: float) -> bool:
-        stub = health_pb2_grpc.HealthStub(self._services.channels[role])
-        try:
-            reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)
-        except CopycatError:
-            return False
-        return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
 
     async def _reaches_brokers(self, timeout: float) -> bool:
         """Ask for the offsets of nobody: the answer takes the end of the log, which the brokers know."""

@@ -18,18 +18,17 @@ from copycat_connect.config import (
     ConfigKey,
     at_least,
 )
-from copycat_connect.config.worker_keys import CLUSTER_SECRET, EXACTLY_ONCE, KIP_STRICT, addresses_key
+from copycat_connect.config.worker_keys import CLUSTER_SECRET, EXACTLY_ONCE, KIP_STRICT
 from copycat_rest.advertised import ADVERTISED
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
 from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 from copycat_rpc.secret import cluster_secret
+from copycat_rpc.services import ADDRESS_KEYS, Addresses
 
-from copycat_gateway.clients import Addresses
 from copycat_gateway.edge.headers import HeaderRule, header_rules
 from copycat_gateway.extensions.installed import KEY as EXTENSIONS
 
 ADMIN_LISTENERS = "admin.listeners"
-ROLES = ("config", "offset", "status", "scheduler")
 
 SETTINGS = ConfigDef(
     LISTENERS,
@@ -41,7 +40,7 @@ SETTINGS = ConfigDef(
         default=None,
         doc="Where /admin answers: with the rest when not set, nowhere when empty.",
     ),
-    *(addresses_key(role) for role in ROLES),
+    *ADDRESS_KEYS,
     CLUSTER_SECRET,
     EXACTLY_ONCE,
     KIP_STRICT,
@@ -163,7 +162,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         admin_listeners=admin_listeners,
         tls=_tls(properties, REST_PREFIX, listeners),
         admin_tls=_tls(properties, ADMIN_PREFIX, admin_listeners or ()),
-        addresses=Addresses(**{role: tuple(_strings(parsed[f"{role}.addresses"])) for role in ROLES}),
+        addresses=Addresses.of(properties),
         secret=cluster_secret(properties),
         kip_strict=bool(parsed[KIP_STRICT.name]),
         allow_origins=_split(parsed["access.control.allow.origin"]),

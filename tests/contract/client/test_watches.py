@@ -24,6 +24,7 @@ from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_rpc.server import RpcServer
+from copycat_rpc.services import Addresses
 
 CONFIG = {"connector.class": "FileStreamSource", "empty": None}
 HISTORY = 4
@@ -61,7 +62,7 @@ async def service(topic: MemoryTopic, address: str) -> AsyncIterator[None]:
 
 @pytest.fixture
 async def copycat(address: str) -> AsyncIterator[CopycatClient]:
-    async with CopycatClient(config_addresses=[address]) as client:
+    async with CopycatClient(Addresses(config=[address])) as client:
         yield client
 
 

@@ -20,12 +20,12 @@ from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.residency import ResidencyRules
-from copycat_executor.peers.services import Addresses, connected
 from copycat_executor.tasks.task_actions import Budgets
 from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
 from copycat_executor.worker.executor import Executor
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
+from copycat_rpc.services import Addresses, connected
 from copycat_telemetry.metrics.sampled import Windows
 
 from tests.contract.executor.fake_hosts import FakeLauncher

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from copycat_gateway.catalogue import SOURCE, Catalogue
-from copycat_gateway.clients import Addresses, open_services
+from copycat_gateway.clients import open_services
+from copycat_rpc.services import Addresses
 
 from tests.contract.gateway.fake_executor import SOURCE_CLASS, FakeExecutor
 from tests.contract.gateway.world import World

@@ -14,6 +14,7 @@ from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import code_of
+from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.connectors.connector_calls import ConnectorCalls
@@ -21,7 +22,6 @@ from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, TooManyTasksError
 from copycat_executor.domain.task_limit import check_task_count, tasks_max
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.services import Services
 from copycat_executor.state.feed import Feed
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ PUBLICATION_SEEN_TIMEOUT_SECONDS: Final = 2.0
 class Publishing:
     """Publishes task sets: all task configurations of a connector, in one call to the config service."""
 
-    def __init__(self, calls: ConnectorCalls, services: Services, feed: Feed, bell: Bell) -> None:
+    def __init__(self, calls: ConnectorCalls, services: ServiceStubs, feed: Feed, bell: Bell) -> None:
         self._calls = calls
         self._services = services
         self._feed = feed

@@ -19,13 +19,13 @@ from copycat_connect.cluster import Instance, TopicPartition
 from copycat_connect.errors import CopycatError, StaleGenerationError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
+from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.outbox.offset_reader import SinkGroup
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers import messages
-from copycat_executor.peers.services import Services
 from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class _Waiting:
 class CommitOutbox:
     """Commits what tasks acknowledge, one call at a time for each task."""
 
-    def __init__(self, services: Services, jobs: Jobs, generation_for: GenerationFor) -> None:
+    def __init__(self, services: ServiceStubs, jobs: Jobs, generation_for: GenerationFor) -> None:
         """`generation_for` returns the generation under which a start's progress is committed."""
         self._services = services
         self._jobs = jobs

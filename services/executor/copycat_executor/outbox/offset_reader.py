@@ -13,9 +13,9 @@ from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, overrides
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.configs import config_to_proto
+from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.services import Services
 
 RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 NONE_COMMITTED = -1
@@ -40,7 +40,7 @@ class SinkGroup:
 class OffsetReader:
     """Reads from the offset service where source and sink tasks begin."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: ServiceStubs) -> None:
         self._services = services
 
     async def answer(self, wanted: host_pb.OffsetsWanted) -> host_pb.OffsetsFound:

@@ -12,12 +12,12 @@ from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_connect.waiting import NewestWaiting
+from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.state_lines import log_state
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class StatusOutbox:
     def __init__(
         self,
         worker_id: str,
-        services: Services,
+        services: ServiceStubs,
         is_configured: Callable[[Instance], bool],
         meter: WorkerMeter,
     ) -> None:

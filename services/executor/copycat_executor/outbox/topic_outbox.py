@@ -10,10 +10,10 @@ from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
+from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers.services import Services
 from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class TopicOutbox:
     """Reports the topics tasks met; tried until it works, forgotten with the connector."""
 
     def __init__(
-        self, services: Services, is_configured: Callable[[Instance], bool], *, tracking: bool
+        self, services: ServiceStubs, is_configured: Callable[[Instance], bool], *, tracking: bool
     ) -> None:
         """With `tracking` false (`topic.tracking.enable`) nothing is reported.
 

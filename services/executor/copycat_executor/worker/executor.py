@@ -6,13 +6,14 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
+from copycat_rpc.services import ServiceStubs
+
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.connectors.connector_calls import AUTHOR_STOP_TIMEOUT_SECONDS
 from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
-from copycat_executor.peers.services import Services
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
 from copycat_executor.tasks.task_actions import DRAIN_MARGIN_SECONDS, Budgets
@@ -40,7 +41,7 @@ class Executor:
     config_watch: ConfigWatch
     conductor: Conductor
     membership: Membership
-    services: Services
+    services: ServiceStubs
     budgets: Budgets
     jobs: Jobs
 

@@ -10,9 +10,9 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
+from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.peers import messages
-from copycat_executor.peers.services import Services
 from copycat_executor.state.board import Board
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ SILENT_FAILURES = 15
 class Membership:
     """Keeps the lease while it runs. Without a scheduler all that runs here goes on."""
 
-    def __init__(self, worker_id: str, services: Services, board: Board) -> None:
+    def __init__(self, worker_id: str, services: ServiceStubs, board: Board) -> None:
         self._worker_id = worker_id
         self._services = services
         self._board = board

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_rpc.following import follow
+from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
-from copycat_executor.peers.services import Services
 from copycat_executor.state.feed import ConfigChange, Feed
 from copycat_executor.worker.levels import LogLevels
 from copycat_executor.worker.restarting import Restarting
@@ -21,7 +21,7 @@ class ConfigWatch:
 
     def __init__(
         self,
-        services: Services,
+        services: ServiceStubs,
         feed: Feed,
         *,
         restarting: Restarting,
@@ -67,7 +67,7 @@ class ConfigWatch:
         self._restarting.removed(connector)
 
 
-async def follow_assignments(services: Services, feed: Feed) -> None:
+async def follow_assignments(services: ServiceStubs, feed: Feed) -> None:
     """Follow the assignments until cancelled."""
     await follow(
         lambda after: services.scheduler.WatchAssignments(

@@ -1,0 +1,97 @@
+"""The four services that all parts of a cluster call: where they answer, a channel and a stub for each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Final
+
+from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
+from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub
+from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
+from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
+from copycat_connect.cluster import default_address
+from copycat_connect.config import ConfigDef
+from copycat_connect.config.worker_keys import addresses_key
+from copycat_connect.errors import CopycatError
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from copycat_rpc.channel import open_channel
+
+if TYPE_CHECKING:
+    import grpc
+    from copycat.config.v1.config_service_pb2_grpc import ConfigServiceAsyncStub
+    from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceAsyncStub
+    from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceAsyncStub
+    from copycat.status.v1.status_service_pb2_grpc import StatusServiceAsyncStub
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where each service answers: `host:port` of every instance."""
+
+    config: Sequence[str] = (default_address("config"),)
+    """Of the config service."""
+    offset: Sequence[str] = (default_address("offset"),)
+    """Of the offset service."""
+    status: Sequence[str] = (default_address("status"),)
+    """Of the status service."""
+    scheduler: Sequence[str] = (default_address("scheduler"),)
+    """Of the scheduler."""
+
+    @classmethod
+    def of(cls, properties: Mapping[str, str]) -> Addresses:
+        """Read them from worker properties (`config.addresses` and so on).
+
+        Raises:
+            ConfigError: One of the lists is empty.
+        """
+        parsed = ConfigDef(*ADDRESS_KEYS).parse(properties)
+        return cls(*(tuple(parsed[key.name]) for key in ADDRESS_KEYS))
+
+
+ADDRESS_KEYS: Final = tuple(addresses_key(each.name) for each in fields(Addresses))
+"""The worker properties that say where the services answer, `config.addresses` and so on."""
+
+
+class ServiceStubs:
+    """A channel and a stub for each service; to be made inside the event loop.
+
+    Nobody need be there yet: each call waits for a connection within its deadline.
+    """
+
+    def __init__(self, addresses: Addresses, *, secret: str = "") -> None:
+        """Open the channels, with the cluster's secret where it has one."""
+        self.channels: Mapping[str, grpc.aio.Channel] = {
+            role: open_channel(found, secret=secret) for role, found in asdict(addresses).items()
+        }
+        """By role: config, offset, status, scheduler."""
+        self.config: ConfigServiceAsyncStub = ConfigServiceStub(self.channels["config"])
+        self.offset: OffsetServiceAsyncStub = OffsetServiceStub(self.channels["offset"])
+        self.status: StatusServiceAsyncStub = StatusServiceStub(self.channels["status"])
+        self.scheduler: SchedulerServiceAsyncStub = SchedulerServiceStub(self.channels["scheduler"])
+
+    async def serves(self, role: str, timeout: float) -> bool:
+        """Return whether an instance of a service answers within `timeout` seconds that it serves."""
+        stub = health_pb2_grpc.HealthStub(self.channels[role])
+        try:
+            reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)
+        except CopycatError:
+            return False
+        return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
+
+    async def close(self) -> None:
+        """Close every channel; calls under way fail."""
+        for channel in self.channels.values():
+            await channel.close(grace=None)
+
+
+@asynccontextmanager
+async def connected(addresses: Addresses, *, secret: str = "") -> AsyncIterator[ServiceStubs]:
+    """Open a channel to every service and close them at the end."""
+    stubs = ServiceStubs(addresses, secret=secret)
+    try:
+        yield stubs
+    finally:
+        await stubs.close()

@@ -69,7 +69,7 @@ class EmbeddedKafka(JavaServer):
 
         Raises:
             JarError: A jar is missing or differs from the lock.
-            JavaError: There is no Java 17 or newer.
+            NoJavaError: There is no Java 17 or newer.
             BrokerError: The broker did not come up; the text ends with its last lines.
         """
         for attempt in range(1, ATTEMPTS + 1):

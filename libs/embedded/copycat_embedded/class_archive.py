@@ -8,33 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycat_embedded.java import Java
-from copycat_embedded.places import user_cache
+from copycat_connect.java_runtime import ClassArchive, Java
 
-AOT_SINCE = 25
+from copycat_embedded.places import user_cache
 
 
 @dataclass(frozen=True, slots=True)
-class ClassArchive:
+class ProgramArchive:
     """The archive of one Java and one class path; it is made once, at the first clean stop of a run."""
 
     file: Path
     """Where it is kept for every later run of this user."""
     fresh: Path
     """Where this run leaves one at its stop."""
-    by_aot: bool
-    """Written as an AOT cache (Java 25), which needs no archive inside the Java image itself."""
+    kind: ClassArchive
+    """How it is written."""
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options that use the archive, or make it when there is none yet."""
-        if self.file.is_file():
-            return (f"-XX:AOTCache={self.file}",) if self.by_aot else (f"-XX:SharedArchiveFile={self.file}",)
-        return (
-            (f"-XX:AOTCacheOutput={self.fresh}",)
-            if self.by_aot
-            else (f"-XX:ArchiveClassesAtExit={self.fresh}",)
-        )
+        return (self.kind.use(self.file) if self.file.is_file() else self.kind.make(self.fresh),)
 
     def keep(self) -> None:
         """Keep what a cleanly ended run left; the program must have exited."""
@@ -48,15 +41,15 @@ class ClassArchive:
 
 def class_archive(
     program: str, java: Java, class_path: Sequence[Path], run_folder: Path
-) -> ClassArchive | None:
+) -> ProgramArchive | None:
     """Return the archive for this program, or None where this Java can make none.
 
     Java ignores an archive whose jars have moved or changed, so their names and times are part of its name.
     """
-    by_aot = java.version >= AOT_SINCE
-    if not by_aot and not (java.home / "lib" / "server" / "classes.jsa").exists():
+    kind = ClassArchive.of(java)
+    if kind is ClassArchive.CDS and not (java.home / "lib" / "server" / "classes.jsa").exists():
         return None
     inputs = [f"{java.executable} {java.version} {java.executable.stat().st_mtime_ns}"]
     inputs += [f"{jar} {jar.stat().st_mtime_ns}" for jar in class_path]
     name = f"{program}-{hashlib.sha256('|'.join(inputs).encode()).hexdigest()[:16]}.archive"
-    return ClassArchive(user_cache() / "classes" / name, run_folder / f"{program}.archive", by_aot)
+    return ProgramArchive(user_cache() / "classes" / name, run_folder / f"{program}.archive", kind)

@@ -11,12 +11,6 @@ class JarError(CopycatError):
     code = ErrorCode("embedded.jars", grpc="FAILED_PRECONDITION", http=500)
 
 
-class JavaError(CopycatError):
-    """No usable Java runtime was found."""
-
-    code = ErrorCode("embedded.java", grpc="FAILED_PRECONDITION", http=500)
-
-
 class BrokerError(CopycatError):
     """The embedded broker did not start, or ended by itself."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import platformdirs
@@ -20,14 +19,3 @@ def given_jars() -> Path | None:
     """Return the folder of jars an air-gapped machine was given, if it was."""
     folder = os.environ.get(JARS_VARIABLE, "").strip()
     return Path(folder) if folder else None
-
-
-def given_javas() -> list[tuple[str, Path]]:
-    """Return the Java programs this machine offers, each with where it was named, best first."""
-    executable = "java.exe" if os.name == "nt" else "java"
-    found: list[tuple[str, Path]] = []
-    if home := os.environ.get("JAVA_HOME", "").strip():
-        found.append(("JAVA_HOME", Path(home) / "bin" / executable))
-    if on_path := shutil.which("java"):
-        found.append(("PATH", Path(on_path)))
-    return found

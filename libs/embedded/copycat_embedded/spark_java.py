@@ -8,7 +8,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from copycat_embedded.java import Java, find_java
+from copycat_connect.java_runtime import Java
+
+from copycat_embedded.java import find_java
 from copycat_embedded.places import user_cache
 
 MODULE = "jdk.incubator.vector"
@@ -30,7 +32,7 @@ def spark_java_home() -> Path:
     that one option out.
 
     Raises:
-        JavaError: There is no Java 17 or newer.
+        NoJavaError: There is no Java 17 or newer.
     """
     java = find_java()
     modules = _list_modules(java) if java.modules is None else java.modules
@@ -48,6 +50,10 @@ def _shim(java: Java) -> Path:
     text = SHIM.format(module=MODULE, java=shlex.quote(str(java.executable)))
     home = user_cache() / "spark-java" / hashlib.sha256(text.encode()).hexdigest()[:16]
     program = home / "bin" / "java"
+    release = home / "release"  # whoever asks for the version need not start a JVM
+    if not release.is_file():
+        home.mkdir(parents=True, exist_ok=True)
+        release.write_text(f'JAVA_VERSION="{java.version}"\n', encoding="utf-8")
     if not program.is_file():
         program.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=program.parent, delete=False) as half:

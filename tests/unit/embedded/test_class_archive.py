@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
+from copycat_connect.java_runtime import Java
 from copycat_embedded.class_archive import class_archive
-from copycat_embedded.java import Java
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from copycat_embedded.errors import JavaError
-from copycat_embedded.java import examine, find_java
+from copycat_connect.java_runtime import NoJavaError, examine
+from copycat_embedded.java import find_java
 from copycat_embedded.spark_java import spark_java_home
 
 ECHO = '#!/bin/sh\nfor each do echo "[$each]"; done\n'
@@ -50,7 +50,7 @@ def test_a_java_too_old_is_passed_over(machine: Path, monkeypatch: pytest.Monkey
 def test_no_java_names_what_was_looked_at_and_the_fix(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(an_image(machine / "old", "11.0.2")))
     with pytest.raises(
-        JavaError, match=r"JAVA_HOME names .*old/bin/java, Java 11.* Install one and set JAVA_HOME"
+        NoJavaError, match=r"JAVA_HOME names .*old/bin/java, Java 11.* Install one and set JAVA_HOME"
     ):
         find_java()
 

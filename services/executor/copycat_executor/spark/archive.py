@@ -12,42 +12,35 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pyspark
+from copycat_connect.java_runtime import ClassArchive, Java
 
-from copycat_executor.spark.command import Java, spark_home
+from copycat_executor.spark.command import spark_home
 
 FOLDER = "spark.class.archive.dir"
-#: From this Java on an AOT cache, which needs no archive inside the Java image; before, class data sharing.
-AOT_SINCE = 25
-CDS, AOT = "jsa", "aot"
-USES = {CDS: "-XX:SharedArchiveFile", AOT: "-XX:AOTCache"}
+#: How a file's name ends, by what is in it.
+SUFFIX = {ClassArchive.CDS: "jsa", ClassArchive.AOT: "aot"}
 ERRORS_ONLY = ("-Xlog:disable", "-Xlog:all=error:stderr")
-MAKES = {CDS: "-XX:ArchiveClassesAtExit", AOT: "-XX:AOTCacheOutput"}
 
 
-def archive_file(java: Java, properties: Mapping[str, str], kind: str) -> Path:
+def archive_file(java: Java, properties: Mapping[str, str], kind: ClassArchive) -> Path:
     """Return where the archive for this Java and PySpark is, or would be."""
-    program = java.program.resolve()
+    program = java.executable
     key = f"{program} {program.stat().st_mtime_ns} {pyspark.__version__} {spark_home()}"
-    return _folder(properties) / f"hosts-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{kind}"
+    return _folder(properties) / f"hosts-{hashlib.sha256(key.encode()).hexdigest()[:16]}.{SUFFIX[kind]}"
 
 
 def use_options(java: Java, properties: Mapping[str, str]) -> tuple[str, ...]:
     """Return the JVM options that use an archive; none when there is none."""
-    for kind, option in USES.items():
+    for kind in ClassArchive:
         file = archive_file(java, properties, kind)
         if file.is_file():
-            return (f"{option}={file}", *ERRORS_ONLY)
+            return (kind.use(file), *ERRORS_ONLY)
     return ()
 
 
-def kind_for(java: Java) -> str:
-    """Return which kind of archive this Java makes best; asks the program itself."""
-    return AOT if java.version() >= AOT_SINCE else CDS
-
-
-def make_options(kind: str, file: Path) -> tuple[str, ...]:
+def make_options(kind: ClassArchive, file: Path) -> tuple[str, ...]:
     """Return the JVM options that write an archive when the JVM ends."""
-    return (f"{MAKES[kind]}={file}", *ERRORS_ONLY)
+    return (kind.make(file), *ERRORS_ONLY)
 
 
 def _folder(properties: Mapping[str, str]) -> Path:

@@ -7,15 +7,11 @@ archive halves the rest (two busy cores, to the first host: 11 s and 8 s of CPU 
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
-from copycat_connect.errors import ConfigError
+from copycat_connect.java_runtime import Java, first_java, given_javas
 
 JAVA_HOME = "spark.java.home"
 ENTRY = "org.apache.spark.deploy.SparkSubmit"
@@ -48,38 +44,15 @@ LEAN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Java:
-    """The Java program that runs Spark."""
+def find_java(properties: Mapping[str, str]) -> Java:
+    """Return the Java that runs Spark: the one of `spark.java.home`, or else of JAVA_HOME, or of the PATH.
 
-    program: Path
-
-    @classmethod
-    def find(cls, properties: Mapping[str, str]) -> Java:
-        """Return the Java of `spark.java.home`, of JAVA_HOME, or of the PATH.
-
-        Raises:
-            ConfigError: There is none.
-        """
-        home = properties.get(JAVA_HOME) or os.environ.get("JAVA_HOME")
-        if home:
-            program = Path(home) / "bin" / "java"
-            if program.is_file():
-                return cls(program)
-            raise ConfigError(f"No Java at {program}: set {JAVA_HOME} to the folder of a Java 17 or newer")
-        found = shutil.which("java")
-        if found is None:
-            message = f"Spark needs Java 17 or newer and there is none on the PATH: set {JAVA_HOME}"
-            raise ConfigError(message)
-        return cls(Path(found))
-
-    def version(self) -> int:
-        """Return its feature version, e.g. 17; runs it."""
-        asked = subprocess.run(  # the Java this worker was given
-            [str(self.program), "-version"], capture_output=True, text=True, timeout=60, check=False
-        )
-        found = re.search(r'version "(\d+)', asked.stderr)
-        return int(found[1]) if found else 0
+    Raises:
+        NoJavaError: There is none of version 17 or newer; the text lists what was looked at.
+    """
+    home = properties.get(JAVA_HOME)
+    places = [(JAVA_HOME, Path(home) / "bin" / "java")] if home else given_javas(os.environ)
+    return first_java(places, f"Install one and set {JAVA_HOME} to its folder")
 
 
 def spark_home() -> Path:
@@ -98,7 +71,7 @@ def class_path(conf: Mapping[str, str]) -> list[str]:
 def command_line(java: Java, conf: Mapping[str, str], options: tuple[str, ...] = ()) -> list[str]:
     """Return the command that starts the JVM of a session with this configuration."""
     return [
-        str(java.program),
+        str(java.executable),
         *LEAN,
         f"-Xmx{conf['spark.driver.memory']}",
         *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),

@@ -10,8 +10,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from copycat_executor.spark.archive import archive_file, kind_for, make_options
-from copycat_executor.spark.command import Java
+from copycat_connect.java_runtime import ClassArchive
+
+from copycat_executor.spark.archive import archive_file, make_options
+from copycat_executor.spark.command import find_java
 from copycat_executor.spark.conf import session_conf
 from copycat_executor.spark.session import start_context
 from copycat_executor.spark.worker import idle
@@ -26,11 +28,11 @@ def make_archive(properties: Mapping[str, str]) -> Path | None:
     Blocks for about 20 s when it makes one.
 
     Raises:
-        ConfigError: There is no Java.
+        NoJavaError: There is no Java.
         SparkLostError: The JVM did not come up.
     """
-    java = Java.find(properties)
-    kind = kind_for(java)
+    java = find_java(properties)
+    kind = ClassArchive.of(java)
     file = archive_file(java, properties, kind)
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)

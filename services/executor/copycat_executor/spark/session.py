@@ -6,13 +6,14 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 
+from copycat_connect.java_runtime import Java
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from copycat_executor.spark.archive import use_options
-from copycat_executor.spark.command import Java, command_line
+from copycat_executor.spark.command import command_line, find_java
 from copycat_executor.spark.conf import python_of_hosts, session_conf
 from copycat_executor.spark.jvm import STOP_TIMEOUT_SECONDS, SparkJvm
 from copycat_executor.spark.scratch import ScratchFolder
@@ -48,10 +49,10 @@ def start_spark(properties: Mapping[str, str]) -> Spark:
     """Start the JVM and the context; blocks for some seconds.
 
     Raises:
-        ConfigError: There is no Java.
+        NoJavaError: There is no Java.
         SparkLostError: The JVM did not come up.
     """
-    java = Java.find(properties)
+    java = find_java(properties)
     return start_context(java, session_conf(properties), use_options(java, properties))
 
 

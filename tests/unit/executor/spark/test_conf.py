@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from copycat_connect.errors import ConfigError
+from copycat_connect.java_runtime import ClassArchive, Java, NoJavaError
 from copycat_executor.spark.archive import archive_file, use_options
-from copycat_executor.spark.command import Java, command_line
+from copycat_executor.spark.command import command_line, find_java
 from copycat_executor.spark.conf import default_slots, python_of_hosts, session_conf, slots_of
 
 
@@ -44,27 +44,36 @@ def test_on_this_machine_spark_asks_who_calls_and_on_a_cluster_its_administrator
 
 
 def test_a_given_java_home_without_java_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="No Java at"):
-        Java.find({"spark.java.home": str(tmp_path)})
+    with pytest.raises(NoJavaError, match=r"spark\.java\.home names .*, not a working Java"):
+        find_java({"spark.java.home": str(tmp_path)})
+
+
+def test_a_java_that_cannot_run_spark_is_refused_with_its_version(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").touch()
+    (tmp_path / "release").write_text('JAVA_VERSION="11.0.2"\n')
+    with pytest.raises(NoJavaError, match=r"Java 11\. Install one and set spark\.java\.home"):
+        find_java({"spark.java.home": str(tmp_path)})
 
 
 def test_the_command_starts_sparks_gateway_with_the_heap_asked_for(tmp_path: Path) -> None:
-    command = command_line(Java(tmp_path / "java"), session_conf({"spark.driver.memory": "96m"}))
+    command = command_line(Java(tmp_path / "java", 17), session_conf({"spark.driver.memory": "96m"}))
     assert command[0] == str(tmp_path / "java")
     assert "-Xmx96m" in command
     assert command[-1] == "pyspark-shell"
 
 
-@pytest.mark.parametrize(("kind", "option"), [("jsa", "-XX:SharedArchiveFile"), ("aot", "-XX:AOTCache")])
-def test_an_archive_is_used_only_when_it_is_there(tmp_path: Path, kind: str, option: str) -> None:
+@pytest.mark.parametrize("kind", ClassArchive)
+def test_an_archive_is_used_only_when_it_is_there(tmp_path: Path, kind: ClassArchive) -> None:
     program = tmp_path / "bin" / "java"
     program.parent.mkdir()
     program.touch()
     properties = {"spark.class.archive.dir": str(tmp_path)}
-    file = archive_file(Java(program), properties, kind)
-    assert use_options(Java(program), properties) == ()
+    java = Java(program, 25)
+    file = archive_file(java, properties, kind)
+    assert use_options(java, properties) == ()
     file.touch()
-    assert use_options(Java(program), properties)[0] == f"{option}={file}"
+    assert use_options(java, properties)[0] == kind.use(file)
 
 
 def test_hosts_on_this_machine_run_on_our_own_python_whatever_pyspark_is_told_for_others() -> None:

@@ -7,12 +7,19 @@ import itertools
 from datetime import UTC, datetime
 from typing import Any, Generic, assert_never
 
-from msgspec import Raw
-
 from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.domain.errors import PluginProcessGoneError
 from copycat_executor.pipes.lines import BadLineError, read_result
-from copycat_executor.pipes.messages import Answer, Call, Failure, Refusal, Reply, StageReached, T
+from copycat_executor.pipes.messages import (
+    Answer,
+    Call,
+    Failure,
+    Refusal,
+    Reply,
+    StageReached,
+    T,
+    UnreadResult,
+)
 
 
 class OpenCall(Generic[T]):
@@ -25,7 +32,7 @@ class OpenCall(Generic[T]):
         self.stage = stage
         self.began = _now()
 
-    def answer(self, result: Raw) -> None:
+    def answer(self, result: UnreadResult) -> None:
         """Take the result, if it is of the call's type: an author may have returned anything."""
         try:
             self.result.set_result(read_result(self.call, result))

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeAlias
 
-from msgspec import Raw
-
 from copycat_executor.domain.plugin import Plugin
 from copycat_executor.pipes.lines import LineReader
 from copycat_executor.pipes.messages import (
@@ -25,6 +23,7 @@ from copycat_executor.pipes.messages import (
     SetLevel,
     StageReached,
     T,
+    UnreadResult,
 )
 from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, Validation
 
@@ -187,7 +186,7 @@ ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
 ConnectorEvent: TypeAlias = ReconfigurationWanted | ConnectorFailed | QueryAsked
 ProcessEvent: TypeAlias = PluginLoading | PluginsLoaded | ConnectorEvent
-FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[Raw] | Refusal | StageReached
+FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[UnreadResult] | Refusal | StageReached
 
 FIRST_LINE: LineReader[BeginConnectors] = LineReader(BeginConnectors)
 TO_CONNECTORS: LineReader[ToConnectors] = LineReader(ToConnectors)

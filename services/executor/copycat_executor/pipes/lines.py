@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, TypeVar, cast, get_args
 
 import msgspec
 
-from copycat_executor.pipes.messages import Call, Message, T
+from copycat_executor.pipes.messages import Call, Message, T, UnreadResult
 
 #: The executor reads no longer line from a child process.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
@@ -45,7 +45,7 @@ class LineReader(Generic[M]):
         return _decoded(self._decoder, line)
 
 
-def read_result(call: Call[T], result: msgspec.Raw) -> T:
+def read_result(call: Call[T], result: UnreadResult) -> T:
     """Read the result of a call as the type which the call declares.
 
     Raises:

@@ -79,5 +79,7 @@ class StageReached(Message, frozen=True):
     """When, in ISO 8601 and UTC."""
 
 
-Reply: TypeAlias = Answer[msgspec.Raw] | Refusal | StageReached
+UnreadResult: TypeAlias = msgspec.Raw
+"""A result as it stands on the line."""
+Reply: TypeAlias = Answer[UnreadResult] | Refusal | StageReached
 """What comes of a call; the caller knows the type of its result and reads it (`lines.read_result`)."""

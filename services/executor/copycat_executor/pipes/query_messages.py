@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic, TypeAlias
 
-from msgspec import Raw
-
 from copycat_executor.pipes.lines import LineReader
 from copycat_executor.pipes.messages import (
     Answer,
@@ -23,6 +21,7 @@ from copycat_executor.pipes.messages import (
     SetLevel,
     StageReached,
     T,
+    UnreadResult,
 )
 
 
@@ -57,7 +56,7 @@ class RunQuery(QueryCall[bytes], frozen=True):
 
 AnyQueryCall: TypeAlias = Ping | PrepareQuery | RunQuery
 ToQueries: TypeAlias = Ask[AnyQueryCall] | SetLevel
-FromQueries: TypeAlias = Ready | Answer[Raw] | Refusal | StageReached
+FromQueries: TypeAlias = Ready | Answer[UnreadResult] | Refusal | StageReached
 
 FIRST_LINE: LineReader[BeginQueries] = LineReader(BeginQueries)
 TO_QUERIES: LineReader[ToQueries] = LineReader(ToQueries)

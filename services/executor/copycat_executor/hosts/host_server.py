@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import Protocol
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc
@@ -53,7 +53,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         self._events = events
 
     async def Attach(
-        self, request_iterator: AsyncIterator[pb.AttachRequest], context: Any
+        self, request_iterator: AsyncIterator[pb.AttachRequest], context: object
     ) -> AsyncIterator[pb.AttachResponse]:
         """Take a host's events, give it commands."""
         del context

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.desired import WantedTask
@@ -99,7 +100,7 @@ class TaskLives:
     def report(
         self,
         life: TaskLife,
-        state: Any,
+        state: types_pb2.State.ValueType,
         *,
         trace: str | None = None,
         version: str | None = None,

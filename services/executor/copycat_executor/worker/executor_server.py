@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
+import grpc
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.types.v1 import types_pb2
@@ -22,6 +23,8 @@ from copycat_executor.pipes.connector_messages import (
 )
 from copycat_executor.worker.restarting import Restarting
 
+CallContext: TypeAlias = "grpc.aio.ServicerContext[object, object]"
+
 SERVICE_NAME = "copycat.executor.v1.ExecutorService"
 #: Author code gets this share of the caller's time; the rest is for the answer that says what hangs.
 AUTHOR_CODE_TIME_SHARE = 0.9
@@ -37,13 +40,15 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         self._restarting = restarting
         self._deadline = deadline
 
-    async def ListPlugins(self, request: pb.ListPluginsRequest, context: Any) -> pb.ListPluginsResponse:
+    async def ListPlugins(
+        self, request: pb.ListPluginsRequest, context: CallContext
+    ) -> pb.ListPluginsResponse:
         """List the plugins this executor can load."""
         found = await self._process.call(ListPlugins(), "loading the plugins", self._patience(context))
         return plugin_messages.plugins(found)
 
     async def GetPluginConfig(
-        self, request: pb.GetPluginConfigRequest, context: Any
+        self, request: pb.GetPluginConfigRequest, context: CallContext
     ) -> pb.GetPluginConfigResponse:
         """Return the config keys of one plugin."""
         stage = f"retrieving the configuration definition of plugin {request.plugin}"
@@ -53,7 +58,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         return plugin_messages.keys(found)
 
     async def ValidateConnector(
-        self, request: pb.ValidateConnectorRequest, context: Any
+        self, request: pb.ValidateConnectorRequest, context: CallContext
     ) -> pb.ValidateConnectorResponse:
         """Validate a connector's configuration with its plugin, within the caller's deadline."""
         call = ValidateConfig(config_from_proto(request.config))
@@ -61,18 +66,22 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         return plugin_messages.validation(found)
 
     async def RestartConnector(
-        self, request: pb.RestartConnectorRequest, context: Any
+        self, request: pb.RestartConnectorRequest, context: CallContext
     ) -> pb.RestartConnectorResponse:
         """Restart a connector that runs here."""
         await self._restarting.connector(request.connector)
         return pb.RestartConnectorResponse()
 
-    async def RestartTask(self, request: pb.RestartTaskRequest, context: Any) -> pb.RestartTaskResponse:
+    async def RestartTask(
+        self, request: pb.RestartTaskRequest, context: CallContext
+    ) -> pb.RestartTaskResponse:
         """Restart a task that runs here."""
         await self._restarting.task(Instance(request.connector, request.task))
         return pb.RestartTaskResponse()
 
-    async def AlterOffsets(self, request: pb.AlterOffsetsRequest, context: Any) -> pb.AlterOffsetsResponse:
+    async def AlterOffsets(
+        self, request: pb.AlterOffsetsRequest, context: CallContext
+    ) -> pb.AlterOffsetsResponse:
         """Call the connector's alterOffsets hook."""
         config = config_from_proto(request.config)
         call = AlterOffsets(
@@ -84,9 +93,9 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         handled = await self._process.call(call, stage, self._patience(context))
         return pb.AlterOffsetsResponse(handled=handled)
 
-    def _patience(self, context: Any) -> float:
+    def _patience(self, context: CallContext) -> float:
         """Return how long author code may take to answer this caller, seconds."""
-        remaining: float | None = context.time_remaining()
+        remaining = context.time_remaining()
         return (
             self._deadline if remaining is None else min(self._deadline, AUTHOR_CODE_TIME_SHARE * remaining)
         )

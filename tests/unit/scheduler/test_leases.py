@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from copycat_connect.cluster import Instance
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.leases import NEWS_TAKES, Leases, Session
+from copycat_scheduler.domain.leases import NEWS_TRAVEL_SECONDS, Leases, Session
 
 A, B = Instance("a"), Instance("b", 0)
 
@@ -88,7 +88,7 @@ def test_what_was_taken_is_held_until_a_later_beat_does_not_list_it() -> None:
 
 def test_what_was_taken_before_its_worker_had_heard_of_it_is_held_until_it_must_have() -> None:
     leases = _leases(w=_session("w")).taken([Assigned(A, "w", 1)], now=1.0)
-    early, late = 1.0 + NEWS_TAKES / 2, 1.1 + NEWS_TAKES
+    early, late = 1.0 + NEWS_TRAVEL_SECONDS / 2, 1.1 + NEWS_TRAVEL_SECONDS
     leases = leases.beat(_session("w", at=early))
     assert leases.holders((), {}, early) == {A: {"w"}}
     assert leases.beat(_session("w", at=late)).holders((), {}, late) == {}

@@ -31,7 +31,7 @@ class DeleteConnector:
 
 @dataclass(frozen=True, slots=True)
 class SetTargetState:
-    """Say what a connector should do; STOPPED also empties its task set."""
+    """Set what a connector should do; STOPPED also empties its task set."""
 
     connector: str
     target: TargetState

@@ -40,7 +40,7 @@ def decide(command: ConfigCommand, state: ConfigState) -> tuple[ConfigEvent, ...
     """Return the events the command causes, none when what it asks for holds already.
 
     Raises:
-        CopycatError: One of the room's errors; nothing is appended then.
+        CopycatError: One of `domain/errors.py`; nothing is appended then.
     """
     match command:
         case PutConnector():
@@ -109,7 +109,7 @@ def _put_tasks(command: PutTaskConfigs, facts: ConnectorFacts) -> tuple[ConfigEv
 
 
 def _in_force(command: PutTaskConfigs, facts: ConnectorFacts) -> bool:
-    """Say whether this set, made from this configuration, holds; converters may change without the set."""
+    """Return whether this set, made from this configuration, holds; converters may change without the set."""
     return (
         not facts.inconsistent
         and facts.task_count == len(command.tasks)

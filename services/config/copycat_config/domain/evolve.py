@@ -89,7 +89,7 @@ def _committed(facts: ConnectorFacts, count: int) -> ConnectorFacts:
 
 
 def _complete(deferred: Map[int, Config] | None, count: int) -> bool:
-    """Say whether the waiting configurations cover the set; more than it needs are welcome."""
+    """Return whether the waiting configurations cover the set; more than it needs are welcome."""
     known = deferred or Map()
     return len(known) >= count and all(index in known for index in range(count))
 

@@ -25,7 +25,7 @@ class Coordinators:
     """
 
     def __init__(self, client: Mapping[str, Any], request_seconds: float = REQUEST_SECONDS) -> None:
-        """Take the connection part of an aiokafka client's arguments; the first call connects."""
+        """`client` has an aiokafka client's connection arguments; the first call connects."""
         self._arguments = {**client, "request_timeout_ms": int(request_seconds * 1000)}
         self._client: AIOKafkaClient | None = None
         self._connecting = asyncio.Lock()
@@ -69,7 +69,7 @@ class Coordinators:
             return self._client
 
     async def _drop(self, client: AIOKafkaClient) -> None:
-        """Let go of a client whose view of the cluster may be of brokers that are gone."""
+        """Close a client whose view of the cluster may be of brokers that are gone."""
         if self._client is client:
             self._client = None
         await _close(client)

@@ -1,4 +1,4 @@
-"""The newest generation of every task, as far as the scheduler's watch has told (I2)."""
+"""The newest generation of every task, as far as is known from the scheduler's watch (I2)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from copycat_rpc.instances import instance_from_proto
 
 #: How long the first commits after start wait for the scheduler. Then they are judged by what is known: the
 #: data plane goes on while the scheduler is away, because nothing is assigned anew without it.
-PATIENCE = 5.0
-REMEMBERED = 10_000
+FIRST_NEWS_TIMEOUT_SECONDS = 5.0
+MAX_REMOVED_TASKS = 10_000
 
 
 class Generations:
     """What the scheduler said last; read by every commit."""
 
-    def __init__(self, patience: float = PATIENCE) -> None:
-        """Know nothing yet."""
+    def __init__(self, patience: float = FIRST_NEWS_TIMEOUT_SECONDS) -> None:
+        """`patience` is the seconds that the first commits wait for the scheduler."""
         self._patience = patience
         self._synced = asyncio.Event()
         self._assigned: dict[Instance, int] = {}
@@ -54,7 +54,7 @@ class Generations:
         )
 
     def replace(self, messages: Sequence[WatchAssignmentsResponse]) -> None:
-        """Take a whole snapshot; what is not in it was removed."""
+        """Replace all that is known by a snapshot; what is not in it was removed."""
         for key in tuple(self._assigned):
             self._remove(key)
         for message in messages:
@@ -62,7 +62,7 @@ class Generations:
         self._synced.set()
 
     def apply(self, message: WatchAssignmentsResponse) -> None:
-        """Take one change; connectors themselves commit nothing."""
+        """Apply one change; connectors themselves commit nothing."""
         match message.WhichOneof("change"):
             case "assignment" if message.assignment.instance.HasField("task"):
                 self._assign(message.assignment)
@@ -80,5 +80,5 @@ class Generations:
         generation = self._assigned.pop(key, None)
         if generation is not None:
             self._removed[key] = generation
-            if len(self._removed) > REMEMBERED:
+            if len(self._removed) > MAX_REMOVED_TASKS:
                 self._removed.popitem(last=False)

@@ -41,7 +41,7 @@ class KafkaGroupClients:
     """`GroupClients` on Kafka; what placeholders stand for is kept in its clients only."""
 
     def __init__(self, worker: Mapping[str, str], own: KafkaGroups, placeholders: Placeholders) -> None:
-        """Take the worker's properties as written, and its own client."""
+        """`worker` has the worker's properties as written, `own` is its own client."""
         self._worker = worker
         self._own = own
         self._placeholders = placeholders

@@ -43,7 +43,7 @@ class KafkaGroups:
     """`ConsumerGroups` on a Kafka cluster; every operation may be repeated, and is while brokers are away."""
 
     def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:
-        """Take the brokers and a Java client's properties; nothing is sent before the first call.
+        """Read a Java client's properties; nothing is sent before the first call.
 
         Of the properties those of the login, `client.id` and `request.timeout.ms` count.
 

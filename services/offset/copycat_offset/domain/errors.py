@@ -83,7 +83,6 @@ class GroupActiveError(CopycatError):
     code = ErrorCode("group.active", grpc="FAILED_PRECONDITION", http=500)
 
     def __init__(self, group: str) -> None:
-        """Name the group."""
         super().__init__(
             f"Consumer group {group} has active members: stop the consumers in it, then try again",
             group=group,
@@ -96,7 +95,6 @@ class GroupError(CopycatError):
     code = ErrorCode("group.failed", grpc="FAILED_PRECONDITION", http=500)
 
     def __init__(self, group: str, reason: str) -> None:
-        """Name the group and give the broker's reason."""
         super().__init__(f"Kafka refused to change or read consumer group {group}: {reason}", group=group)
 
 

@@ -39,7 +39,7 @@ def log_lost(before: Leases, after: Leases) -> None:
 
 
 class AssignmentLines:
-    """Remembers from whom work was taken until it is given to somebody, to tell a move from a start."""
+    """Keeps from whom work was taken until it is given again, so that a move is not logged as a start."""
 
     def __init__(self) -> None:
         self._taken_from: dict[Instance, str] = {}

@@ -56,7 +56,7 @@ class ClusterCatalogs:
         self._news = asyncio.Event()
 
     def want(self, subscriptions: Set[Subscription]) -> None:
-        """Say all that is asked for; what is new is looked up at once."""
+        """Replace what is asked for; what is new in it is looked up at once."""
         wanted: dict[Cluster, set[Subscription]] = defaultdict(set)
         for each in subscriptions:
             wanted[each.cluster].add(each)
@@ -116,7 +116,7 @@ class _OtherTopics:
         return await self._topics.read()
 
     def close(self) -> None:
-        """Let go of the client."""
+        """Close the client, if there is one."""
         if self._topics is not None:
             self._topics.close()
 

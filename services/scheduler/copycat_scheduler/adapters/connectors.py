@@ -78,13 +78,13 @@ class Connectors:
         )
 
     def replace(self, messages: Sequence[WatchConnectorsResponse]) -> None:
-        """Take a whole snapshot."""
+        """Replace all that is known by a snapshot."""
         self._configured = {each.connector.name: self._configure(each.connector) for each in messages}
         self.known = True
         self._changed()
 
     def apply(self, message: WatchConnectorsResponse) -> None:
-        """Take one change; restarts and log levels place nothing."""
+        """Apply one change; restarts and log levels place nothing."""
         match message.WhichOneof("change"):
             case "connector":
                 name, configured = message.connector.name, self._configure(message.connector)

@@ -23,7 +23,7 @@ class Rebalances:
         self._epoch = 0
 
     def planned(self, generation: int, *, changed: bool) -> None:
-        """Note a plan that was carried out, and the newest generation that was ever given out."""
+        """Count a plan that was carried out; `generation` is the newest that was ever given out."""
         now, self._epoch = self._clock(), generation
         if changed:
             self._began = now if self._began is None else self._began
@@ -38,7 +38,7 @@ class Rebalances:
         self._began = None
 
     def reading(self, leader: str) -> Reading:
-        """Tell the metrics; `leader` is who plans, empty where that is another instance."""
+        """Return the metrics; `leader` is who plans, empty where that is another instance."""
         now = self._clock()
         values: dict[str, Value] = {
             "connect-protocol": "SCHEDULER",

@@ -37,7 +37,7 @@ def register(
         events: The assignments.
         workers: The leases.
         cluster_id: Asks Kafka's brokers for the id of their cluster.
-        lease_ms: What workers are told of the length of a lease, in milliseconds.
+        lease_ms: The length of a lease in milliseconds, as workers are answered.
         stop: Set when this process ends: the workers' streams end then.
     """
     servicer = SchedulerServicer(events, workers, cluster_id, lease_ms, stop)

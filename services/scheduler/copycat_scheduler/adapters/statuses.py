@@ -14,8 +14,8 @@ from copycat_rpc.instances import instance_from_proto
 
 from copycat_scheduler.domain.upkeep import Observed, Upkeep
 
-#: What one report may carry.
-AT_ONCE = 1000
+#: The status service takes no more in one call.
+MAX_STATUSES_PER_REPORT = 1000
 
 
 class Statuses:
@@ -24,7 +24,7 @@ class Statuses:
     def __init__(
         self, channel: grpc.aio.Channel, arrived: Callable[[], None], changed: Callable[[], None]
     ) -> None:
-        """Know nothing yet; `arrived` is called after a snapshot, `changed` after every later change."""
+        """`arrived` is called after each snapshot, `changed` after every later change."""
         self._stub = StatusServiceStub(channel)
         self._arrived = arrived
         self._changed = changed
@@ -54,7 +54,7 @@ class Statuses:
         )
 
     def replace(self, messages: Sequence[pb.WatchStatusesResponse]) -> None:
-        """Take a whole snapshot."""
+        """Replace all that is known by a snapshot."""
         self.observed.clear()
         for message in messages:
             self._take(message)
@@ -62,7 +62,7 @@ class Statuses:
         self._arrived()
 
     def apply(self, message: pb.WatchStatusesResponse) -> None:
-        """Take one change."""
+        """Apply one change."""
         self._take(message)
         self._changed()
 
@@ -75,8 +75,8 @@ class Statuses:
         for connector, tasks in upkeep.forgotten:
             await self._stub.ForgetStatuses(pb.ForgetStatusesRequest(connector=connector, tasks=tasks))
         corrections = [_unassigned(instance, status) for instance, status in upkeep.unassigned]
-        for start in range(0, len(corrections), AT_ONCE):
-            request = pb.ReportStatusesRequest(statuses=corrections[start : start + AT_ONCE])
+        for start in range(0, len(corrections), MAX_STATUSES_PER_REPORT):
+            request = pb.ReportStatusesRequest(statuses=corrections[start : start + MAX_STATUSES_PER_REPORT])
             await self._stub.ReportStatuses(request)
 
     def _take(self, message: pb.WatchStatusesResponse) -> None:
@@ -94,7 +94,7 @@ class Statuses:
 
 
 def _unassigned(instance: Instance, status: Observed) -> pb.InstanceStatus:
-    """Say for a worker that is gone what it would have said when it had drained."""
+    """Return what a worker that is gone would have reported after draining."""
     return pb.InstanceStatus(
         connector=instance.connector,
         task=instance.task,

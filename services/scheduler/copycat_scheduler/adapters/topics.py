@@ -29,7 +29,7 @@ class KafkaTopics:
     """Reads topic names and partition counts in a thread, so that the event loop never waits."""
 
     def __init__(self, bootstrap_servers: str, client_config: Mapping[str, str]) -> None:
-        """Keep the brokers and a Java client's properties; nothing is sent before the first call."""
+        """Read a Java client's properties; nothing is sent before the first call."""
         self._config = librdkafka_config(bootstrap_servers, read_security(client_config))
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="topics")
         self._admin: AdminClient | None = None
@@ -58,7 +58,7 @@ class KafkaTopics:
             raise UnavailableError(f"Cannot {what} the Kafka cluster: {reason}") from failure
 
     def close(self) -> None:
-        """Let go of the thread."""
+        """End the thread without waiting for it."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self) -> ClusterMetadata:
@@ -93,7 +93,7 @@ class TopicCatalog:
         self._missing: Set[str] = frozenset()
 
     def want(self, subscriptions: Set[Subscription]) -> None:
-        """Say all that is asked for; what is new is looked up at once."""
+        """Replace what is asked for; what is new in it is looked up at once."""
         if subscriptions - self._wanted:
             self._news.set()
         self._wanted = frozenset(subscriptions)

@@ -52,7 +52,7 @@ class LiveWorkers:
         return self._leases
 
     def beat(self, worker_id: str, held: Mapping[Instance, int], *, leaving: bool) -> None:
-        """Take a worker's beat.
+        """Renew the lease of a worker with what its beat says.
 
         Raises:
             NotWriterError: Workers join the instance that leads.
@@ -64,7 +64,7 @@ class LiveWorkers:
             self._changed()
 
     def left(self, worker_id: str) -> None:
-        """Take the end of a worker's stream: a lost connection, unless it said goodbye before."""
+        """End the lease of a worker whose stream ended, if it said goodbye; else its connection was lost."""
         if self._leases is not None:
             before, self._leases = self._leases, self._leases.left(worker_id)
             log_left(before, self._leases)

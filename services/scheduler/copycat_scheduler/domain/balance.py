@@ -1,4 +1,4 @@
-"""Even loads: who has too much, who has room."""
+"""Even loads: who has too much, and who can take more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Loads(Generic[K]):
     """
 
     def __init__(self, loads: Mapping[K, int], total: int) -> None:
-        """Take the present loads; there must be a holder."""
+        """`loads` are the present ones, at least one; `total` is how many things there are to share."""
         self._loads: dict[K, int] = dict(loads)
         self._floor, self._left_over = divmod(total, len(self._loads))
         self._above = self._count_above()

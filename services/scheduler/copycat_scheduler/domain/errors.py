@@ -11,5 +11,4 @@ class UnnamedWorkerError(CopycatError):
     code = ErrorCode("worker.unnamed", grpc="INVALID_ARGUMENT", http=400)
 
     def __init__(self) -> None:
-        """Say what is missing."""
         super().__init__("A worker joins under its worker_id: the host:port of its ExecutorService")

@@ -16,7 +16,7 @@ from copycat_scheduler.domain.events import Assigned
 
 #: A worker that has not heard yet of an assignment does not list it. When the assignment is taken away again,
 #: beats count as "does not run it" only after it must have heard of both.
-NEWS_TAKES = 1.0
+NEWS_TRAVEL_SECONDS = 1.0
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -85,7 +85,7 @@ class Leases:
         return (mine.held, mine.leaving, self.drains) == (theirs.held, theirs.leaving, other.drains)
 
     def beat(self, session: Session) -> Leases:
-        """Take a beat."""
+        """Return the leases after a beat: its worker is live, and what it no longer lists is drained."""
         drained = [
             instance
             for instance, drain in self.drains.items()
@@ -112,7 +112,7 @@ class Leases:
         drains = self.drains
         for assigned in assignments:
             session = self.sessions.get(assigned.worker_id)
-            until = now if session and assigned.instance in session.held else now + NEWS_TAKES
+            until = now if session and assigned.instance in session.held else now + NEWS_TRAVEL_SECONDS
             drains = drains.set(assigned.instance, Drain(assigned.worker_id, until))
         return replace(self, drains=drains)
 

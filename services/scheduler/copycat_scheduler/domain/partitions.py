@@ -55,7 +55,7 @@ def _matching(pattern: str, topics: Iterable[str]) -> set[str]:
     try:
         compiled = compile_java_regex(pattern)
     except re.error:
-        return set()  # the connector's own validation tells the user
+        return set()  # the connector's own validation has refused it
     return {name for name in topics if name not in INTERNAL and compiled.fullmatch(name)}
 
 

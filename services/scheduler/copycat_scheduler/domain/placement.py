@@ -14,7 +14,7 @@ class Placement:
     """One round of placing; `kept` shrinks by what has to move, `placed` grows."""
 
     def __init__(self, workers: Set[str], kept: Mapping[Instance, str]) -> None:
-        """Start from what stays where it is; workers that take no work may be among its values."""
+        """`kept` is what stays where it is; its workers may be others than `workers`, who take work."""
         self._workers = workers
         self.kept = dict(kept)
         """Instances that stay, and where."""

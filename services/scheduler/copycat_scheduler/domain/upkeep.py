@@ -29,7 +29,7 @@ class Upkeep:
     unassigned: tuple[tuple[Instance, Observed], ...] = ()
     """Statuses of workers that are gone: nobody runs these instances."""
     forgotten: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Connectors that are not configured any more (no tasks named), and tasks that are none any more."""
+    """Connectors that are not configured any more (no tasks named), and tasks that no longer exist."""
 
 
 def upkeep(
@@ -38,7 +38,7 @@ def upkeep(
     assigned: Set[Instance],
     there: Callable[[str], bool],
 ) -> Upkeep:
-    """Return what the statuses get wrong; `there` tells whether a worker is live or may come back.
+    """Return what the statuses get wrong; `there` returns whether a worker is live or may come back.
 
     What is assigned is never forgotten: whoever assigned it knows a configuration that has not reached us.
     """

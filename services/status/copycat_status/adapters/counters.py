@@ -10,14 +10,14 @@ from copycat_telemetry.metrics.worker_groups import STATUS_STORE
 
 @dataclass(slots=True)
 class WriteCounters:
-    """Totals since the start, told as the group `status-backing-store-metrics`."""
+    """Totals since the start, reported as the group `status-backing-store-metrics`."""
 
     retries: int = 0
     failures: int = 0
     successes: int = 0
 
     def reading(self) -> Reading:
-        """Tell the totals."""
+        """Return the totals."""
         totals = {
             "status-update-retry-total": self.retries,
             "status-update-failure-total": self.failures,

@@ -20,13 +20,13 @@ class _Given:
 
 
 class Lost:
-    """Remembers reports until the log says anything else about their instances."""
+    """Keeps reports until the log says anything else about their instances."""
 
     def __init__(self) -> None:
         self._given: dict[Instance, _Given] = {}
 
     def keep(self, reports: Iterable[Report], state: StatusState) -> None:
-        """Remember reports that could not be written."""
+        """Keep reports that could not be written, with what is folded of their instances now."""
         self._given |= {report.instance: _Given(report, state.status(report.instance)) for report in reports}
 
     def drop(self, reports: Iterable[Report]) -> None:

@@ -113,7 +113,7 @@ class StatusWriter:
             try:
                 await self._events.execute(ReportStatuses(reports))
             except CopycatError:
-                continue  # told when it was given up
+                continue  # logged when it was given up
             self._lost.settle(reports)
         self._mending = False
 

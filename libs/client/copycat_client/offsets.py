@@ -13,7 +13,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import sink_group
 from copycat_connect.errors import ConfigError
 
-from copycat_client.revisions import Revision, revision_of
+from copycat_client.revisions import Revision, revision_message, revision_of
 
 if TYPE_CHECKING:
     import grpc
@@ -96,16 +96,37 @@ class Offsets:
         await self._stub.CommitSinkOffsets(request, timeout=timeout)
 
     async def read_source(
-        self, connector: str, partitions: Sequence[Json], *, timeout: float | None = None
+        self,
+        connector: str,
+        partitions: Sequence[Json],
+        *,
+        min_revision: Revision | None = None,
+        timeout: float | None = None,
     ) -> tuple[SourceOffset, ...]:
-        """Return the offset of each partition in the order asked, read to the end of the log."""
-        request = pb.ReadSourceOffsetsRequest(connector=connector, partitions=map(_json, partitions))
+        """Return the offset of each partition in the order asked, read to the end of the log.
+
+        Raises:
+            UnavailableError: `min_revision` was not reached in time.
+        """
+        request = pb.ReadSourceOffsetsRequest(
+            connector=connector,
+            partitions=map(_json, partitions),
+            min_revision=revision_message(min_revision),
+        )
         reply = await self._stub.ReadSourceOffsets(request, timeout=timeout)
         return tuple(map(_source_offset, reply.offsets))
 
-    async def list_source(self, connector: str, *, timeout: float | None = None) -> tuple[SourceOffset, ...]:
-        """Return every partition of a connector that has an offset; none for an unknown connector."""
-        request = pb.ListSourceOffsetsRequest(connector=connector)
+    async def list_source(
+        self, connector: str, *, min_revision: Revision | None = None, timeout: float | None = None
+    ) -> tuple[SourceOffset, ...]:
+        """Return every partition of a connector that has an offset; none for an unknown connector.
+
+        Raises:
+            UnavailableError: `min_revision` was not reached in time.
+        """
+        request = pb.ListSourceOffsetsRequest(
+            connector=connector, min_revision=revision_message(min_revision)
+        )
         reply = await self._stub.ListSourceOffsets(request, timeout=timeout)
         return tuple(map(_source_offset, reply.offsets))
 

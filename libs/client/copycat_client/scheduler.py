@@ -11,7 +11,7 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
 from copycat_connect.cluster import Instance, TopicPartition
 from copycat_rpc.instances import instance_from_proto, instance_to_proto
 
-from copycat_client.revisions import Revision
+from copycat_client.revisions import Revision, revision_message
 from copycat_client.watching import Watch, watch
 
 if TYPE_CHECKING:
@@ -74,9 +74,16 @@ class Scheduler:
             for each in reply.workers
         )
 
-    async def assignments(self, *, timeout: float | None = None) -> tuple[Assignment, ...]:
-        """Return every assignment, by connector and task."""
-        reply = await self._stub.ListAssignments(pb.ListAssignmentsRequest(), timeout=timeout)
+    async def assignments(
+        self, *, min_revision: Revision | None = None, timeout: float | None = None
+    ) -> tuple[Assignment, ...]:
+        """Return every assignment, by connector and task.
+
+        Raises:
+            UnavailableError: `min_revision` was not reached in time.
+        """
+        request = pb.ListAssignmentsRequest(min_revision=revision_message(min_revision))
+        reply = await self._stub.ListAssignments(request, timeout=timeout)
         return tuple(map(_assignment, reply.assignments))
 
     async def kafka_cluster_id(self, *, timeout: float | None = None) -> str:

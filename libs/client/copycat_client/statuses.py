@@ -119,7 +119,11 @@ class Statuses:
         return revision_of((await self._stub.ForgetStatuses(request, timeout=timeout)).revision)
 
     async def reset_topics(self, connector: str, *, timeout: float | None = None) -> Revision:
-        """Forget the topics a connector used; those it still uses come back with its next records."""
+        """Forget the topics a connector used; those it still uses come back with its next records.
+
+        Raises:
+            RemoteError: topic.tracking_disabled, topic.reset_disabled (topic.tracking.allow.reset).
+        """
         request = pb.ResetTopicsRequest(connector=connector)
         return revision_of((await self._stub.ResetTopics(request, timeout=timeout)).revision)
 
@@ -142,14 +146,25 @@ class Statuses:
         )
         return _connector_status((await self._stub.GetConnectorStatus(request, timeout=timeout)).status)
 
-    async def list(self, *, timeout: float | None = None) -> tuple[ConnectorStatus, ...]:
-        """Return the statuses of every connector, by name."""
-        reply = await self._stub.ListConnectorStatuses(pb.ListConnectorStatusesRequest(), timeout=timeout)
+    async def list(
+        self, *, min_revision: Revision | None = None, timeout: float | None = None
+    ) -> tuple[ConnectorStatus, ...]:
+        """Return the statuses of every connector, by name; `min_revision` as for `get`."""
+        request = pb.ListConnectorStatusesRequest(min_revision=revision_message(min_revision))
+        reply = await self._stub.ListConnectorStatuses(request, timeout=timeout)
         return tuple(map(_connector_status, reply.statuses))
 
-    async def topics(self, connector: str, *, timeout: float | None = None) -> frozenset[str]:
-        """Return the topics a connector has used; none for an unknown one."""
-        reply = await self._stub.ListTopics(pb.ListTopicsRequest(connector=connector), timeout=timeout)
+    async def topics(
+        self, connector: str, *, min_revision: Revision | None = None, timeout: float | None = None
+    ) -> frozenset[str]:
+        """Return the topics a connector has used, none for an unknown one; `min_revision` as for `get`.
+
+        Raises:
+            RemoteError: topic.tracking_disabled (topic.tracking.enable).
+            UnavailableError: `min_revision` was not reached in time.
+        """
+        request = pb.ListTopicsRequest(connector=connector, min_revision=revision_message(min_revision))
+        reply = await self._stub.ListTopics(request, timeout=timeout)
         return frozenset(reply.topics)
 
     def watch(self, after: Revision | None = None) -> Watch[InstanceStatus, StatusChange]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import grpc
     from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceAsyncStub
 
-AUTHOR_SECONDS = 90.0
+AUTHOR_CODE_TIMEOUT_SECONDS = 90.0
 """Deadline of calls that run author code, as that of the REST interface."""
 RESET = -1
 """Stands for a sink position to forget."""
@@ -47,7 +47,7 @@ class Executor:
         reply = await self._stub.GetPluginConfig(pb.GetPluginConfigRequest(plugin=plugin), timeout=timeout)
         return tuple(map(config_key, reply.keys))
 
-    async def validate(self, config: Config, *, timeout: float = AUTHOR_SECONDS) -> Validation:
+    async def validate(self, config: Config, *, timeout: float = AUTHOR_CODE_TIMEOUT_SECONDS) -> Validation:
         """Check a connector's configuration and change nothing; what is wrong is an answer, no error.
 
         Raises:
@@ -57,7 +57,9 @@ class Executor:
         request = pb.ValidateConnectorRequest(config=config_to_proto(config))
         return validation(await self._stub.ValidateConnector(request, timeout=timeout))
 
-    async def restart_connector(self, connector: str, *, timeout: float = AUTHOR_SECONDS) -> None:
+    async def restart_connector(
+        self, connector: str, *, timeout: float = AUTHOR_CODE_TIMEOUT_SECONDS
+    ) -> None:
         """Stop and start a connector of this worker; returns once it runs. Each call is a restart.
 
         Raises:
@@ -65,7 +67,9 @@ class Executor:
         """
         await self._stub.RestartConnector(pb.RestartConnectorRequest(connector=connector), timeout=timeout)
 
-    async def restart_task(self, connector: str, task: int, *, timeout: float = AUTHOR_SECONDS) -> None:
+    async def restart_task(
+        self, connector: str, task: int, *, timeout: float = AUTHOR_CODE_TIMEOUT_SECONDS
+    ) -> None:
         """Stop and start a task of this worker; returns once it starts. Each call is a restart.
 
         Raises:
@@ -79,7 +83,7 @@ class Executor:
         *,
         source: Sequence[SourceOffset] = (),
         sink: Sequence[Position] = (),
-        timeout: float = AUTHOR_SECONDS,
+        timeout: float = AUTHOR_CODE_TIMEOUT_SECONDS,
     ) -> bool:
         """Ask a connector whether it can go on from these offsets; the offsets are not changed here.
 

@@ -20,8 +20,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from copycat_embedded.errors import JarError
 from copycat_embedded.lock import Jar
 
-AGAIN = RetryPolicy(first=0.5, factor=2.0, give_up_after=3.0)
-PARALLEL = 8
+DOWNLOAD_RETRY = RetryPolicy(first=0.5, factor=2.0, give_up_after=3.0)
+MAX_PARALLEL_DOWNLOADS = 8
 TIMEOUT_SECONDS = 60
 
 
@@ -35,7 +35,7 @@ def fetch_all(jars: Sequence[Jar], into: Path, check: Callable[[Jar, Path], None
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
         Progress(*columns, console=Console(stderr=True), transient=True) as progress,
-        ThreadPoolExecutor(PARALLEL) as pool,
+        ThreadPoolExecutor(MAX_PARALLEL_DOWNLOADS) as pool,
     ):
         bar = progress.add_task("Fetching Apache Kafka's jars", total=len(jars))
         downloads = [pool.submit(_fetch, jar, into, check) for jar in jars]
@@ -59,7 +59,7 @@ def _fetch(jar: Jar, into: Path, check: Callable[[Jar, Path], None]) -> None:
 
 def _download(jar: Jar, folder: Path) -> Path:
     group, artifact, packaging, classifier, version = jar.parts
-    waits = AGAIN.waits()
+    waits = DOWNLOAD_RETRY.waits()
     while True:
         attempt = tempfile.mkdtemp(dir=folder)  # jgo would take half a file of a former attempt for the whole
         context = MavenContext(repo_cache=Path(attempt), timeout=TIMEOUT_SECONDS)

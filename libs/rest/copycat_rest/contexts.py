@@ -18,7 +18,7 @@ from copycat_rest.listeners import HTTPS
 from copycat_rest.stores import Identity, read_identity, read_trusted
 from copycat_rest.tls import REST_PREFIX, Tls, read_tls
 
-ROUNDS = 3
+HANDSHAKE_ROUNDS = 3
 """More than the messages each side of a handshake sends."""
 
 
@@ -87,7 +87,7 @@ def _shake_hands(tls: Tls, server: ssl.SSLContext, client: ssl.SSLContext) -> No
         "keystore": client.wrap_bio(to_client, to_server),
         "truststore": server.wrap_bio(to_server, to_client, server_side=True),
     }
-    for _ in range(ROUNDS):
+    for _ in range(HANDSHAKE_ROUNDS):
         for store, side in sides.items():
             try:
                 with suppress(ssl.SSLWantReadError):

@@ -13,7 +13,7 @@ from copycat_telemetry.metrics.registry import Reading, Registry, Source, Value
 
 from copycat_rpc.server import RpcServer
 
-NAME = "copycat.metrics.v1.MetricsService"
+METRICS_SERVICE_NAME = "copycat.metrics.v1.MetricsService"
 
 
 class MetricsServicer(metrics_service_pb2_grpc.MetricsServiceServicer):
@@ -29,7 +29,7 @@ class MetricsServicer(metrics_service_pb2_grpc.MetricsServiceServicer):
 
 
 @asynccontextmanager
-async def telling(
+async def serving_metrics(
     server: RpcServer, role: str, properties: Mapping[str, str], source: Source
 ) -> AsyncIterator[None]:
     """Serve a role's metrics, and export them where a collector is named; enter before the server starts.
@@ -38,8 +38,12 @@ async def telling(
         ConfigError: A setting of the export is wrong.
     """
     registry = Registry()
-    server.add(metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server, MetricsServicer(registry), NAME)
-    with registry.telling(source):
+    server.add(
+        metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server,
+        MetricsServicer(registry),
+        METRICS_SERVICE_NAME,
+    )
+    with registry.reading_from(source):
         async with exporting(role, properties, registry):
             yield
 

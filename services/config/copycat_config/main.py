@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
-from copycat_rpc.metrics import telling
+from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.metrics import log_reading
@@ -31,7 +31,7 @@ async def serve(
     events = event_sourced(open_log(settings.log))
     server = RpcServer(settings.listen, setting="config.listen", secret=secret)
     register(server, events)
-    async with telling(server, "config", properties, lambda: [log_reading(events)]):
+    async with serving_metrics(server, "config", properties, lambda: [log_reading(events)]):
         await serve_events(events, server, stop, ready)
 
 

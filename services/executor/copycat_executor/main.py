@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import CopycatError
 from copycat_rpc import role
-from copycat_rpc.metrics import telling
+from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import connected
 
@@ -147,7 +147,7 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
                 ),
                 host_token=secrets.token_urlsafe(32),
             )
-            async with telling(server, "executor", given.worker, executor.meter.readings):
+            async with serving_metrics(server, "executor", given.worker, executor.meter.readings):
                 await _work(executor, server, given, stop, ready)
     finally:
         launcher.close()

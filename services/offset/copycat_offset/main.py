@@ -11,7 +11,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
-from copycat_rpc.metrics import telling
+from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.beside import beside
@@ -44,7 +44,7 @@ async def serve(
     own = KafkaGroups(settings.bootstrap_servers, settings.client_config)
     async with (
         aclosing(KafkaGroupClients(properties, own, placeholders)) as groups,
-        telling(server, "offset", properties, lambda: [log_reading(events)]),
+        serving_metrics(server, "offset", properties, lambda: [log_reading(events)]),
         open_channel(settings.scheduler_addresses, secret=secret) as scheduler,
     ):
         register(server, events, log, groups, generations)

@@ -11,7 +11,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
-from copycat_rpc.metrics import telling
+from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.beside import beside
@@ -52,7 +52,7 @@ async def serve(
 
     with closing(KafkaTopics(settings.bootstrap_servers, settings.client_config)) as topics:
         async with (
-            telling(server, "scheduler", properties, readings),
+            serving_metrics(server, "scheduler", properties, readings),
             open_channel(settings.config_addresses, secret=secret) as config,
             open_channel(settings.status_addresses, secret=secret) as status,
         ):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from copycat_eventlog.open import open_log
 from copycat_rpc import role
-from copycat_rpc.metrics import telling
+from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
 from copycat_serving.metrics import log_reading
@@ -35,7 +35,9 @@ async def serve(
     writer, counters = StatusWriter(retrying), retrying.counters
     server = RpcServer(settings.listen, setting="status.listen", secret=secret)
     register(server, events, writer, settings.tracking)
-    async with telling(server, "status", properties, lambda: [log_reading(events), counters.reading()]):
+    async with serving_metrics(
+        server, "status", properties, lambda: [log_reading(events), counters.reading()]
+    ):
         await serve_events(events, server, stop, ready, beside=writer.running())
 
 

@@ -17,7 +17,7 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
 from copycat_gateway.metrics.scrape import Scrape, ServiceMetrics
 from copycat_gateway.workers import Workers
 from copycat_rpc.channel import open_channel
-from copycat_rpc.metrics import NAME
+from copycat_rpc.metrics import METRICS_SERVICE_NAME
 from copycat_rpc.server import RpcServer
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -49,7 +49,7 @@ class Cluster:
     async def add_worker(self) -> tuple[str, Metrics]:
         """Start a worker that the scheduler lists."""
         metrics, server = Metrics(), RpcServer("127.0.0.1:0")
-        server.add(add_MetricsServiceServicer_to_server, metrics, NAME)
+        server.add(add_MetricsServiceServicer_to_server, metrics, METRICS_SERVICE_NAME)
         address = await server.start()
         self._stack.push_async_callback(server.stop, 0)
         self.scheduler.workers[address] = Worker(worker_id=address)

@@ -12,7 +12,7 @@ from typing import Any
 
 import grpc
 import pytest
-from copycat_rpc.metrics import telling
+from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.server import RpcServer
 from copycat_telemetry.metrics.registry import Reading
 from copycat_telemetry.metrics.task_groups import CONNECTOR, SOURCE_TASK, TASK_ERROR
@@ -75,7 +75,7 @@ async def collector() -> AsyncIterator[Collector]:
 async def exporting(to: Collector, source: Callable[[], Iterable[Reading]]) -> AsyncIterator[None]:
     """Export what a source tells, every few milliseconds, until the block ends."""
     told = {"otel.exporter.otlp.endpoint": to.address, "otel.metric.export.interval.ms": "20"}
-    async with telling(RpcServer("127.0.0.1:0"), "executor", told, source):
+    async with serving_metrics(RpcServer("127.0.0.1:0"), "executor", told, source):
         await eventually(lambda: bool(to.requests), within=60)
         yield
 
@@ -180,7 +180,7 @@ async def test_a_collector_that_is_away_keeps_no_process_from_starting_and_endin
         tried.set()
         return [Reading(SOURCE_TASK, TASK, {"source-record-poll-total": 7})]
 
-    async with telling(server, "executor", told, source):
+    async with serving_metrics(server, "executor", told, source):
         await tried.wait()
         await server.start()
         await server.stop(0)
@@ -189,11 +189,11 @@ async def test_a_collector_that_is_away_keeps_no_process_from_starting_and_endin
 def test_without_a_collector_nothing_is_loaded_for_one() -> None:
     script = """
 import asyncio, sys
-from copycat_rpc.metrics import telling
+from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.server import RpcServer
 
 async def tell(properties):
-    async with telling(RpcServer("127.0.0.1:0"), "config", properties, list):
+    async with serving_metrics(RpcServer("127.0.0.1:0"), "config", properties, list):
         pass
 
 for properties in ({}, {"otel.exporter.otlp.endpoint": ""}):

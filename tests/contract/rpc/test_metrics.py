@@ -14,7 +14,7 @@ from copycat.metrics.v1 import metrics_service_pb2 as pb
 from copycat.metrics.v1.metrics_service_pb2_grpc import MetricsServiceStub
 from copycat_connect.errors import ConfigError
 from copycat_rpc.channel import open_channel
-from copycat_rpc.metrics import NAME, telling
+from copycat_rpc.metrics import METRICS_SERVICE_NAME, serving_metrics
 from copycat_rpc.server import RpcServer
 from copycat_telemetry.metrics.registry import Reading, Source
 from copycat_telemetry.metrics.task_groups import CONNECTOR, SINK_TASK, SOURCE_TASK
@@ -36,7 +36,7 @@ class Service(config_rpc.ConfigServiceServicer):
 async def serving(source: Source) -> AsyncIterator[tuple[RpcServer, str]]:
     server = RpcServer("127.0.0.1:0")
     server.add(config_rpc.add_ConfigServiceServicer_to_server, Service(), "copycat.config.v1.ConfigService")
-    async with telling(server, "config", {}, source):
+    async with serving_metrics(server, "config", {}, source):
         address = await server.start()
         yield server, address
         await server.stop(0)
@@ -118,13 +118,13 @@ async def test_the_service_can_be_discovered() -> None:
             names = {service.name for service in answer.list_services_response.service}
             break
 
-    assert NAME in names
+    assert METRICS_SERVICE_NAME in names
 
 
 async def test_a_wrong_interval_is_refused_by_its_name() -> None:
     for wrong in ("0", "-1", "soon"):
         with pytest.raises(ConfigError, match=r"otel\.metric\.export\.interval\.ms") as caught:
-            async with telling(
+            async with serving_metrics(
                 RpcServer("127.0.0.1:0"), "config", {"otel.metric.export.interval.ms": wrong}, list
             ):
                 raise AssertionError("entered")

@@ -9,7 +9,7 @@ from copycat_telemetry.metrics.registry import Reading, Registry
 from copycat_telemetry.metrics.worker_groups import EVENT_LOG, STATUS_STORE
 
 
-def telling(*readings: Reading) -> Callable[[], tuple[Reading, ...]]:
+def source_of(*readings: Reading) -> Callable[[], tuple[Reading, ...]]:
     return lambda: readings
 
 
@@ -20,7 +20,7 @@ WRITTEN = Reading(STATUS_STORE, {}, {"status-update-success-total": 3})
 def test_every_source_is_asked() -> None:
     registry = Registry()
 
-    with registry.telling(telling(LEADS)), registry.telling(telling(WRITTEN)):
+    with registry.reading_from(source_of(LEADS)), registry.reading_from(source_of(WRITTEN)):
         assert registry.read() == [LEADS, WRITTEN]
 
 
@@ -30,7 +30,7 @@ def test_a_source_is_asked_anew_at_every_reading() -> None:
     def source() -> Iterator[Reading]:
         yield Reading(EVENT_LOG, {}, {"leads": next(starts)})
 
-    with registry.telling(source):
+    with registry.reading_from(source):
         assert [registry.read()[0].values["leads"] for _ in range(2)] == [1, 0]
 
 
@@ -39,8 +39,8 @@ def test_a_source_is_told_only_while_it_is_registered() -> None:
     registry = Registry()
 
     assert registry.read() == []
-    with registry.telling(telling(LEADS)):
-        with registry.telling(telling(WRITTEN)):
+    with registry.reading_from(source_of(LEADS)):
+        with registry.reading_from(source_of(WRITTEN)):
             pass
         assert registry.read() == [LEADS]
     assert registry.read() == []
@@ -49,7 +49,7 @@ def test_a_source_is_told_only_while_it_is_registered() -> None:
 def test_a_source_that_ends_with_an_error_is_told_no_longer() -> None:
     registry = Registry()
 
-    with pytest.raises(ValueError, match="broken"), registry.telling(telling(LEADS)):
+    with pytest.raises(ValueError, match="broken"), registry.reading_from(source_of(LEADS)):
         raise ValueError("broken")
 
     assert registry.read() == []

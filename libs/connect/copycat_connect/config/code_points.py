@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-LAST = 0x10FFFF
+LAST_CODE_POINT = 0x10FFFF
 Range = tuple[int, int]
 Ranges = tuple[Range, ...]
 #: Ranges longer than this keep their case: folding is by character.
-_MOST_FOLDED = 0x3000
+_MAX_FOLDED_CODE_POINTS = 0x3000
 
 
 def union(*sets: Iterable[Range]) -> Ranges:
@@ -29,7 +29,7 @@ def complement(ranges: Ranges) -> Ranges:
         if place < low:
             found.append((place, low - 1))
         place = high + 1
-    return (*found, (place, LAST)) if place <= LAST else tuple(found)
+    return (*found, (place, LAST_CODE_POINT)) if place <= LAST_CODE_POINT else tuple(found)
 
 
 def intersection(first: Ranges, second: Ranges) -> Ranges:
@@ -47,7 +47,7 @@ def without_case(ranges: Ranges, *, unicode_case: bool) -> Ranges:
     found = set()
     for low, high in ranges:
         top = high if unicode_case else min(high, 0x7F)
-        for point in range(low, min(top, low + _MOST_FOLDED) + 1):
+        for point in range(low, min(top, low + _MAX_FOLDED_CODE_POINTS) + 1):
             for other in (chr(point).lower(), chr(point).upper()):
                 if len(other) == 1 and (unicode_case or other.isascii()):
                     found.add((ord(other), ord(other)))
@@ -58,7 +58,7 @@ def written(ranges: Ranges) -> str:
     """Return a set as a class of Python's regular expressions."""
     if not ranges:
         return "(?!)"
-    if ranges == ((0, LAST),):
+    if ranges == ((0, LAST_CODE_POINT),):
         return r"[\s\S]"
     parts = (f"{_point(low)}-{_point(high)}" if low < high else _point(low) for low, high in ranges)
     return "[" + "".join(parts) + "]"

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from copycat_connect.config.code_points import LAST, Ranges, complement, of_text, union
+from copycat_connect.config.code_points import LAST_CODE_POINT, Ranges, complement, of_text, union
 
 DIGIT: Final[Ranges] = of_text("0123456789")
 SPACE: Final[Ranges] = of_text(" \t\n\x0b\f\r")
@@ -121,7 +121,7 @@ def _by_key(key: str, value: str) -> Ranges | None:
 
 def _category(name: str) -> Ranges | None:
     if name == "all":
-        return ((0, LAST),)
+        return ((0, LAST_CODE_POINT),)
     if name == "L1":
         return ((0, 0xFF),)
     if name in _CATEGORIES:
@@ -133,8 +133,8 @@ def _category(name: str) -> Ranges | None:
 def _categories() -> Mapping[str, Ranges]:
     found: dict[str, list[tuple[int, int]]] = {}
     start, last = 0, unicodedata.category("\0")
-    for point in range(1, LAST + 2):
-        category = unicodedata.category(chr(point)) if point <= LAST else ""
+    for point in range(1, LAST_CODE_POINT + 2):
+        category = unicodedata.category(chr(point)) if point <= LAST_CODE_POINT else ""
         if category != last:
             found.setdefault(last, []).append((start, point - 1))
             start, last = point, category
@@ -147,7 +147,7 @@ def _of(category: str) -> Ranges:
 
 @cache
 def _those(holds: Callable[[str], bool]) -> Ranges:
-    return union((point, point) for point in range(LAST + 1) if holds(chr(point)))
+    return union((point, point) for point in range(LAST_CODE_POINT + 1) if holds(chr(point)))
 
 
 def _white_space() -> Ranges:

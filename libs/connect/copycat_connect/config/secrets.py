@@ -6,22 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-#: Shorter values are too common to be told from others by what they are.
-TELLING: Final = 6
+#: Shorter values occur in many texts by chance, so they are not replaced.
+MIN_SCRUBBED_CHARACTERS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What stands for what; a text that leaves the process has the placeholders in it again."""
+    """Which placeholder stands for which secret value, to hide values in texts that leave the process."""
 
     placeholders: Mapping[str, str] = field(default_factory=dict)
     """Value to what was written for it, the longest value first."""
 
     @classmethod
     def of(cls, found: Mapping[str, str]) -> Secrets:
-        """Take values and their placeholders."""
-        telling = {value: written for value, written in found.items() if len(value.strip()) >= TELLING}
-        return cls(dict(sorted(telling.items(), key=lambda pair: -len(pair[0]))))
+        """Keep the values long enough to be found in a text, with their placeholders."""
+        enough = MIN_SCRUBBED_CHARACTERS
+        long = {value: written for value, written in found.items() if len(value.strip()) >= enough}
+        return cls(dict(sorted(long.items(), key=lambda pair: -len(pair[0]))))
 
     def scrub(self, text: str) -> str:
         """Put placeholders back into a text: a message, a trace."""

@@ -18,7 +18,7 @@ _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 #: Types that `%s` writes as Java does.
 _PLAIN = frozenset({str, int})
-_MOST_TEMPLATES = 256
+_MAX_TEMPLATES = 256
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLI = timedelta(milliseconds=1)
 _templates: dict[tuple[ConnectValue, ...], str] = {}
@@ -151,7 +151,7 @@ def map_template(names: tuple[ConnectValue, ...]) -> str | None:
     template = _templates.get(names)
     if template is None and set(map(type, names)) <= {str}:
         template = "{" + ", ".join(name.replace("%", "%%") + "=%s" for name in names) + "}"
-        if len(_templates) < _MOST_TEMPLATES:
+        if len(_templates) < _MAX_TEMPLATES:
             _templates[names] = template
     return template
 

@@ -34,8 +34,8 @@ class Registry:
         self._sources: list[Source] = []
 
     @contextmanager
-    def telling(self, source: Source) -> Iterator[None]:
-        """Have `source` asked at every reading while the block runs, and no longer (KRETRY-24)."""
+    def reading_from(self, source: Source) -> Iterator[None]:
+        """Ask `source` at every reading while the block runs, and no longer (KRETRY-24)."""
         self._sources.append(source)
         try:
             yield

@@ -19,12 +19,9 @@ class WrittenRecords:
     def __init__(self, commit_record: CommitRecord | None) -> None:
         """Compose; without `commit_record` the task does not want to hear of records, and none are kept."""
         self._commit_record = commit_record
+        # An attribute and no property: it is asked for every record.
+        self.wanted = commit_record is not None
         self._unreported: deque[tuple[SourceRecord, RecordMetadata | None]] = deque()
-
-    @property
-    def wanted(self) -> bool:
-        """True when the task wants to hear of each record."""
-        return self._commit_record is not None
 
     def note(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
         """Note that a record is durable at a place in Kafka, or without a place: that it was dropped."""

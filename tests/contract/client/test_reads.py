@@ -15,6 +15,7 @@ from copycat.status.v1 import status_service_pb2_grpc as status_grpc
 from copycat_client.client import CopycatClient
 from copycat_client.revisions import Revision
 from copycat_rpc.server import RpcServer
+from copycat_rpc.services import Addresses
 
 ASKED = Revision({0: 7})
 asked: list[dict[int, int]] = []
@@ -59,9 +60,8 @@ async def client() -> AsyncIterator[CopycatClient]:
     server.add(add, Assignments(), "copycat.scheduler.v1.SchedulerService")
     address = await server.start()
     try:
-        async with CopycatClient(
-            status_addresses=[address], offset_addresses=[address], scheduler_addresses=[address]
-        ) as made:
+        addresses = Addresses(offset=[address], status=[address], scheduler=[address])
+        async with CopycatClient(addresses) as made:
             yield made
     finally:
         await server.stop(0)

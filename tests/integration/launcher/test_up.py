@@ -18,7 +18,7 @@ STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
 class System:
-    """One data directory, its source file and its target file."""
+    """One data directory, its source file and its target file; what runs on it goes from test to test."""
 
     def __init__(self, commands: Commands, folder: Path) -> None:
         self.commands = commands
@@ -26,21 +26,22 @@ class System:
         self.source = folder / "source.txt"
         self.target = folder / "target.txt"
         self.url = ""
+        self._command: Command | None = None
+
+    def running(self) -> Command:
+        """Return the command that runs; the first one gets the connectors."""
+        if self._command is None:
+            self.up()
+            self._create()
+        assert self._command is not None
+        return self._command
 
     def up(self) -> Command:
+        """Start on the data directory, after what ran there has ended."""
         settings = ("--set", "offset.flush.interval.ms=1000")
-        command = self.commands.start("up", "--rest-port", "0", "--data-dir", self.data, *settings)
-        self.url = command.wait_ready(180)
-        return command
-
-    def create(self) -> None:
-        for name, config in (
-            ("in", {"connector.class": "FileStreamSource", "file": str(self.source), "topic": "lines"}),
-            ("out", {"connector.class": "FileStreamSink", "file": str(self.target), "topics": "lines"}),
-        ):
-            converters = {"key.converter": STRING, "value.converter": STRING}
-            body = {"name": name, "config": {**config, **converters}}
-            assert httpx.post(f"{self.url}/connectors", json=body, timeout=60).status_code == 201
+        self._command = self.commands.start("up", "--rest-port", "0", "--data-dir", self.data, *settings)
+        self.url = self._command.wait_ready(180)
+        return self._command
 
     def write(self, *lines: str) -> None:
         with self.source.open("a") as file:
@@ -52,59 +53,68 @@ class System:
     def wait_for(self, *lines: str) -> None:
         wait_until(lambda: set(lines) <= set(self.arrived()), 90, f"the arrival of {lines}")
 
+    def _create(self) -> None:
+        for name, config in (
+            ("in", {"connector.class": "FileStreamSource", "file": str(self.source), "topic": "lines"}),
+            ("out", {"connector.class": "FileStreamSink", "file": str(self.target), "topics": "lines"}),
+        ):
+            converters = {"key.converter": STRING, "value.converter": STRING}
+            body = {"name": name, "config": {**config, **converters}}
+            assert httpx.post(f"{self.url}/connectors", json=body, timeout=60).status_code == 201
 
-@pytest.fixture
-def system(tmp_path: Path) -> Iterator[System]:
-    commands = Commands(tmp_path)
-    yield System(commands, tmp_path)
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """Give one system to all tests here: each start of one costs as much as all that they do with it."""
+    folder = tmp_path_factory.mktemp("up")
+    commands = Commands(folder)
+    yield System(commands, folder)
     commands.close()
-
-
-@pytest.mark.row("K26-32", "K26-40")
-def test_a_second_start_goes_on_where_the_first_was_drained(system: System) -> None:
-    system.write("one", "two")
-    first = system.up()
-    system.create()
-    system.wait_for("one", "two")
-    processes = first.tree()
-    assert first.end() == 0
-    wait_gone(processes)
-    system.write("three")
-    second = system.up()
-    assert sorted(httpx.get(f"{system.url}/connectors", timeout=60).json()) == ["in", "out"]
-    system.wait_for("three")
-    assert second.end() == 0
-    assert system.arrived() == ["one", "two", "three"]
-    running = psutil.process_iter(["cmdline"])  # those that vanish meanwhile have none
-    assert not [process for process in running if str(system.data) in (process.info["cmdline"] or ())]
-
-
-@pytest.mark.row("K26-46")
-def test_nothing_is_lost_and_nothing_left_when_everything_is_killed(system: System) -> None:
-    system.write("one", "two")
-    first = system.up()
-    system.create()
-    system.wait_for("one", "two")
-    processes = first.tree()
-    assert first.end(signal.SIGKILL) == -signal.SIGKILL
-    wait_gone(processes)
-    system.write("three")
-    second = system.up()
-    system.wait_for("one", "two", "three")
-    assert second.end() == 0
 
 
 @pytest.mark.row("K26-57")
 def test_an_executor_that_is_killed_comes_back_to_its_tasks(system: System) -> None:
-    system.write("one")
-    command = system.up()
-    system.create()
-    system.wait_for("one")
+    command = system.running()
+    system.write("before the executor ends")
+    system.wait_for("before the executor ends")
     executor = next(process for process in command.tree() if "copycat_executor" in process.cmdline())
     below = executor.children(recursive=True)
     os.kill(executor.pid, signal.SIGKILL)
     wait_gone(below)
-    system.write("two")
-    system.wait_for("two")
+    system.write("after it")
+    system.wait_for("after it")
     assert "executor ended (killed by SIGKILL); starting it again" in command.said()
-    assert command.end() == 0
+
+
+@pytest.mark.row("K26-32", "K26-40")
+def test_a_second_start_goes_on_where_the_first_was_drained(system: System) -> None:
+    first = system.running()
+    system.write("one", "two")
+    system.wait_for("one", "two")
+    processes = first.tree()
+    assert first.end() == 0
+    wait_gone(processes)
+    running = psutil.process_iter(["cmdline"])  # those that vanish meanwhile have none
+    assert not [process for process in running if str(system.data) in (process.info["cmdline"] or ())]
+    system.write("three")
+    system.up()
+    assert sorted(httpx.get(f"{system.url}/connectors", timeout=60).json()) == ["in", "out"]
+    system.wait_for("three")
+    arrived = system.arrived()
+    assert arrived[arrived.index("one") :] == ["one", "two", "three"]
+
+
+@pytest.mark.row("K26-46")
+def test_nothing_is_lost_and_nothing_left_when_everything_is_killed(system: System) -> None:
+    first = system.running()
+    system.write("four", "five")
+    system.wait_for("four", "five")
+    processes = first.tree()
+    assert first.end(signal.SIGKILL) == -signal.SIGKILL
+    wait_gone(processes)
+    system.write("six")
+    second = system.up()
+    system.wait_for("four", "five", "six")
+    assert second.end() == 0
+    running = psutil.process_iter(["cmdline"])
+    assert not [process for process in running if str(system.data) in (process.info["cmdline"] or ())]

@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -36,8 +37,9 @@ class Carrier:
     """True when it demands more than the status of an answer."""
 
 
+@cache
 def carriers() -> list[Carrier]:
-    """Return every test that carries a row."""
+    """Return every test that carries a row; the tests are read once."""
     return [each for file in sorted(ROOT.rglob("test_*.py")) for each in _carriers(file)]
 
 

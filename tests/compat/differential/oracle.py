@@ -9,14 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
-
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from typing import Any
 
 Question = dict[str, Any]
 Answer = dict[str, Any]
-T = TypeVar("T")
 _SOURCE = Path(__file__).parent / "oracle.java"
 #: The new class lives beside this one.
 _NEIGHBOUR = "py4j.GatewayServer"
@@ -39,26 +35,6 @@ class Oracle:
             self._answers(json.dumps([{"question": question, **each} for each in details]))
         )
         return found
-
-
-def gathered(strategy: st.SearchStrategy[T], count: int) -> list[T]:
-    """Return generated values, the same in every run."""
-    found: list[T] = []
-
-    @settings(
-        max_examples=count,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(strategy)
-    def gather(value: T) -> None:
-        found.append(value)
-
-    gather()
-    return found
 
 
 def differing(questions: Sequence[Question], java: Sequence[Any], ours: Sequence[Any]) -> str:

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from copycat_connect.data import SinkRecord
+from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
 
 from tests.compat.differential.configurations import CONFIGURATIONS
 from tests.compat.differential.differences import surprise
 from tests.compat.differential.generated import cases, with_schema
-from tests.compat.differential.oracle import Oracle, gathered
+from tests.compat.differential.oracle import Oracle
 from tests.compat.differential.our_values import with_width
 from tests.compat.differential.test_transformations import CLASSES
 from tests.unit.plugins.answers import ENVELOPES, answer_to, record_of

@@ -6,9 +6,10 @@ from typing import Any
 
 from copycat_connect.errors import ConfigError
 from copycat_connect.values.date_pattern import DatePattern
+from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
 
-from tests.compat.differential.oracle import Oracle, differing, gathered
+from tests.compat.differential.oracle import Oracle, differing
 
 CASES = 800
 #: Around the change of the calendar, around the first year, of our days, and as far as 64 bits go.

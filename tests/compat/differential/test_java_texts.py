@@ -13,10 +13,11 @@ from copycat_connect.data.narrow import narrowed
 from copycat_connect.errors import DataError
 from copycat_connect.values.parsing import parse_value
 from copycat_connect.values.text import date_millis, value_to_text
+from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
 
 from tests.compat.differential.converter_cases import WITHOUT_IDENTITIES, envelope
-from tests.compat.differential.oracle import Oracle, differing, gathered
+from tests.compat.differential.oracle import Oracle, differing
 from tests.compat.differential.our_values import made
 
 CASES = 600

@@ -9,9 +9,10 @@ import re
 from typing import Any
 
 from copycat_connect.config.java_regex import compile_java_regex
+from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
 
-from tests.compat.differential.oracle import Oracle, differing, gathered
+from tests.compat.differential.oracle import Oracle, differing
 
 TEXTS = (
     "", "orders-12", "a.bc", "ORDERS", "a.b", "aa", "AB", "a\n", "\r\n", "a", "b", "é", "É", "\u03b1", "Σ",

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError, DataError
+from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
 
 from tests.compat.differential.configurations import CONFIGURATIONS, TRANSFORMS
 from tests.compat.differential.differences import surprise
 from tests.compat.differential.generated import cases
-from tests.compat.differential.oracle import Oracle, gathered
+from tests.compat.differential.oracle import Oracle
 from tests.unit.plugins.answers import KINDS, PLUGINS, answer_to
 from tests.unit.plugins.test_transformations import RECORDED
 

@@ -17,7 +17,7 @@ from copycat_gateway.edge.answers import answer_error
 from copycat_gateway.edge.crowd import Crowd
 from copycat_gateway.edge.headers import ResponseHeaders
 from copycat_gateway.edge.intake import check_media_types
-from copycat_gateway.edge.openapi.document import complete_document, openapi_config
+from copycat_gateway.edge.openapi.document import openapi_config
 from copycat_gateway.edge.options import options_handlers
 from copycat_gateway.edge.paths import HeadAsGet, RawPaths
 from copycat_gateway.edge.progress import deadline
@@ -111,7 +111,6 @@ class Applications:
             request_max_body_size=None,  # intake bounds it, and answers
             logging_config=None,
         )
-        complete_document(app)
         served: Any = HeadAsGet(app)
         if self._extensions is not None:
             served = Guard(served, self._extensions, cors=app.cors_config, resources=resources)

@@ -20,8 +20,17 @@ settings.load_profile("behaviour")
 
 pytest_plugins = ["copycat_testkit.kafka"]
 
-#: Longest first: the short ones then fill what is left of the time of each process.
-FOLDERS_BY_LENGTH = ("tests/integration/scenarios/", "tests/chaos/", "tests/compat/", "tests/integration/")
+#: How the names of tests begin, the longest groups first: the short ones then fill what is left of the time
+#: of each process. Those with one system for many files come before those that are divided by file.
+LONGEST_FIRST = (
+    "tests/integration/scenarios/test_",
+    "tests/integration/kip26/",
+    "tests/integration/scenarios/",
+    "tests/chaos/",
+    "tests/integration/launcher/",
+    "tests/compat/",
+    "tests/integration/",
+)
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
@@ -39,10 +48,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the folders that take longest; within one the order stays."""
+    """Begin with the groups that take longest; within one the order stays."""
     items.sort(key=_rank)
 
 
 def _rank(item: pytest.Item) -> int:
-    found = (rank for rank, folder in enumerate(FOLDERS_BY_LENGTH) if item.nodeid.startswith(folder))
-    return next(found, len(FOLDERS_BY_LENGTH))
+    found = (rank for rank, beginning in enumerate(LONGEST_FIRST) if item.nodeid.startswith(beginning))
+    return next(found, len(LONGEST_FIRST))

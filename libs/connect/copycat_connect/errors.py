@@ -14,7 +14,7 @@ class ErrorCode:
     """A stable name of a kind of failure, with the status it has over gRPC and over HTTP."""
 
     name: str
-    """Dotted lower case, `<room>.<what>`; never reused."""
+    """Dotted lower case, `<service or subject>.<what>`; never reused."""
     grpc: str
     """Name of a gRPC status code, e.g. `NOT_FOUND`."""
     http: int

@@ -1,6 +1,6 @@
 """The pages of the built-in plugins that are documented here: `python -m copycat_plugins.pages` writes them.
 
-The page of a connector or a REST extension is the README of its room; that of a transformation of our own
+The page of a connector or a REST extension is the README of its package; that of a transformation of our own
 lies beside its module.
 """
 

@@ -1,4 +1,4 @@
-"""One role in a process of its own: `python -m copycat_<room> worker.properties`."""
+"""One role in a process of its own: `python -m copycat_<role> worker.properties`."""
 
 from __future__ import annotations
 

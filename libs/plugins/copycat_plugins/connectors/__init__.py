@@ -1,1 +1,1 @@
-"""Connectors, one room each."""
+"""Connectors, each in a package of its own."""

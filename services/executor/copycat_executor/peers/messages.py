@@ -1,4 +1,4 @@
-"""Between the contracts' messages and this room's own types."""
+"""Translates the messages of other services into the executor's own types, and back."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The Spark session and the launch of hosts on it: the only room that imports pyspark."""
+"""The Spark session and the launch of hosts on it: the only package that imports pyspark."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-from asyncio.subprocess import PIPE, Process
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.children.open_calls import OpenCall, OpenCalls
+from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
-from copycat_executor.pipes.lines import MAX_LINE_BYTES, BadLineError, LineReader, to_line
+from copycat_executor.pipes.lines import BadLineError, LineReader
 from copycat_executor.pipes.messages import (
     Answer,
     Ask,
@@ -78,7 +76,7 @@ class Program(Generic[E]):
 
 
 class ChildProcess(Generic[E]):
-    """Runs one process at a time; whoever waits for a process that dies hears it."""
+    """Runs one process at a time; when it dies, the calls under way fail and another takes its place."""
 
     def __init__(self, program: Program[E], owner: Owner[E]) -> None:
         """Prepare; `run` starts it."""
@@ -86,7 +84,7 @@ class ChildProcess(Generic[E]):
         self._owner = owner
         self._calls = OpenCalls()
         self._ready = asyncio.Event()
-        self._process: Process | None = None
+        self._process: PipedProcess | None = None
         self._levels: dict[str, SetLevel] = {}
 
     async def ready(self) -> None:
@@ -137,7 +135,7 @@ class ChildProcess(Generic[E]):
 
     def kill(self) -> None:
         """End the process, whatever it does; another takes its place."""
-        if self._process is not None and self._process.returncode is None:
+        if self._process is not None:
             self._ready.clear()
             self._process.kill()
 
@@ -167,61 +165,29 @@ class ChildProcess(Generic[E]):
             self._calls.remove(ping)
 
     async def _one_life(self) -> str:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", self._program.module),
-            stdin=PIPE,
-            stdout=PIPE,
-            limit=MAX_LINE_BYTES,
-            process_group=0,
-        )
+        process = await PipedProcess.start(self._program.module)
         self._process = process
         try:
-            self._write(self._owner.first_message())
+            process.write(self._owner.first_message())
             await self._read(process)
-            return f"exit code {await process.wait()}"
+            return await process.ended()
         finally:
             self._ready.clear()
             self._process = None
-            if process.stdin is not None:
-                process.stdin.close()
-            await self._end(process)
-            self._calls.fail(f"exit code {process.returncode}")
+            self._calls.fail(await process.end(self._program.grace_seconds))
 
-    async def _end(self, process: Process) -> None:
-        if self._program.grace_seconds and process.returncode is None:
-            await asyncio.wait((asyncio.ensure_future(process.wait()),), timeout=self._program.grace_seconds)
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-    async def _read(self, process: Process) -> None:
-        assert process.stdout is not None
+    async def _read(self, process: PipedProcess) -> None:
+        """Take what it writes to its end; kill it when it is silent for too long or writes no message."""
+        name = self._program.name
         try:
-            while line := await self._line(process.stdout):
+            while line := await process.read_line(self._owner.silence_limit_seconds()):
                 self._take(self._program.messages.read(line))
-        except BadLineError as error:
-            name = self._program.name
-            log.warning("the process of the %s is ended: its line is not a message (%s)", name, error)
-            self.kill()
-            while await process.stdout.read(MAX_LINE_BYTES):
-                pass  # a reader that is full would not notice the end
-
-    async def _line(self, lines: asyncio.StreamReader) -> bytes:
-        """Return the next line, nothing at the end; ends a process that is silent for too long.
-
-        Raises:
-            BadLineError: It is longer than any line may be.
-        """
-        try:
-            async with asyncio.timeout(self._owner.silence_limit_seconds()):
-                return await lines.readline()
         except TimeoutError:
             self._owner.fell_silent()
             self.kill()
-            return b""
-        except ValueError as error:  # asyncio's way to say so
-            message = f"it is longer than {MAX_LINE_BYTES} bytes"
-            raise BadLineError(message) from error
+        except BadLineError as error:
+            log.warning("the process of the %s is ended: its line is not a message (%s)", name, error)
+            self.kill()
 
     def _take(self, message: E | Ready | Reply) -> None:
         match message:
@@ -235,6 +201,5 @@ class ChildProcess(Generic[E]):
                 self._owner.heard(message)
 
     def _write(self, message: Message) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            with suppress(ConnectionError):  # a dead process is noticed where it is read
-                self._process.stdin.write(to_line(message))
+        if self._process is not None:
+            self._process.write(message)

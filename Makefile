@@ -35,7 +35,7 @@ up: setup ## Start Copycat with an embedded Kafka; Ctrl-C drains and stops it.
 test: setup ## Pass every test: rules, real Kafka and Spark, kill -9, and Apache Kafka Connect beside us.
 	@$(PYTEST) $(SIDE_BY_SIDE) $(FAST) tests/integration tests/compat tests/chaos
 
-test-fast: setup ## Unit, laws, contract and conformance tests; two minutes and a half on two cores.
+test-fast: setup ## Unit, laws, contract and conformance tests; a minute and a half on two cores.
 	@$(PYTEST) $(ONE_A_CORE) $(FAST)
 
 test-integration: setup ## Tests on real Kafka and real Spark.

@@ -32,6 +32,7 @@ class Catalogue:
         self._types: Mapping[str, str] = {}
         self._asked_at = float("-inf")
         self._asking: asyncio.Task[None] | None = None
+        self._patience: float | None = None
 
     async def type_of(self, connector: config_pb2.Connector) -> str:
         """Return source, sink or unknown."""
@@ -44,7 +45,11 @@ class Catalogue:
         return {connector.name: types.get(connector_class(connector), UNKNOWN) for connector in connectors}
 
     async def types(self) -> Mapping[str, str]:
-        """Return the type of each connector class and alias; only the very first answer is waited for."""
+        """Return the type of each connector class and alias; only the very first answer is waited for.
+
+        That is as long as any request waits for a worker (`rest.worker.wait.ms`): a gateway may be up before
+        the first worker of its cluster has joined.
+        """
         if asyncio.get_running_loop().time() - self._asked_at > self._fresh and self._asking is None:
             self._asking = asyncio.create_task(self._ask())
             self._asking.add_done_callback(self._asked)
@@ -67,9 +72,11 @@ class Catalogue:
 
     async def _ask(self) -> None:
         try:
-            plugins = await self.plugins(patience=0.0)
+            plugins = await self.plugins(self._patience)
         except UnavailableError:
             return
+        finally:
+            self._patience = 0.0
         self._asked_at = asyncio.get_running_loop().time()
         self._types = {
             name: plugin.type

@@ -140,7 +140,8 @@ class Workers:
     async def _in_turn(self) -> Sequence[str]:
         """Return the live workers starting with the next in turn; those that leave only where none stays."""
         now = asyncio.get_running_loop().time()
-        if now - self._known_at > WORKERS_VALID_SECONDS:
+        # That there was no worker is not worth remembering: the next one may join at any moment.
+        if not self._known or now - self._known_at > WORKERS_VALID_SECONDS:
             workers = await self.listed()
             await self._forget({worker.worker_id for worker in workers})
             staying = [worker.worker_id for worker in workers if not worker.leaving]

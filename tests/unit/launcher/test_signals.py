@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
+from copycat_rpc.interrupts import heed_interrupts
 
 COMMAND = """
 import asyncio
@@ -84,3 +86,13 @@ def test_an_interrupt_is_heeded_though_the_shell_ignored_it(program: str) -> Non
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "drains\n"
         assert process.wait(60) == 0
+
+
+def test_a_command_that_another_thread_calls_leaves_an_ignored_sigint_alone() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with ThreadPoolExecutor(1) as another:
+            another.submit(heed_interrupts).result()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

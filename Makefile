@@ -8,9 +8,8 @@ PACKAGES := $(filter-out copycat,$(notdir $(wildcard libs/*/copycat_*) $(wildcar
 # What `make types` checks: every package, the tools and the tests.
 TYPED := $(PACKAGES) tools tests
 PYTEST := $(VENV)/python -m pytest
-# Processes of the tests; those that share a running system stay in one of them (tests/conftest.py). The fast ones
-# compute: one process a core. Those on real systems wait half of the time: four of them keep two cores busy.
-ONE_A_CORE := -n logical --maxprocesses=4 --no-loadscope-reorder
+# Processes of the tests; those that share a running system stay in one of them (tests/conftest.py). Tests wait about
+# half of their time: four processes keep two cores busy.
 SIDE_BY_SIDE := -n 4 --no-loadscope-reorder
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
@@ -36,7 +35,7 @@ test: setup ## Pass every test: rules, real Kafka and Spark, kill -9, and Apache
 	@$(PYTEST) $(SIDE_BY_SIDE) $(FAST) tests/integration tests/compat tests/chaos
 
 test-fast: setup ## Unit, laws, contract and conformance tests; a minute and a half on two cores.
-	@$(PYTEST) $(ONE_A_CORE) $(FAST)
+	@$(PYTEST) $(SIDE_BY_SIDE) $(FAST)
 
 test-integration: setup ## Tests on real Kafka and real Spark.
 	@$(PYTEST) $(SIDE_BY_SIDE) tests/integration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
@@ -39,9 +39,9 @@ class Catalogue:
         types = await self.types()
         return types.get(connector_class(connector), UNKNOWN)
 
-    async def types_of(self, connectors: Iterable[config_pb2.Connector]) -> Mapping[str, str]:
-        """Return the type of each connector by its name."""
-        types = await self.types()
+    async def types_of(self, connectors: Collection[config_pb2.Connector]) -> Mapping[str, str]:
+        """Return the type of each connector by its name; nobody is asked when there are none."""
+        types = await self.types() if connectors else {}
         return {connector.name: types.get(connector_class(connector), UNKNOWN) for connector in connectors}
 
     async def types(self) -> Mapping[str, str]:

@@ -30,6 +30,10 @@ LONGEST_FIRST = (
     "tests/integration/launcher/",
     "tests/compat/",
     "tests/integration/",
+    "tests/contract/executor/",
+    "tests/contract/gateway/",
+    "tests/contract/",
+    "tests/laws/",
 )
 
 

@@ -12,6 +12,8 @@ import sys
 from contextlib import suppress
 from importlib.metadata import entry_points
 
+from copycat_connect.plugin.loading import ENTRY_POINTS
+
 #: Nothing here may start a thread when imported: a fork keeps only the thread that forks.
 PRELOADED = (
     "pyspark.worker",
@@ -27,7 +29,7 @@ def preload() -> None:
     """Import what every host needs; a plugin that cannot be imported is for the host to report."""
     for name in PRELOADED:
         importlib.import_module(name)
-    for entry_point in entry_points(group="copycat.plugins"):
+    for entry_point in entry_points(group=ENTRY_POINTS):
         if entry_point.dist is not None and entry_point.dist.name == OWN_PLUGINS:
             with suppress(Exception):
                 importlib.import_module(entry_point.module)

@@ -38,7 +38,7 @@ class Addresses:
     status: Sequence[str] = (default_address("status"),)
     """Of the status service."""
     scheduler: Sequence[str] = (default_address("scheduler"),)
-    """Of the scheduler."""
+    """Of the scheduler, by which live workers are found, too."""
 
     @classmethod
     def of(cls, properties: Mapping[str, str]) -> Addresses:

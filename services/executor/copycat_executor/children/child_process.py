@@ -49,7 +49,7 @@ class Owner(Protocol[E_contra]):
         """Return what a new process is sent before anything else."""
 
     def heard(self, event: E_contra) -> None:
-        """Take an event."""
+        """Take an event of the child, in the order in which it wrote them; must not block."""
 
     def silence_limit_seconds(self) -> float | None:
         """Return how long the process may take to write its next line; None for as long as it likes."""

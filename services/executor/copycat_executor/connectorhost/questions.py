@@ -62,7 +62,7 @@ class Question:
         return identity(connector_plugin(self._resolve(written).values, self._resources.plugins))
 
     def validate(self, written: Mapping[str, str | None]) -> Validation:
-        """Validate a configuration."""
+        """Validate a configuration by the framework's rules and by the connector itself."""
         config = self._resolve(written)
         self._stage(DEFINING)
         spec = connector_plugin(config.values, self._resources.plugins)

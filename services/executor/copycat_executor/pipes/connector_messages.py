@@ -181,7 +181,7 @@ AnyConnectorCall: TypeAlias = (
     | AlterOffsets
 )
 ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
-"""Not answered."""
+"""What the process of the connectors is told without a reply."""
 ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
 ConnectorEvent: TypeAlias = ReconfigurationWanted | ConnectorFailed | QueryAsked

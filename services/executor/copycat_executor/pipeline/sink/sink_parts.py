@@ -31,11 +31,11 @@ class SinkParts:
     receiver: RecordReceiver
     """Reads from Kafka."""
     decoder: Decoder
-    """Makes its batches."""
+    """Makes batches of records out of Kafka's messages."""
     measures: Measures
-    """Its numbers."""
+    """What is measured of it, on its way to Connect's task metrics."""
     topics: TopicLedger
-    """Its topics."""
+    """The topics it met, for topic creation and for the active topics (KIP-158, KIP-558)."""
     link: TaskLink
     """Where it reports to."""
     control: TaskControl
@@ -43,7 +43,7 @@ class SinkParts:
     max_records: int
     """The most records of one batch."""
     dead_letters: DeadLetterQueue | None = None
-    """Takes failed records."""
+    """Takes records that failed to convert or transform; None where none is configured."""
     errant: ErrantRecords | None = None
     """Takes records the task cannot write."""
     closers: Sequence[Callable[[], None]] = ()

@@ -28,7 +28,7 @@ class SourceParts:
     config: Mapping[str, str]
     """Its configuration, placeholders resolved."""
     path: SourcePath
-    """Delivers its records."""
+    """Transforms and converts the records of a poll and hands them to the sender."""
     sender: RecordSender
     """The producer, to which the path hands records."""
     written: WrittenRecords
@@ -36,11 +36,11 @@ class SourceParts:
     failures: SendFailures
     """What the sender could not write."""
     measures: Measures
-    """Its numbers."""
+    """What is measured of it, on its way to Connect's task metrics."""
     commits: SourceCommits
-    """Its offsets."""
+    """Offsets on their way to the offset service, until it has committed them."""
     topics: TopicLedger
-    """Its topics."""
+    """The topics it met, for topic creation and for the active topics (KIP-158, KIP-558)."""
     link: TaskLink
     """Where it reports to."""
     control: TaskControl

@@ -32,6 +32,7 @@ class Connector(_message.Message):
     INCONSISTENT_FIELD_NUMBER: _builtins.int
     TASKS_OUTDATED_FIELD_NUMBER: _builtins.int
     TASK_GENERATION_FIELD_NUMBER: _builtins.int
+    FENCING_RECORDED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Unique name."""
     target_state: _types_pb2.TargetState.ValueType
@@ -42,6 +43,8 @@ class Connector(_message.Message):
     """True when the task set was made from another configuration than the one in force."""
     task_generation: _builtins.int
     """Counts the task sets committed so far; 0 for the first."""
+    fencing_recorded: _builtins.bool
+    """True when a number of tasks is on record for fencing: tasks of it have written in transactions (KIP-618)."""
     @_builtins.property
     def config(self) -> _types_pb2.Config:
         """The raw configuration."""
@@ -60,10 +63,11 @@ class Connector(_message.Message):
         inconsistent: _builtins.bool = ...,
         tasks_outdated: _builtins.bool = ...,
         task_generation: _builtins.int = ...,
+        fencing_recorded: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "inconsistent", b"inconsistent", "name", b"name", "target_state", b"target_state", "task_generation", b"task_generation", "tasks", b"tasks", "tasks_outdated", b"tasks_outdated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "fencing_recorded", b"fencing_recorded", "inconsistent", b"inconsistent", "name", b"name", "target_state", b"target_state", "task_generation", b"task_generation", "tasks", b"tasks", "tasks_outdated", b"tasks_outdated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -296,6 +300,60 @@ class PutTaskConfigsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PutTaskConfigsResponse: _TypeAlias = PutTaskConfigsResponse  # noqa: Y015
+
+@_typing.final
+class FenceTasksRequest(_message.Message):
+    """Asks that no task of an earlier task set can write any more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONNECTOR_FIELD_NUMBER: _builtins.int
+    connector: _builtins.str
+    """The connector."""
+    def __init__(
+        self,
+        *,
+        connector: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FenceTasksRequest: _TypeAlias = FenceTasksRequest  # noqa: Y015
+
+@_typing.final
+class FenceTasksResponse(_message.Message):
+    """Says that it is so."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FENCED_FIELD_NUMBER: _builtins.int
+    TASK_GENERATION_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    fenced: _builtins.int
+    """How many transactional producers were fenced; 0 when there was nothing to do."""
+    task_generation: _builtins.int
+    """Counts the task sets committed so far, as in Connector: the newest of them is what nobody fences now."""
+    @_builtins.property
+    def revision(self) -> _types_pb2.Revision:
+        """Where the effect is visible."""
+
+    def __init__(
+        self,
+        *,
+        fenced: _builtins.int = ...,
+        task_generation: _builtins.int = ...,
+        revision: _types_pb2.Revision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fenced", b"fenced", "revision", b"revision", "task_generation", b"task_generation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FenceTasksResponse: _TypeAlias = FenceTasksResponse  # noqa: Y015
 
 @_typing.final
 class RequestRestartRequest(_message.Message):
@@ -549,10 +607,13 @@ class WatchConnectorsResponse(_message.Message):
     LOGGER_LEVEL_FIELD_NUMBER: _builtins.int
     SNAPSHOT_COMPLETE_FIELD_NUMBER: _builtins.int
     REVISION_FIELD_NUMBER: _builtins.int
+    TRACEPARENT_FIELD_NUMBER: _builtins.int
     removed: _builtins.str
     """Name of a connector that is gone."""
     snapshot_complete: _builtins.bool
     """The snapshot is complete."""
+    traceparent: _builtins.str
+    """W3C trace context of the span that led to this change; empty where spans are not exported."""
     @_builtins.property
     def connector(self) -> Global___Connector:
         """The connector as it is now, whole."""
@@ -578,10 +639,11 @@ class WatchConnectorsResponse(_message.Message):
         logger_level: Global___SetLoggerLevelRequest | None = ...,
         snapshot_complete: _builtins.bool = ...,
         revision: _types_pb2.Revision | None = ...,
+        traceparent: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "connector", b"connector", "logger_level", b"logger_level", "removed", b"removed", "restart", b"restart", "revision", b"revision", "snapshot_complete", b"snapshot_complete"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "connector", b"connector", "logger_level", b"logger_level", "removed", b"removed", "restart", b"restart", "revision", b"revision", "snapshot_complete", b"snapshot_complete"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "connector", b"connector", "logger_level", b"logger_level", "removed", b"removed", "restart", b"restart", "revision", b"revision", "snapshot_complete", b"snapshot_complete", "traceparent", b"traceparent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_change: _TypeAlias = _typing.Literal["connector", "removed", "restart", "logger_level", "snapshot_complete"]  # noqa: Y015
     _WhichOneofArgType_change: _TypeAlias = _typing.Literal["change", b"change"]  # noqa: Y015

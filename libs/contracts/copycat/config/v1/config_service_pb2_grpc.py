@@ -55,6 +55,11 @@ class ConfigServiceStub:
                 request_serializer=copycat_dot_config_dot_v1_dot_config__service__pb2.PutTaskConfigsRequest.SerializeToString,
                 response_deserializer=copycat_dot_config_dot_v1_dot_config__service__pb2.PutTaskConfigsResponse.FromString,
                 _registered_method=True)
+        self.FenceTasks = channel.unary_unary(
+                '/copycat.config.v1.ConfigService/FenceTasks',
+                request_serializer=copycat_dot_config_dot_v1_dot_config__service__pb2.FenceTasksRequest.SerializeToString,
+                response_deserializer=copycat_dot_config_dot_v1_dot_config__service__pb2.FenceTasksResponse.FromString,
+                _registered_method=True)
         self.RequestRestart = channel.unary_unary(
                 '/copycat.config.v1.ConfigService/RequestRestart',
                 request_serializer=copycat_dot_config_dot_v1_dot_config__service__pb2.RequestRestartRequest.SerializeToString,
@@ -109,6 +114,16 @@ class ConfigServiceServicer:
 
     def PutTaskConfigs(self, request, context):
         """Publishes the task configurations of a connector as one set; writes nothing when the set in force is the same.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FenceTasks(self, request, context):
+        """Fences the transactional producers of a connector's earlier tasks and records the size of its task set (KIP-618).
+
+        Does nothing when nothing changed since the last time. FAILED_PRECONDITION / fencing.failed when Kafka refuses,
+        ABORTED / connector.config_changed when the task set changed meanwhile, NOT_FOUND / connector.unknown.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -173,6 +188,11 @@ def add_ConfigServiceServicer_to_server(servicer, server):
                     servicer.PutTaskConfigs,
                     request_deserializer=copycat_dot_config_dot_v1_dot_config__service__pb2.PutTaskConfigsRequest.FromString,
                     response_serializer=copycat_dot_config_dot_v1_dot_config__service__pb2.PutTaskConfigsResponse.SerializeToString,
+            ),
+            'FenceTasks': grpc.unary_unary_rpc_method_handler(
+                    servicer.FenceTasks,
+                    request_deserializer=copycat_dot_config_dot_v1_dot_config__service__pb2.FenceTasksRequest.FromString,
+                    response_serializer=copycat_dot_config_dot_v1_dot_config__service__pb2.FenceTasksResponse.SerializeToString,
             ),
             'RequestRestart': grpc.unary_unary_rpc_method_handler(
                     servicer.RequestRestart,
@@ -309,6 +329,33 @@ class ConfigService:
             '/copycat.config.v1.ConfigService/PutTaskConfigs',
             copycat_dot_config_dot_v1_dot_config__service__pb2.PutTaskConfigsRequest.SerializeToString,
             copycat_dot_config_dot_v1_dot_config__service__pb2.PutTaskConfigsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FenceTasks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.config.v1.ConfigService/FenceTasks',
+            copycat_dot_config_dot_v1_dot_config__service__pb2.FenceTasksRequest.SerializeToString,
+            copycat_dot_config_dot_v1_dot_config__service__pb2.FenceTasksResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,6 +41,12 @@ class ConfigServiceStub:
     """Sets what a connector should do; STOPPED also empties its task set. NOT_FOUND / connector.unknown."""
     PutTaskConfigs: _grpc.UnaryUnaryMultiCallable[_config_service_pb2.PutTaskConfigsRequest, _config_service_pb2.PutTaskConfigsResponse]
     """Publishes the task configurations of a connector as one set; writes nothing when the set in force is the same."""
+    FenceTasks: _grpc.UnaryUnaryMultiCallable[_config_service_pb2.FenceTasksRequest, _config_service_pb2.FenceTasksResponse]
+    """Fences the transactional producers of a connector's earlier tasks and records the size of its task set (KIP-618).
+
+    Does nothing when nothing changed since the last time. FAILED_PRECONDITION / fencing.failed when Kafka refuses,
+    ABORTED / connector.config_changed when the task set changed meanwhile, NOT_FOUND / connector.unknown.
+    """
     RequestRestart: _grpc.UnaryUnaryMultiCallable[_config_service_pb2.RequestRestartRequest, _config_service_pb2.RequestRestartResponse]
     """Logs a restart request with flags; every watcher sees it once. NOT_FOUND / connector.unknown."""
     SetLoggerLevel: _grpc.UnaryUnaryMultiCallable[_config_service_pb2.SetLoggerLevelRequest, _config_service_pb2.SetLoggerLevelResponse]
@@ -68,6 +74,12 @@ class ConfigServiceAsyncStub(ConfigServiceStub):
     """Sets what a connector should do; STOPPED also empties its task set. NOT_FOUND / connector.unknown."""
     PutTaskConfigs: _aio.UnaryUnaryMultiCallable[_config_service_pb2.PutTaskConfigsRequest, _config_service_pb2.PutTaskConfigsResponse]  # type: ignore[assignment]
     """Publishes the task configurations of a connector as one set; writes nothing when the set in force is the same."""
+    FenceTasks: _aio.UnaryUnaryMultiCallable[_config_service_pb2.FenceTasksRequest, _config_service_pb2.FenceTasksResponse]  # type: ignore[assignment]
+    """Fences the transactional producers of a connector's earlier tasks and records the size of its task set (KIP-618).
+
+    Does nothing when nothing changed since the last time. FAILED_PRECONDITION / fencing.failed when Kafka refuses,
+    ABORTED / connector.config_changed when the task set changed meanwhile, NOT_FOUND / connector.unknown.
+    """
     RequestRestart: _aio.UnaryUnaryMultiCallable[_config_service_pb2.RequestRestartRequest, _config_service_pb2.RequestRestartResponse]  # type: ignore[assignment]
     """Logs a restart request with flags; every watcher sees it once. NOT_FOUND / connector.unknown."""
     SetLoggerLevel: _aio.UnaryUnaryMultiCallable[_config_service_pb2.SetLoggerLevelRequest, _config_service_pb2.SetLoggerLevelResponse]  # type: ignore[assignment]
@@ -116,6 +128,18 @@ class ConfigServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_config_service_pb2.PutTaskConfigsResponse, _abc.Awaitable[_config_service_pb2.PutTaskConfigsResponse]]:
         """Publishes the task configurations of a connector as one set; writes nothing when the set in force is the same."""
+
+    @_abc_1.abstractmethod
+    def FenceTasks(
+        self,
+        request: _config_service_pb2.FenceTasksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_config_service_pb2.FenceTasksResponse, _abc.Awaitable[_config_service_pb2.FenceTasksResponse]]:
+        """Fences the transactional producers of a connector's earlier tasks and records the size of its task set (KIP-618).
+
+        Does nothing when nothing changed since the last time. FAILED_PRECONDITION / fencing.failed when Kafka refuses,
+        ABORTED / connector.config_changed when the task set changed meanwhile, NOT_FOUND / connector.unknown.
+        """
 
     @_abc_1.abstractmethod
     def RequestRestart(

@@ -542,3 +542,197 @@ class AlterOffsetsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AlterOffsetsResponse: _TypeAlias = AlterOffsetsResponse  # noqa: Y015
+
+@_typing.final
+class OffsetsMove(_message.Message):
+    """A move of a source partition from one offset to another."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARTITION_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    partition: _builtins.bytes
+    """The source partition, compact JSON."""
+    before: _builtins.bytes
+    """The offset now; missing: there is none."""
+    after: _builtins.bytes
+    """The offset asked about; missing: there would be none."""
+    def __init__(
+        self,
+        *,
+        partition: _builtins.bytes = ...,
+        before: _builtins.bytes | None = ...,
+        after: _builtins.bytes | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before", "partition", b"partition"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__after: _TypeAlias = _typing.Literal["after"]  # noqa: Y015
+    _WhichOneofArgType__after: _TypeAlias = _typing.Literal["_after", b"_after"]  # noqa: Y015
+    _WhichOneofReturnType__before: _TypeAlias = _typing.Literal["before"]  # noqa: Y015
+    _WhichOneofArgType__before: _TypeAlias = _typing.Literal["_before", b"_before"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__after) -> _WhichOneofReturnType__after | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__before) -> _WhichOneofReturnType__before | None: ...
+
+Global___OffsetsMove: _TypeAlias = OffsetsMove  # noqa: Y015
+
+@_typing.final
+class ExplainOffsetsRequest(_message.Message):
+    """Asks what moves would do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONFIG_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def config(self) -> _types_pb2.Config:
+        """The raw configuration of the connector."""
+
+    @_builtins.property
+    def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___OffsetsMove]:
+        """The moves."""
+
+    def __init__(
+        self,
+        *,
+        config: _types_pb2.Config | None = ...,
+        moves: _abc.Iterable[Global___OffsetsMove] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "moves", b"moves"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainOffsetsRequest: _TypeAlias = ExplainOffsetsRequest  # noqa: Y015
+
+@_typing.final
+class OffsetsEffect(_message.Message):
+    """What one move would do, as far as the connector can tell."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPEATED_COUNT_FIELD_NUMBER: _builtins.int
+    SKIPPED_COUNT_FIELD_NUMBER: _builtins.int
+    UNIT_FIELD_NUMBER: _builtins.int
+    repeated_count: _builtins.int
+    """How much would be delivered once more; missing: unknown."""
+    skipped_count: _builtins.int
+    """How much would never be delivered; missing: unknown."""
+    unit: _builtins.str
+    """What is counted, in the plural, such as lines."""
+    def __init__(
+        self,
+        *,
+        repeated_count: _builtins.int | None = ...,
+        skipped_count: _builtins.int | None = ...,
+        unit: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_repeated_count", b"_repeated_count", "_skipped_count", b"_skipped_count", "repeated_count", b"repeated_count", "skipped_count", b"skipped_count"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_repeated_count", b"_repeated_count", "_skipped_count", b"_skipped_count", "repeated_count", b"repeated_count", "skipped_count", b"skipped_count", "unit", b"unit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__repeated_count: _TypeAlias = _typing.Literal["repeated_count"]  # noqa: Y015
+    _WhichOneofArgType__repeated_count: _TypeAlias = _typing.Literal["_repeated_count", b"_repeated_count"]  # noqa: Y015
+    _WhichOneofReturnType__skipped_count: _TypeAlias = _typing.Literal["skipped_count"]  # noqa: Y015
+    _WhichOneofArgType__skipped_count: _TypeAlias = _typing.Literal["_skipped_count", b"_skipped_count"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__repeated_count) -> _WhichOneofReturnType__repeated_count | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__skipped_count) -> _WhichOneofReturnType__skipped_count | None: ...
+
+Global___OffsetsEffect: _TypeAlias = OffsetsEffect  # noqa: Y015
+
+@_typing.final
+class ExplainOffsetsResponse(_message.Message):
+    """What moves would do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KNOWN_FIELD_NUMBER: _builtins.int
+    EFFECTS_FIELD_NUMBER: _builtins.int
+    known: _builtins.bool
+    """False: this connector explains nothing, and there are no effects."""
+    @_builtins.property
+    def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___OffsetsEffect]:
+        """One for each move, in their order."""
+
+    def __init__(
+        self,
+        *,
+        known: _builtins.bool = ...,
+        effects: _abc.Iterable[Global___OffsetsEffect] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["effects", b"effects", "known", b"known"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainOffsetsResponse: _TypeAlias = ExplainOffsetsResponse  # noqa: Y015
+
+@_typing.final
+class FindOffsetsRequest(_message.Message):
+    """Asks for the offsets of a time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONFIG_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    time: _builtins.int
+    """Milliseconds since the epoch."""
+    @_builtins.property
+    def config(self) -> _types_pb2.Config:
+        """The raw configuration of the connector."""
+
+    @_builtins.property
+    def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
+        """Its offsets now."""
+
+    def __init__(
+        self,
+        *,
+        config: _types_pb2.Config | None = ...,
+        offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
+        time: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "offsets", b"offsets", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindOffsetsRequest: _TypeAlias = FindOffsetsRequest  # noqa: Y015
+
+@_typing.final
+class FindOffsetsResponse(_message.Message):
+    """The offsets of a time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KNOWN_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
+    known: _builtins.bool
+    """False: this connector cannot find offsets by time, and there are none."""
+    @_builtins.property
+    def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
+        """The offsets from which all that is as new as the time is read; a missing offset means the start."""
+
+    def __init__(
+        self,
+        *,
+        known: _builtins.bool = ...,
+        offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["known", b"known", "offsets", b"offsets"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindOffsetsResponse: _TypeAlias = FindOffsetsResponse  # noqa: Y015

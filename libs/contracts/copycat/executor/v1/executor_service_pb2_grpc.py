@@ -65,6 +65,16 @@ class ExecutorServiceStub:
                 request_serializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.AlterOffsetsRequest.SerializeToString,
                 response_deserializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.AlterOffsetsResponse.FromString,
                 _registered_method=True)
+        self.ExplainOffsets = channel.unary_unary(
+                '/copycat.executor.v1.ExecutorService/ExplainOffsets',
+                request_serializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.ExplainOffsetsRequest.SerializeToString,
+                response_deserializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.ExplainOffsetsResponse.FromString,
+                _registered_method=True)
+        self.FindOffsets = channel.unary_unary(
+                '/copycat.executor.v1.ExecutorService/FindOffsets',
+                request_serializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.FindOffsetsRequest.SerializeToString,
+                response_deserializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.FindOffsetsResponse.FromString,
+                _registered_method=True)
 
 
 class ExecutorServiceServicer:
@@ -114,6 +124,20 @@ class ExecutorServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExplainOffsets(self, request, context):
+        """Asks a source connector what moves of its offsets would repeat and skip; nothing is changed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FindOffsets(self, request, context):
+        """Asks a source connector for the offsets it had at a time; nothing is changed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ExecutorServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -146,6 +170,16 @@ def add_ExecutorServiceServicer_to_server(servicer, server):
                     servicer.AlterOffsets,
                     request_deserializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.AlterOffsetsRequest.FromString,
                     response_serializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.AlterOffsetsResponse.SerializeToString,
+            ),
+            'ExplainOffsets': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainOffsets,
+                    request_deserializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.ExplainOffsetsRequest.FromString,
+                    response_serializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.ExplainOffsetsResponse.SerializeToString,
+            ),
+            'FindOffsets': grpc.unary_unary_rpc_method_handler(
+                    servicer.FindOffsets,
+                    request_deserializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.FindOffsetsRequest.FromString,
+                    response_serializer=copycat_dot_executor_dot_v1_dot_executor__service__pb2.FindOffsetsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -311,6 +345,60 @@ class ExecutorService:
             '/copycat.executor.v1.ExecutorService/AlterOffsets',
             copycat_dot_executor_dot_v1_dot_executor__service__pb2.AlterOffsetsRequest.SerializeToString,
             copycat_dot_executor_dot_v1_dot_executor__service__pb2.AlterOffsetsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainOffsets(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.executor.v1.ExecutorService/ExplainOffsets',
+            copycat_dot_executor_dot_v1_dot_executor__service__pb2.ExplainOffsetsRequest.SerializeToString,
+            copycat_dot_executor_dot_v1_dot_executor__service__pb2.ExplainOffsetsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FindOffsets(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.executor.v1.ExecutorService/FindOffsets',
+            copycat_dot_executor_dot_v1_dot_executor__service__pb2.FindOffsetsRequest.SerializeToString,
+            copycat_dot_executor_dot_v1_dot_executor__service__pb2.FindOffsetsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -47,6 +47,10 @@ class ExecutorServiceStub:
     """Stops and starts a task this worker runs. NOT_FOUND / instance.unassigned."""
     AlterOffsets: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.AlterOffsetsRequest, _executor_service_pb2.AlterOffsetsResponse]
     """Calls the connector's alterOffsets hook; the caller changes the offsets when it does not raise."""
+    ExplainOffsets: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.ExplainOffsetsRequest, _executor_service_pb2.ExplainOffsetsResponse]
+    """Asks a source connector what moves of its offsets would repeat and skip; nothing is changed."""
+    FindOffsets: _grpc.UnaryUnaryMultiCallable[_executor_service_pb2.FindOffsetsRequest, _executor_service_pb2.FindOffsetsResponse]
+    """Asks a source connector for the offsets it had at a time; nothing is changed."""
 
 @_typing.type_check_only
 class ExecutorServiceAsyncStub(ExecutorServiceStub):
@@ -67,6 +71,10 @@ class ExecutorServiceAsyncStub(ExecutorServiceStub):
     """Stops and starts a task this worker runs. NOT_FOUND / instance.unassigned."""
     AlterOffsets: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.AlterOffsetsRequest, _executor_service_pb2.AlterOffsetsResponse]  # type: ignore[assignment]
     """Calls the connector's alterOffsets hook; the caller changes the offsets when it does not raise."""
+    ExplainOffsets: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.ExplainOffsetsRequest, _executor_service_pb2.ExplainOffsetsResponse]  # type: ignore[assignment]
+    """Asks a source connector what moves of its offsets would repeat and skip; nothing is changed."""
+    FindOffsets: _aio.UnaryUnaryMultiCallable[_executor_service_pb2.FindOffsetsRequest, _executor_service_pb2.FindOffsetsResponse]  # type: ignore[assignment]
+    """Asks a source connector for the offsets it had at a time; nothing is changed."""
 
 class ExecutorServiceServicer(metaclass=_abc_1.ABCMeta):
     """Runs connectors and tasks. Author code runs under a deadline in processes of its own."""
@@ -120,5 +128,21 @@ class ExecutorServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_executor_service_pb2.AlterOffsetsResponse, _abc.Awaitable[_executor_service_pb2.AlterOffsetsResponse]]:
         """Calls the connector's alterOffsets hook; the caller changes the offsets when it does not raise."""
+
+    @_abc_1.abstractmethod
+    def ExplainOffsets(
+        self,
+        request: _executor_service_pb2.ExplainOffsetsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_executor_service_pb2.ExplainOffsetsResponse, _abc.Awaitable[_executor_service_pb2.ExplainOffsetsResponse]]:
+        """Asks a source connector what moves of its offsets would repeat and skip; nothing is changed."""
+
+    @_abc_1.abstractmethod
+    def FindOffsets(
+        self,
+        request: _executor_service_pb2.FindOffsetsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_executor_service_pb2.FindOffsetsResponse, _abc.Awaitable[_executor_service_pb2.FindOffsetsResponse]]:
+        """Asks a source connector for the offsets it had at a time; nothing is changed."""
 
 def add_ExecutorServiceServicer_to_server(servicer: ExecutorServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -22,62 +22,71 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from copycat.status.v1 import status_service_pb2 as copycat_dot_status_dot_v1_dot_status__service__pb2
 from copycat.types.v1 import types_pb2 as copycat_dot_types_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"copycat/host/v1/host_service.proto\x12\x0f\x63opycat.host.v1\x1a\x1c\x63opycat/types/v1/types.proto\"M\n\x07TaskRef\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x0c\n\x04task\x18\x02 \x01(\x05\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\r\n\x05start\x18\x04 \x01(\x03\"\x99\x04\n\rAttachRequest\x12\'\n\x05hello\x18\x01 \x01(\x0b\x32\x16.copycat.host.v1.HelloH\x00\x12:\n\rstate_changed\x18\x02 \x01(\x0b\x32!.copycat.host.v1.TaskStateChangedH\x00\x12\x35\n\x0c\x61\x63knowledged\x18\x03 \x01(\x0b\x32\x1d.copycat.host.v1.AcknowledgedH\x00\x12\x32\n\x0btopics_seen\x18\x04 \x01(\x0b\x32\x1b.copycat.host.v1.TopicsSeenH\x00\x12\x38\n\x0eoffsets_wanted\x18\x05 \x01(\x0b\x32\x1e.copycat.host.v1.OffsetsWantedH\x00\x12/\n\theartbeat\x18\x06 \x01(\x0b\x32\x1a.copycat.host.v1.HeartbeatH\x00\x12/\n\x07metrics\x18\x07 \x01(\x0b\x32\x1c.copycat.host.v1.TaskMetricsH\x00\x12\x34\n\x0cquery_wanted\x18\x08 \x01(\x0b\x32\x1c.copycat.host.v1.QueryWantedH\x00\x12+\n\x05taken\x18\t \x01(\x0b\x32\x1a.copycat.host.v1.TaskTakenH\x00\x12\x30\n\x07plugins\x18\n \x01(\x0b\x32\x1d.copycat.host.v1.PluginsInUseH\x00\x42\x07\n\x05\x65vent\"2\n\x05Hello\x12\x0f\n\x07host_id\x18\x01 \x01(\t\x12\x0b\n\x03pid\x18\x03 \x01(\x03J\x04\x08\x02\x10\x03R\x05token\"3\n\tTaskTaken\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\"\xb1\x01\n\x10TaskStateChanged\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.copycat.types.v1.State\x12\x12\n\x05trace\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05stage\x18\x04 \x01(\t\x12\x14\n\x07version\x18\x05 \x01(\tH\x01\x88\x01\x01\x42\x08\n\x06_traceB\n\n\x08_version\"\xbe\x01\n\x0c\x41\x63knowledged\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\x36\n\x0esource_offsets\x18\x03 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\x12<\n\x0csink_offsets\x18\x04 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\"D\n\nTopicsSeen\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x0e\n\x06topics\x18\x02 \x03(\t\"]\n\rOffsetsWanted\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\x12\n\npartitions\x18\x03 \x03(\x0c\"[\n\x0bQueryWanted\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x0b\n\x03sql\x18\x02 \x01(\t\x12\x0f\n\x07\x63olumns\x18\x03 \x01(\t\x12\x12\n\x05\x62\x61tch\x18\x04 \x01(\x0cH\x00\x88\x01\x01\x42\x08\n\x06_batch\"\x0b\n\tHeartbeat\"e\n\x0cPluginsInUse\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12-\n\x07plugins\x18\x02 \x03(\x0b\x32\x1c.copycat.host.v1.PluginInUse\"]\n\x0bPluginInUse\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\r\n\x05\x61lias\x18\x02 \x01(\t\x12\x12\n\nclass_name\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\t\x12\x0c\n\x04type\x18\x05 \x01(\t\"\x99\x01\n\x0bTaskMetrics\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12*\n\x08measures\x18\x06 \x03(\x0b\x32\x18.copycat.host.v1.MeasureJ\x04\x08\x02\x10\x06R\nrecords_inR\x0brecords_outR\x0frecords_skippedR\x06\x65rrors\"d\n\x07Measure\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x12\r\n\x05total\x18\x03 \x01(\x01\x12\x0f\n\x07highest\x18\x04 \x01(\x01\x12\x0e\n\x06lowest\x18\x05 \x01(\x01\x12\x0c\n\x04last\x18\x06 \x01(\x01\"\xb8\x03\n\x0e\x41ttachResponse\x12\x30\n\nstart_task\x18\x01 \x01(\x0b\x32\x1a.copycat.host.v1.StartTaskH\x00\x12.\n\tstop_task\x18\x02 \x01(\x0b\x32\x19.copycat.host.v1.StopTaskH\x00\x12\x37\n\x0eset_task_state\x18\x03 \x01(\x0b\x32\x1d.copycat.host.v1.SetTaskStateH\x00\x12\x36\n\roffsets_found\x18\x04 \x01(\x0b\x32\x1d.copycat.host.v1.OffsetsFoundH\x00\x12/\n\tcommitted\x18\x05 \x01(\x0b\x32\x1a.copycat.host.v1.CommittedH\x00\x12-\n\x08shutdown\x18\x06 \x01(\x0b\x32\x19.copycat.host.v1.ShutdownH\x00\x12.\n\tset_level\x18\x07 \x01(\x0b\x32\x19.copycat.host.v1.SetLevelH\x00\x12\x38\n\x0equery_answered\x18\x08 \x01(\x0b\x32\x1e.copycat.host.v1.QueryAnsweredH\x00\x42\t\n\x07\x63ommand\"\xb8\x02\n\tStartTask\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12/\n\rworker_config\x18\x02 \x01(\x0b\x32\x18.copycat.types.v1.Config\x12\x32\n\x10\x63onnector_config\x18\x03 \x01(\x0b\x32\x18.copycat.types.v1.Config\x12-\n\x0btask_config\x18\x04 \x01(\x0b\x32\x18.copycat.types.v1.Config\x12\x33\n\x0ctarget_state\x18\x05 \x01(\x0e\x32\x1d.copycat.types.v1.TargetState\x12:\n\npartitions\x18\x06 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\"F\n\x08StopTask\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x12\n\ntimeout_ms\x18\x02 \x01(\x03\"k\n\x0cSetTaskState\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x33\n\x0ctarget_state\x18\x02 \x01(\x0e\x32\x1d.copycat.types.v1.TargetState\"`\n\x0cOffsetsFound\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12/\n\x07offsets\x18\x02 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\x12\r\n\x05\x65rror\x18\x03 \x01(\t\"b\n\rQueryAnswered\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x0e\n\x06schema\x18\x02 \x01(\t\x12\x0c\n\x04rows\x18\x03 \x01(\x0c\x12\r\n\x05\x65rror\x18\x04 \x01(\t\x12\x12\n\nerror_code\x18\x05 \x01(\t\"c\n\tCommitted\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\r\n\x05\x65rror\x18\x03 \x01(\t\x12\r\n\x05stale\x18\x04 \x01(\x08\"\x1e\n\x08Shutdown\x12\x12\n\ntimeout_ms\x18\x01 \x01(\x03\")\n\x08SetLevel\x12\x0e\n\x06logger\x18\x01 \x01(\t\x12\r\n\x05level\x18\x02 \x01(\t2\\\n\x0bHostService\x12M\n\x06\x41ttach\x12\x1e.copycat.host.v1.AttachRequest\x1a\x1f.copycat.host.v1.AttachResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"copycat/host/v1/host_service.proto\x12\x0f\x63opycat.host.v1\x1a&copycat/status/v1/status_service.proto\x1a\x1c\x63opycat/types/v1/types.proto\"M\n\x07TaskRef\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x0c\n\x04task\x18\x02 \x01(\x05\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\r\n\x05start\x18\x04 \x01(\x03\"\x80\x05\n\rAttachRequest\x12\'\n\x05hello\x18\x01 \x01(\x0b\x32\x16.copycat.host.v1.HelloH\x00\x12:\n\rstate_changed\x18\x02 \x01(\x0b\x32!.copycat.host.v1.TaskStateChangedH\x00\x12\x35\n\x0c\x61\x63knowledged\x18\x03 \x01(\x0b\x32\x1d.copycat.host.v1.AcknowledgedH\x00\x12\x32\n\x0btopics_seen\x18\x04 \x01(\x0b\x32\x1b.copycat.host.v1.TopicsSeenH\x00\x12\x38\n\x0eoffsets_wanted\x18\x05 \x01(\x0b\x32\x1e.copycat.host.v1.OffsetsWantedH\x00\x12/\n\theartbeat\x18\x06 \x01(\x0b\x32\x1a.copycat.host.v1.HeartbeatH\x00\x12/\n\x07metrics\x18\x07 \x01(\x0b\x32\x1c.copycat.host.v1.TaskMetricsH\x00\x12\x34\n\x0cquery_wanted\x18\x08 \x01(\x0b\x32\x1c.copycat.host.v1.QueryWantedH\x00\x12+\n\x05taken\x18\t \x01(\x0b\x32\x1a.copycat.host.v1.TaskTakenH\x00\x12\x30\n\x07plugins\x18\n \x01(\x0b\x32\x1d.copycat.host.v1.PluginsInUseH\x00\x12\x34\n\x0c\x66\x65nce_wanted\x18\x0b \x01(\x0b\x32\x1c.copycat.host.v1.FenceWantedH\x00\x12/\n\x07trouble\x18\x0c \x01(\x0b\x32\x1c.copycat.host.v1.TaskTroubleH\x00\x42\x07\n\x05\x65vent\"2\n\x05Hello\x12\x0f\n\x07host_id\x18\x01 \x01(\t\x12\x0b\n\x03pid\x18\x03 \x01(\x03J\x04\x08\x02\x10\x03R\x05token\"3\n\tTaskTaken\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\"\xc7\x01\n\x10TaskStateChanged\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12&\n\x05state\x18\x02 \x01(\x0e\x32\x17.copycat.types.v1.State\x12\x12\n\x05trace\x18\x03 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05stage\x18\x04 \x01(\t\x12\x14\n\x07version\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x0c\x66\x61ilure_kind\x18\x06 \x01(\tB\x08\n\x06_traceB\n\n\x08_version\"\xf0\x01\n\x0c\x41\x63knowledged\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\x36\n\x0esource_offsets\x18\x03 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\x12<\n\x0csink_offsets\x18\x04 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\x12\x30\n\x08\x65xpected\x18\x05 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\"D\n\nTopicsSeen\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x0e\n\x06topics\x18\x02 \x03(\t\"b\n\x0bTaskTrouble\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12+\n\x07trouble\x18\x02 \x01(\x0b\x32\x1a.copycat.status.v1.Trouble\"]\n\rOffsetsWanted\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\x12\n\npartitions\x18\x03 \x03(\x0c\"G\n\x0b\x46\x65nceWanted\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x10\n\x08sequence\x18\x02 \x01(\x03\"[\n\x0bQueryWanted\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x0b\n\x03sql\x18\x02 \x01(\t\x12\x0f\n\x07\x63olumns\x18\x03 \x01(\t\x12\x12\n\x05\x62\x61tch\x18\x04 \x01(\x0cH\x00\x88\x01\x01\x42\x08\n\x06_batch\"\x1b\n\tHeartbeat\x12\x0e\n\x06number\x18\x01 \x01(\x03\"e\n\x0cPluginsInUse\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12-\n\x07plugins\x18\x02 \x03(\x0b\x32\x1c.copycat.host.v1.PluginInUse\"]\n\x0bPluginInUse\x12\x0c\n\x04role\x18\x01 \x01(\t\x12\r\n\x05\x61lias\x18\x02 \x01(\t\x12\x12\n\nclass_name\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\t\x12\x0c\n\x04type\x18\x05 \x01(\t\"\x99\x01\n\x0bTaskMetrics\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12*\n\x08measures\x18\x06 \x03(\x0b\x32\x18.copycat.host.v1.MeasureJ\x04\x08\x02\x10\x06R\nrecords_inR\x0brecords_outR\x0frecords_skippedR\x06\x65rrors\"d\n\x07Measure\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\x12\r\n\x05total\x18\x03 \x01(\x01\x12\x0f\n\x07highest\x18\x04 \x01(\x01\x12\x0e\n\x06lowest\x18\x05 \x01(\x01\x12\x0c\n\x04last\x18\x06 \x01(\x01\"\x97\x04\n\x0e\x41ttachResponse\x12\x30\n\nstart_task\x18\x01 \x01(\x0b\x32\x1a.copycat.host.v1.StartTaskH\x00\x12.\n\tstop_task\x18\x02 \x01(\x0b\x32\x19.copycat.host.v1.StopTaskH\x00\x12\x37\n\x0eset_task_state\x18\x03 \x01(\x0b\x32\x1d.copycat.host.v1.SetTaskStateH\x00\x12\x36\n\roffsets_found\x18\x04 \x01(\x0b\x32\x1d.copycat.host.v1.OffsetsFoundH\x00\x12/\n\tcommitted\x18\x05 \x01(\x0b\x32\x1a.copycat.host.v1.CommittedH\x00\x12-\n\x08shutdown\x18\x06 \x01(\x0b\x32\x19.copycat.host.v1.ShutdownH\x00\x12.\n\tset_level\x18\x07 \x01(\x0b\x32\x19.copycat.host.v1.SetLevelH\x00\x12\x38\n\x0equery_answered\x18\x08 \x01(\x0b\x32\x1e.copycat.host.v1.QueryAnsweredH\x00\x12\x30\n\nfence_done\x18\t \x01(\x0b\x32\x1a.copycat.host.v1.FenceDoneH\x00\x12+\n\x05lease\x18\n \x01(\x0b\x32\x1a.copycat.host.v1.HostLeaseH\x00\x42\t\n\x07\x63ommand\"1\n\tHostLease\x12\x0e\n\x06number\x18\x01 \x01(\x03\x12\x14\n\x0cremaining_ms\x18\x02 \x01(\x03\"\xcd\x02\n\tStartTask\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12/\n\rworker_config\x18\x02 \x01(\x0b\x32\x18.copycat.types.v1.Config\x12\x32\n\x10\x63onnector_config\x18\x03 \x01(\x0b\x32\x18.copycat.types.v1.Config\x12-\n\x0btask_config\x18\x04 \x01(\x0b\x32\x18.copycat.types.v1.Config\x12\x33\n\x0ctarget_state\x18\x05 \x01(\x0e\x32\x1d.copycat.types.v1.TargetState\x12:\n\npartitions\x18\x06 \x03(\x0b\x32&.copycat.types.v1.TopicPartitionOffset\x12\x13\n\x0btraceparent\x18\x07 \x01(\t\"F\n\x08StopTask\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x12\n\ntimeout_ms\x18\x02 \x01(\x03\"k\n\x0cSetTaskState\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x33\n\x0ctarget_state\x18\x02 \x01(\x0e\x32\x1d.copycat.types.v1.TargetState\"o\n\x0cOffsetsFound\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12/\n\x07offsets\x18\x02 \x03(\x0b\x32\x1e.copycat.types.v1.SourceOffset\x12\r\n\x05\x65rror\x18\x03 \x01(\t\x12\r\n\x05\x66inal\x18\x04 \x01(\x08\"K\n\tFenceDone\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\r\n\x05\x65rror\x18\x02 \x01(\t\x12\r\n\x05stale\x18\x03 \x01(\x08\x12\x0e\n\x06passes\x18\x04 \x01(\x08\"b\n\rQueryAnswered\x12\x10\n\x08sequence\x18\x01 \x01(\x03\x12\x0e\n\x06schema\x18\x02 \x01(\t\x12\x0c\n\x04rows\x18\x03 \x01(\x0c\x12\r\n\x05\x65rror\x18\x04 \x01(\t\x12\x12\n\nerror_code\x18\x05 \x01(\t\"c\n\tCommitted\x12&\n\x04task\x18\x01 \x01(\x0b\x32\x18.copycat.host.v1.TaskRef\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\r\n\x05\x65rror\x18\x03 \x01(\t\x12\r\n\x05stale\x18\x04 \x01(\x08\"\x1e\n\x08Shutdown\x12\x12\n\ntimeout_ms\x18\x01 \x01(\x03\")\n\x08SetLevel\x12\x0e\n\x06logger\x18\x01 \x01(\t\x12\r\n\x05level\x18\x02 \x01(\t2\\\n\x0bHostService\x12M\n\x06\x41ttach\x12\x1e.copycat.host.v1.AttachRequest\x1a\x1f.copycat.host.v1.AttachResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'copycat.host.v1.host_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TASKREF']._serialized_start=85
-  _globals['_TASKREF']._serialized_end=162
-  _globals['_ATTACHREQUEST']._serialized_start=165
-  _globals['_ATTACHREQUEST']._serialized_end=702
-  _globals['_HELLO']._serialized_start=704
-  _globals['_HELLO']._serialized_end=754
-  _globals['_TASKTAKEN']._serialized_start=756
-  _globals['_TASKTAKEN']._serialized_end=807
-  _globals['_TASKSTATECHANGED']._serialized_start=810
-  _globals['_TASKSTATECHANGED']._serialized_end=987
-  _globals['_ACKNOWLEDGED']._serialized_start=990
-  _globals['_ACKNOWLEDGED']._serialized_end=1180
-  _globals['_TOPICSSEEN']._serialized_start=1182
-  _globals['_TOPICSSEEN']._serialized_end=1250
-  _globals['_OFFSETSWANTED']._serialized_start=1252
-  _globals['_OFFSETSWANTED']._serialized_end=1345
-  _globals['_QUERYWANTED']._serialized_start=1347
-  _globals['_QUERYWANTED']._serialized_end=1438
-  _globals['_HEARTBEAT']._serialized_start=1440
-  _globals['_HEARTBEAT']._serialized_end=1451
-  _globals['_PLUGINSINUSE']._serialized_start=1453
-  _globals['_PLUGINSINUSE']._serialized_end=1554
-  _globals['_PLUGININUSE']._serialized_start=1556
-  _globals['_PLUGININUSE']._serialized_end=1649
-  _globals['_TASKMETRICS']._serialized_start=1652
-  _globals['_TASKMETRICS']._serialized_end=1805
-  _globals['_MEASURE']._serialized_start=1807
-  _globals['_MEASURE']._serialized_end=1907
-  _globals['_ATTACHRESPONSE']._serialized_start=1910
-  _globals['_ATTACHRESPONSE']._serialized_end=2350
-  _globals['_STARTTASK']._serialized_start=2353
-  _globals['_STARTTASK']._serialized_end=2665
-  _globals['_STOPTASK']._serialized_start=2667
-  _globals['_STOPTASK']._serialized_end=2737
-  _globals['_SETTASKSTATE']._serialized_start=2739
-  _globals['_SETTASKSTATE']._serialized_end=2846
-  _globals['_OFFSETSFOUND']._serialized_start=2848
-  _globals['_OFFSETSFOUND']._serialized_end=2944
-  _globals['_QUERYANSWERED']._serialized_start=2946
-  _globals['_QUERYANSWERED']._serialized_end=3044
-  _globals['_COMMITTED']._serialized_start=3046
-  _globals['_COMMITTED']._serialized_end=3145
-  _globals['_SHUTDOWN']._serialized_start=3147
-  _globals['_SHUTDOWN']._serialized_end=3177
-  _globals['_SETLEVEL']._serialized_start=3179
-  _globals['_SETLEVEL']._serialized_end=3220
-  _globals['_HOSTSERVICE']._serialized_start=3222
-  _globals['_HOSTSERVICE']._serialized_end=3314
+  _globals['_TASKREF']._serialized_start=125
+  _globals['_TASKREF']._serialized_end=202
+  _globals['_ATTACHREQUEST']._serialized_start=205
+  _globals['_ATTACHREQUEST']._serialized_end=845
+  _globals['_HELLO']._serialized_start=847
+  _globals['_HELLO']._serialized_end=897
+  _globals['_TASKTAKEN']._serialized_start=899
+  _globals['_TASKTAKEN']._serialized_end=950
+  _globals['_TASKSTATECHANGED']._serialized_start=953
+  _globals['_TASKSTATECHANGED']._serialized_end=1152
+  _globals['_ACKNOWLEDGED']._serialized_start=1155
+  _globals['_ACKNOWLEDGED']._serialized_end=1395
+  _globals['_TOPICSSEEN']._serialized_start=1397
+  _globals['_TOPICSSEEN']._serialized_end=1465
+  _globals['_TASKTROUBLE']._serialized_start=1467
+  _globals['_TASKTROUBLE']._serialized_end=1565
+  _globals['_OFFSETSWANTED']._serialized_start=1567
+  _globals['_OFFSETSWANTED']._serialized_end=1660
+  _globals['_FENCEWANTED']._serialized_start=1662
+  _globals['_FENCEWANTED']._serialized_end=1733
+  _globals['_QUERYWANTED']._serialized_start=1735
+  _globals['_QUERYWANTED']._serialized_end=1826
+  _globals['_HEARTBEAT']._serialized_start=1828
+  _globals['_HEARTBEAT']._serialized_end=1855
+  _globals['_PLUGINSINUSE']._serialized_start=1857
+  _globals['_PLUGINSINUSE']._serialized_end=1958
+  _globals['_PLUGININUSE']._serialized_start=1960
+  _globals['_PLUGININUSE']._serialized_end=2053
+  _globals['_TASKMETRICS']._serialized_start=2056
+  _globals['_TASKMETRICS']._serialized_end=2209
+  _globals['_MEASURE']._serialized_start=2211
+  _globals['_MEASURE']._serialized_end=2311
+  _globals['_ATTACHRESPONSE']._serialized_start=2314
+  _globals['_ATTACHRESPONSE']._serialized_end=2849
+  _globals['_HOSTLEASE']._serialized_start=2851
+  _globals['_HOSTLEASE']._serialized_end=2900
+  _globals['_STARTTASK']._serialized_start=2903
+  _globals['_STARTTASK']._serialized_end=3236
+  _globals['_STOPTASK']._serialized_start=3238
+  _globals['_STOPTASK']._serialized_end=3308
+  _globals['_SETTASKSTATE']._serialized_start=3310
+  _globals['_SETTASKSTATE']._serialized_end=3417
+  _globals['_OFFSETSFOUND']._serialized_start=3419
+  _globals['_OFFSETSFOUND']._serialized_end=3530
+  _globals['_FENCEDONE']._serialized_start=3532
+  _globals['_FENCEDONE']._serialized_end=3607
+  _globals['_QUERYANSWERED']._serialized_start=3609
+  _globals['_QUERYANSWERED']._serialized_end=3707
+  _globals['_COMMITTED']._serialized_start=3709
+  _globals['_COMMITTED']._serialized_end=3808
+  _globals['_SHUTDOWN']._serialized_start=3810
+  _globals['_SHUTDOWN']._serialized_end=3840
+  _globals['_SETLEVEL']._serialized_start=3842
+  _globals['_SETLEVEL']._serialized_end=3883
+  _globals['_HOSTSERVICE']._serialized_start=3885
+  _globals['_HOSTSERVICE']._serialized_end=3977
 # @@protoc_insertion_point(module_scope)

@@ -4,6 +4,7 @@ isort:skip_file
 The control stream between an executor and its task hosts. Private to the executor."""
 
 from collections import abc as _abc
+from copycat.status.v1 import status_service_pb2 as _status_service_pb2
 from copycat.types.v1 import types_pb2 as _types_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -69,6 +70,8 @@ class AttachRequest(_message.Message):
     QUERY_WANTED_FIELD_NUMBER: _builtins.int
     TAKEN_FIELD_NUMBER: _builtins.int
     PLUGINS_FIELD_NUMBER: _builtins.int
+    FENCE_WANTED_FIELD_NUMBER: _builtins.int
+    TROUBLE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
         """First of the stream."""
@@ -91,7 +94,7 @@ class AttachRequest(_message.Message):
 
     @_builtins.property
     def heartbeat(self) -> Global___Heartbeat:
-        """Still alive; sent each second."""
+        """Still alive; sent once or twice a second, by the length of the lease."""
 
     @_builtins.property
     def metrics(self) -> Global___TaskMetrics:
@@ -109,6 +112,14 @@ class AttachRequest(_message.Message):
     def plugins(self) -> Global___PluginsInUse:
         """What a task is made of."""
 
+    @_builtins.property
+    def fence_wanted(self) -> Global___FenceWanted:
+        """A task that delivers exactly once wants all before it fenced."""
+
+    @_builtins.property
+    def trouble(self) -> Global___TaskTrouble:
+        """What keeps a task from moving."""
+
     def __init__(
         self,
         *,
@@ -122,12 +133,14 @@ class AttachRequest(_message.Message):
         query_wanted: Global___QueryWanted | None = ...,
         taken: Global___TaskTaken | None = ...,
         plugins: Global___PluginsInUse | None = ...,
+        fence_wanted: Global___FenceWanted | None = ...,
+        trouble: Global___TaskTrouble | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "plugins", b"plugins", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "fence_wanted", b"fence_wanted", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "plugins", b"plugins", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen", "trouble", b"trouble"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "plugins", b"plugins", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acknowledged", b"acknowledged", "event", b"event", "fence_wanted", b"fence_wanted", "heartbeat", b"heartbeat", "hello", b"hello", "metrics", b"metrics", "offsets_wanted", b"offsets_wanted", "plugins", b"plugins", "query_wanted", b"query_wanted", "state_changed", b"state_changed", "taken", b"taken", "topics_seen", b"topics_seen", "trouble", b"trouble"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "state_changed", "acknowledged", "topics_seen", "offsets_wanted", "heartbeat", "metrics", "query_wanted", "taken", "plugins"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["hello", "state_changed", "acknowledged", "topics_seen", "offsets_wanted", "heartbeat", "metrics", "query_wanted", "taken", "plugins", "fence_wanted", "trouble"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -194,6 +207,7 @@ class TaskStateChanged(_message.Message):
     TRACE_FIELD_NUMBER: _builtins.int
     STAGE_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    FAILURE_KIND_FIELD_NUMBER: _builtins.int
     state: _types_pb2.State.ValueType
     """RUNNING, PAUSED, FAILED; UNASSIGNED says that it drained and ended."""
     trace: _builtins.str
@@ -202,6 +216,8 @@ class TaskStateChanged(_message.Message):
     """Stage of a failure: START, POLL, TRANSFORMATION, KEY_CONVERTER, VALUE_CONVERTER, HEADER_CONVERTER, PRODUCE, CONSUME, PUT, FLUSH, STOP."""
     version: _builtins.str
     """Version of the task's plugin."""
+    failure_kind: _builtins.str
+    """What a failure means: configuration, authorisation, transient, poison record, resource or bug."""
     @_builtins.property
     def task(self) -> Global___TaskRef:
         """The task."""
@@ -214,10 +230,11 @@ class TaskStateChanged(_message.Message):
         trace: _builtins.str | None = ...,
         stage: _builtins.str = ...,
         version: _builtins.str | None = ...,
+        failure_kind: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "stage", b"stage", "state", b"state", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "failure_kind", b"failure_kind", "stage", b"stage", "state", b"state", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__trace: _TypeAlias = _typing.Literal["trace"]  # noqa: Y015
     _WhichOneofArgType__trace: _TypeAlias = _typing.Literal["_trace", b"_trace"]  # noqa: Y015
@@ -240,6 +257,7 @@ class Acknowledged(_message.Message):
     SEQUENCE_FIELD_NUMBER: _builtins.int
     SOURCE_OFFSETS_FIELD_NUMBER: _builtins.int
     SINK_OFFSETS_FIELD_NUMBER: _builtins.int
+    EXPECTED_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Numbers the acknowledgement within its start; answered by Committed."""
     @_builtins.property
@@ -252,7 +270,13 @@ class Acknowledged(_message.Message):
 
     @_builtins.property
     def sink_offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TopicPartitionOffset]:
-        """Sink progress: next offset to read."""
+        """Sink progress: next offset to read. No progress at all asks whether a newer generation of the task exists."""
+
+    @_builtins.property
+    def expected(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
+        """What has to be committed of these source partitions until now, by a task that commits before it delivers;
+        no offset where there must be none.
+        """
 
     def __init__(
         self,
@@ -261,10 +285,11 @@ class Acknowledged(_message.Message):
         sequence: _builtins.int = ...,
         source_offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
         sink_offsets: _abc.Iterable[_types_pb2.TopicPartitionOffset] | None = ...,
+        expected: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["sequence", b"sequence", "sink_offsets", b"sink_offsets", "source_offsets", b"source_offsets", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expected", b"expected", "sequence", b"sequence", "sink_offsets", b"sink_offsets", "source_offsets", b"source_offsets", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -301,6 +326,36 @@ class TopicsSeen(_message.Message):
 Global___TopicsSeen: _TypeAlias = TopicsSeen  # noqa: Y015
 
 @_typing.final
+class TaskTrouble(_message.Message):
+    """What keeps a task from moving, in place of what was said before."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TASK_FIELD_NUMBER: _builtins.int
+    TROUBLE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def task(self) -> Global___TaskRef:
+        """The task."""
+
+    @_builtins.property
+    def trouble(self) -> _status_service_pb2.Trouble:
+        """The trouble, without names and generation; missing when it is over."""
+
+    def __init__(
+        self,
+        *,
+        task: Global___TaskRef | None = ...,
+        trouble: _status_service_pb2.Trouble | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task", "trouble", b"trouble"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["task", b"task", "trouble", b"trouble"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TaskTrouble: _TypeAlias = TaskTrouble  # noqa: Y015
+
+@_typing.final
 class OffsetsWanted(_message.Message):
     """A question for source offsets."""
 
@@ -333,6 +388,36 @@ class OffsetsWanted(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___OffsetsWanted: _TypeAlias = OffsetsWanted  # noqa: Y015
+
+@_typing.final
+class FenceWanted(_message.Message):
+    """A task with a transactional producer asks, before it begins and once its producer has begun: are the tasks of
+    earlier task sets fenced, and is this still the newest generation of the task?
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TASK_FIELD_NUMBER: _builtins.int
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """Numbers the question within the host."""
+    @_builtins.property
+    def task(self) -> Global___TaskRef:
+        """The task."""
+
+    def __init__(
+        self,
+        *,
+        task: Global___TaskRef | None = ...,
+        sequence: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["task", b"task"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sequence", b"sequence", "task", b"task"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FenceWanted: _TypeAlias = FenceWanted  # noqa: Y015
 
 @_typing.final
 class QueryWanted(_message.Message):
@@ -372,16 +457,21 @@ Global___QueryWanted: _TypeAlias = QueryWanted  # noqa: Y015
 
 @_typing.final
 class Heartbeat(_message.Message):
-    """Says that the host is alive."""
+    """Says that the host is alive, and asks that its lease be renewed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    NUMBER_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Counts the host's heartbeats from 1; the Hello is number 0."""
     def __init__(
         self,
+        *,
+        number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -541,6 +631,8 @@ class AttachResponse(_message.Message):
     SHUTDOWN_FIELD_NUMBER: _builtins.int
     SET_LEVEL_FIELD_NUMBER: _builtins.int
     QUERY_ANSWERED_FIELD_NUMBER: _builtins.int
+    FENCE_DONE_FIELD_NUMBER: _builtins.int
+    LEASE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def start_task(self) -> Global___StartTask:
         """Run a task."""
@@ -573,6 +665,14 @@ class AttachResponse(_message.Message):
     def query_answered(self) -> Global___QueryAnswered:
         """What a query gave."""
 
+    @_builtins.property
+    def fence_done(self) -> Global___FenceDone:
+        """Whether a task may go on with its transactional producer."""
+
+    @_builtins.property
+    def lease(self) -> Global___HostLease:
+        """How long the host may go on."""
+
     def __init__(
         self,
         *,
@@ -584,16 +684,44 @@ class AttachResponse(_message.Message):
         shutdown: Global___Shutdown | None = ...,
         set_level: Global___SetLevel | None = ...,
         query_answered: Global___QueryAnswered | None = ...,
+        fence_done: Global___FenceDone | None = ...,
+        lease: Global___HostLease | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "fence_done", b"fence_done", "lease", b"lease", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["command", b"command", "committed", b"committed", "fence_done", b"fence_done", "lease", b"lease", "offsets_found", b"offsets_found", "query_answered", b"query_answered", "set_level", b"set_level", "set_task_state", b"set_task_state", "shutdown", b"shutdown", "start_task", b"start_task", "stop_task", b"stop_task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["start_task", "stop_task", "set_task_state", "offsets_found", "committed", "shutdown", "set_level", "query_answered"]  # noqa: Y015
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["start_task", "stop_task", "set_task_state", "offsets_found", "committed", "shutdown", "set_level", "query_answered", "fence_done", "lease"]  # noqa: Y015
     _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_command) -> _WhichOneofReturnType_command | None: ...
 
 Global___AttachResponse: _TypeAlias = AttachResponse  # noqa: Y015
+
+@_typing.final
+class HostLease(_message.Message):
+    """Answers a heartbeat. A host that is not answered in time ends itself: its executor may have lost its tasks to another."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    REMAINING_MS_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """The heartbeat."""
+    remaining_ms: _builtins.int
+    """How long the host may go on, milliseconds from the moment it sent that heartbeat; nothing renews an older lease."""
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        remaining_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "remaining_ms", b"remaining_ms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HostLease: _TypeAlias = HostLease  # noqa: Y015
 
 @_typing.final
 class StartTask(_message.Message):
@@ -607,8 +735,11 @@ class StartTask(_message.Message):
     TASK_CONFIG_FIELD_NUMBER: _builtins.int
     TARGET_STATE_FIELD_NUMBER: _builtins.int
     PARTITIONS_FIELD_NUMBER: _builtins.int
+    TRACEPARENT_FIELD_NUMBER: _builtins.int
     target_state: _types_pb2.TargetState.ValueType
     """STARTED or PAUSED."""
+    traceparent: _builtins.str
+    """W3C trace context of the span that led to this start; empty where spans are not exported."""
     @_builtins.property
     def task(self) -> Global___TaskRef:
         """The task."""
@@ -638,10 +769,11 @@ class StartTask(_message.Message):
         task_config: _types_pb2.Config | None = ...,
         target_state: _types_pb2.TargetState.ValueType = ...,
         partitions: _abc.Iterable[_types_pb2.TopicPartitionOffset] | None = ...,
+        traceparent: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["connector_config", b"connector_config", "task", b"task", "task_config", b"task_config", "worker_config", b"worker_config"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector_config", b"connector_config", "partitions", b"partitions", "target_state", b"target_state", "task", b"task", "task_config", b"task_config", "worker_config", b"worker_config"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector_config", b"connector_config", "partitions", b"partitions", "target_state", b"target_state", "task", b"task", "task_config", b"task_config", "traceparent", b"traceparent", "worker_config", b"worker_config"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -712,10 +844,13 @@ class OffsetsFound(_message.Message):
     SEQUENCE_FIELD_NUMBER: _builtins.int
     OFFSETS_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
+    FINAL_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Number of the question."""
     error: _builtins.str
     """Why there is no answer; empty otherwise."""
+    final: _builtins.bool
+    """True when to ask again would give the same error."""
     @_builtins.property
     def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
         """In the order asked."""
@@ -726,14 +861,49 @@ class OffsetsFound(_message.Message):
         sequence: _builtins.int = ...,
         offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
         error: _builtins.str = ...,
+        final: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "offsets", b"offsets", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "final", b"final", "offsets", b"offsets", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___OffsetsFound: _TypeAlias = OffsetsFound  # noqa: Y015
+
+@_typing.final
+class FenceDone(_message.Message):
+    """Whether a task may go on with its transactional producer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    STALE_FIELD_NUMBER: _builtins.int
+    PASSES_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """Number of the question."""
+    error: _builtins.str
+    """Why not; empty when it may."""
+    stale: _builtins.bool
+    """True when the generation is stale: the task ends at once."""
+    passes: _builtins.bool
+    """True when the same question may have another answer later, since a service is away."""
+    def __init__(
+        self,
+        *,
+        sequence: _builtins.int = ...,
+        error: _builtins.str = ...,
+        stale: _builtins.bool = ...,
+        passes: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "passes", b"passes", "sequence", b"sequence", "stale", b"stale"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FenceDone: _TypeAlias = FenceDone  # noqa: Y015
 
 @_typing.final
 class QueryAnswered(_message.Message):

@@ -20,6 +20,37 @@ else:
 DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
+class OffsetsStore(_message.Message):
+    """Where a source connector keeps its offsets; without one they are in the worker's topic."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONFIG_FIELD_NUMBER: _builtins.int
+    EXACTLY_ONCE_FIELD_NUMBER: _builtins.int
+    exactly_once: _builtins.bool
+    """Its tasks write their offsets themselves, inside of their transactions."""
+    @_builtins.property
+    def config(self) -> _types_pb2.Config:
+        """The keys of the connector's configuration that say so, as written: `offsets.storage.topic` and its client
+        overrides, `producer.override.*`, `consumer.override.*` and `admin.override.*`. They count where there is an own
+        topic or delivery is exactly once; placeholders are resolved by the service.
+        """
+
+    def __init__(
+        self,
+        *,
+        config: _types_pb2.Config | None = ...,
+        exactly_once: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "exactly_once", b"exactly_once"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OffsetsStore: _TypeAlias = OffsetsStore  # noqa: Y015
+
+@_typing.final
 class CommitSourceOffsetsRequest(_message.Message):
     """Commits what a source task delivered."""
 
@@ -29,6 +60,8 @@ class CommitSourceOffsetsRequest(_message.Message):
     TASK_FIELD_NUMBER: _builtins.int
     GENERATION_FIELD_NUMBER: _builtins.int
     OFFSETS_FIELD_NUMBER: _builtins.int
+    STORE_FIELD_NUMBER: _builtins.int
+    EXPECTED_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
     task: _builtins.int
@@ -39,6 +72,16 @@ class CommitSourceOffsetsRequest(_message.Message):
     def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
         """Newest offset of each partition that moved."""
 
+    @_builtins.property
+    def store(self) -> Global___OffsetsStore:
+        """Where they belong. Under exactly-once they are there already, and only copied into the worker's topic."""
+
+    @_builtins.property
+    def expected(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
+        """What has to be committed of these partitions until now, for tasks that commit before they deliver (at most
+        once); no offset where there must be none. ABORTED / offsets.moved when another task has committed since.
+        """
+
     def __init__(
         self,
         *,
@@ -46,10 +89,12 @@ class CommitSourceOffsetsRequest(_message.Message):
         task: _builtins.int = ...,
         generation: _builtins.int = ...,
         offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
+        store: Global___OffsetsStore | None = ...,
+        expected: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["store", b"store"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "generation", b"generation", "offsets", b"offsets", "task", b"task"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "expected", b"expected", "generation", b"generation", "offsets", b"offsets", "store", b"store", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -153,6 +198,7 @@ class ReadSourceOffsetsRequest(_message.Message):
     CONNECTOR_FIELD_NUMBER: _builtins.int
     PARTITIONS_FIELD_NUMBER: _builtins.int
     MIN_REVISION_FIELD_NUMBER: _builtins.int
+    STORE_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
     @_builtins.property
@@ -163,16 +209,21 @@ class ReadSourceOffsetsRequest(_message.Message):
     def min_revision(self) -> _types_pb2.Revision:
         """Wait until the fold has reached this revision, as well as the end of the log."""
 
+    @_builtins.property
+    def store(self) -> Global___OffsetsStore:
+        """Where they are, besides the worker's topic; what is there wins."""
+
     def __init__(
         self,
         *,
         connector: _builtins.str = ...,
         partitions: _abc.Iterable[_builtins.bytes] | None = ...,
         min_revision: _types_pb2.Revision | None = ...,
+        store: Global___OffsetsStore | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision", "store", b"store"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "min_revision", b"min_revision", "partitions", b"partitions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "min_revision", b"min_revision", "partitions", b"partitions", "store", b"store"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -216,21 +267,27 @@ class ListSourceOffsetsRequest(_message.Message):
 
     CONNECTOR_FIELD_NUMBER: _builtins.int
     MIN_REVISION_FIELD_NUMBER: _builtins.int
+    STORE_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
     @_builtins.property
     def min_revision(self) -> _types_pb2.Revision:
         """Wait until the fold has reached this revision, as well as the end of the log."""
 
+    @_builtins.property
+    def store(self) -> Global___OffsetsStore:
+        """Where they are, besides the worker's topic; what is there wins."""
+
     def __init__(
         self,
         *,
         connector: _builtins.str = ...,
         min_revision: _types_pb2.Revision | None = ...,
+        store: Global___OffsetsStore | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision", "store", b"store"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "min_revision", b"min_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "min_revision", b"min_revision", "store", b"store"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -328,21 +385,27 @@ class AlterSourceOffsetsRequest(_message.Message):
 
     CONNECTOR_FIELD_NUMBER: _builtins.int
     OFFSETS_FIELD_NUMBER: _builtins.int
+    STORE_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
     @_builtins.property
     def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.SourceOffset]:
         """New offsets; a missing offset forgets the partition."""
 
+    @_builtins.property
+    def store(self) -> Global___OffsetsStore:
+        """Where they belong. Under exactly-once they are written in one transaction of task 0's id."""
+
     def __init__(
         self,
         *,
         connector: _builtins.str = ...,
         offsets: _abc.Iterable[_types_pb2.SourceOffset] | None = ...,
+        store: Global___OffsetsStore | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["store", b"store"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "offsets", b"offsets"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "offsets", b"offsets", "store", b"store"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -477,3 +540,390 @@ class DeleteSinkOffsetsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeleteSinkOffsetsResponse: _TypeAlias = DeleteSinkOffsetsResponse  # noqa: Y015
+
+@_typing.final
+class SourceMove(_message.Message):
+    """Where a change takes one source partition."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARTITION_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    partition: _builtins.bytes
+    """The source partition, as in SourceOffset."""
+    before: _builtins.bytes
+    """Its offset before the change; missing: it had none."""
+    after: _builtins.bytes
+    """Its offset after the change; missing: it has none any more."""
+    def __init__(
+        self,
+        *,
+        partition: _builtins.bytes = ...,
+        before: _builtins.bytes | None = ...,
+        after: _builtins.bytes | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before", "partition", b"partition"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__after: _TypeAlias = _typing.Literal["after"]  # noqa: Y015
+    _WhichOneofArgType__after: _TypeAlias = _typing.Literal["_after", b"_after"]  # noqa: Y015
+    _WhichOneofReturnType__before: _TypeAlias = _typing.Literal["before"]  # noqa: Y015
+    _WhichOneofArgType__before: _TypeAlias = _typing.Literal["_before", b"_before"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__after) -> _WhichOneofReturnType__after | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__before) -> _WhichOneofReturnType__before | None: ...
+
+Global___SourceMove: _TypeAlias = SourceMove  # noqa: Y015
+
+@_typing.final
+class SinkMove(_message.Message):
+    """Where a change takes one partition of a topic."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOPIC_FIELD_NUMBER: _builtins.int
+    PARTITION_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    topic: _builtins.str
+    """Topic name."""
+    partition: _builtins.int
+    """Partition number, from 0."""
+    before: _builtins.int
+    """The next offset to read before the change; missing: none is committed."""
+    after: _builtins.int
+    """The next offset to read after the change; missing: none is committed any more."""
+    def __init__(
+        self,
+        *,
+        topic: _builtins.str = ...,
+        partition: _builtins.int = ...,
+        before: _builtins.int | None = ...,
+        after: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "_before", b"_before", "after", b"after", "before", b"before", "partition", b"partition", "topic", b"topic"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__after: _TypeAlias = _typing.Literal["after"]  # noqa: Y015
+    _WhichOneofArgType__after: _TypeAlias = _typing.Literal["_after", b"_after"]  # noqa: Y015
+    _WhichOneofReturnType__before: _TypeAlias = _typing.Literal["before"]  # noqa: Y015
+    _WhichOneofArgType__before: _TypeAlias = _typing.Literal["_before", b"_before"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__after) -> _WhichOneofReturnType__after | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__before) -> _WhichOneofReturnType__before | None: ...
+
+Global___SinkMove: _TypeAlias = SinkMove  # noqa: Y015
+
+@_typing.final
+class OffsetsChange(_message.Message):
+    """A change of offsets that a user made, of a source or of a sink."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONNECTOR_FIELD_NUMBER: _builtins.int
+    CHANGED_AT_FIELD_NUMBER: _builtins.int
+    RESET_FIELD_NUMBER: _builtins.int
+    UNDONE_AT_FIELD_NUMBER: _builtins.int
+    SOURCE_MOVES_FIELD_NUMBER: _builtins.int
+    GROUP_ID_FIELD_NUMBER: _builtins.int
+    SINK_MOVES_FIELD_NUMBER: _builtins.int
+    TOO_LARGE_FIELD_NUMBER: _builtins.int
+    connector: _builtins.str
+    """The connector."""
+    changed_at: _builtins.int
+    """When, milliseconds since the epoch."""
+    reset: _builtins.bool
+    """All offsets were forgotten."""
+    undone_at: _builtins.int
+    """When it was undone, milliseconds since the epoch; missing: it was not."""
+    group_id: _builtins.str
+    """Of a sink: its consumer group. Empty for a source."""
+    too_large: _builtins.bool
+    """More partitions moved than one record can hold: none of them is kept, and the change cannot be undone."""
+    @_builtins.property
+    def source_moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourceMove]:
+        """Of a source: the partitions that moved."""
+
+    @_builtins.property
+    def sink_moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___SinkMove]:
+        """Of a sink: the partitions that moved."""
+
+    def __init__(
+        self,
+        *,
+        connector: _builtins.str = ...,
+        changed_at: _builtins.int = ...,
+        reset: _builtins.bool = ...,
+        undone_at: _builtins.int | None = ...,
+        source_moves: _abc.Iterable[Global___SourceMove] | None = ...,
+        group_id: _builtins.str = ...,
+        sink_moves: _abc.Iterable[Global___SinkMove] | None = ...,
+        too_large: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_undone_at", b"_undone_at", "undone_at", b"undone_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_undone_at", b"_undone_at", "changed_at", b"changed_at", "connector", b"connector", "group_id", b"group_id", "reset", b"reset", "sink_moves", b"sink_moves", "source_moves", b"source_moves", "too_large", b"too_large", "undone_at", b"undone_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__undone_at: _TypeAlias = _typing.Literal["undone_at"]  # noqa: Y015
+    _WhichOneofArgType__undone_at: _TypeAlias = _typing.Literal["_undone_at", b"_undone_at"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__undone_at) -> _WhichOneofReturnType__undone_at | None: ...
+
+Global___OffsetsChange: _TypeAlias = OffsetsChange  # noqa: Y015
+
+@_typing.final
+class DescribeSinkMovesRequest(_message.Message):
+    """Asks what a change would do. With `time` the positions asked about are those of all partitions that have one, at that time."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GROUP_ID_FIELD_NUMBER: _builtins.int
+    OVERRIDES_FIELD_NUMBER: _builtins.int
+    OFFSETS_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
+    RESET_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    ONLY_BACK_FIELD_NUMBER: _builtins.int
+    group_id: _builtins.str
+    """Consumer group."""
+    reset: _builtins.bool
+    """Forget all."""
+    time: _builtins.int
+    """Milliseconds since the epoch: go to the first record of that time or later, in every partition that has a position."""
+    only_back: _builtins.bool
+    """With `time`: leave what is before it where it is."""
+    @_builtins.property
+    def overrides(self) -> _types_pb2.Config:
+        """The connector's client overrides, as in ListSinkOffsetsRequest."""
+
+    @_builtins.property
+    def offsets(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TopicPartitionOffset]:
+        """New positions."""
+
+    @_builtins.property
+    def removed(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.TopicPartition]:
+        """Partitions to forget."""
+
+    def __init__(
+        self,
+        *,
+        group_id: _builtins.str = ...,
+        overrides: _types_pb2.Config | None = ...,
+        offsets: _abc.Iterable[_types_pb2.TopicPartitionOffset] | None = ...,
+        removed: _abc.Iterable[_types_pb2.TopicPartition] | None = ...,
+        reset: _builtins.bool = ...,
+        time: _builtins.int | None = ...,
+        only_back: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_time", b"_time", "overrides", b"overrides", "time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_time", b"_time", "group_id", b"group_id", "offsets", b"offsets", "only_back", b"only_back", "overrides", b"overrides", "removed", b"removed", "reset", b"reset", "time", b"time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__time: _TypeAlias = _typing.Literal["time"]  # noqa: Y015
+    _WhichOneofArgType__time: _TypeAlias = _typing.Literal["_time", b"_time"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__time) -> _WhichOneofReturnType__time | None: ...
+
+Global___DescribeSinkMovesRequest: _TypeAlias = DescribeSinkMovesRequest  # noqa: Y015
+
+@_typing.final
+class SinkEffect(_message.Message):
+    """What a change would do to one partition."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOVE_FIELD_NUMBER: _builtins.int
+    LOW_FIELD_NUMBER: _builtins.int
+    HIGH_FIELD_NUMBER: _builtins.int
+    NOTHING_SINCE_FIELD_NUMBER: _builtins.int
+    NOTHING_OLDER_FIELD_NUMBER: _builtins.int
+    REPEATED_RECORDS_FIELD_NUMBER: _builtins.int
+    SKIPPED_RECORDS_FIELD_NUMBER: _builtins.int
+    OUT_OF_RANGE_FIELD_NUMBER: _builtins.int
+    low: _builtins.int
+    """The oldest offset that the partition holds. Both bounds are missing where there is no such partition."""
+    high: _builtins.int
+    """The offset that its next record will have."""
+    nothing_since: _builtins.bool
+    """With `time`: no record is as new as that."""
+    nothing_older: _builtins.bool
+    """With `time`: all that the partition holds is as new as that."""
+    repeated_records: _builtins.int
+    """Offsets, and so at most records, that would be read once more; missing: unknown."""
+    skipped_records: _builtins.int
+    """Offsets, and so at most records, that would not be read; missing: unknown."""
+    out_of_range: _builtins.bool
+    """The position after the move is none that the partition has: the sink would begin where `auto.offset.reset` says."""
+    @_builtins.property
+    def move(self) -> Global___SinkMove:
+        """From where to where."""
+
+    def __init__(
+        self,
+        *,
+        move: Global___SinkMove | None = ...,
+        low: _builtins.int | None = ...,
+        high: _builtins.int | None = ...,
+        nothing_since: _builtins.bool = ...,
+        nothing_older: _builtins.bool = ...,
+        repeated_records: _builtins.int | None = ...,
+        skipped_records: _builtins.int | None = ...,
+        out_of_range: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_high", b"_high", "_low", b"_low", "_repeated_records", b"_repeated_records", "_skipped_records", b"_skipped_records", "high", b"high", "low", b"low", "move", b"move", "repeated_records", b"repeated_records", "skipped_records", b"skipped_records"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_high", b"_high", "_low", b"_low", "_repeated_records", b"_repeated_records", "_skipped_records", b"_skipped_records", "high", b"high", "low", b"low", "move", b"move", "nothing_older", b"nothing_older", "nothing_since", b"nothing_since", "out_of_range", b"out_of_range", "repeated_records", b"repeated_records", "skipped_records", b"skipped_records"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__high: _TypeAlias = _typing.Literal["high"]  # noqa: Y015
+    _WhichOneofArgType__high: _TypeAlias = _typing.Literal["_high", b"_high"]  # noqa: Y015
+    _WhichOneofReturnType__low: _TypeAlias = _typing.Literal["low"]  # noqa: Y015
+    _WhichOneofArgType__low: _TypeAlias = _typing.Literal["_low", b"_low"]  # noqa: Y015
+    _WhichOneofReturnType__repeated_records: _TypeAlias = _typing.Literal["repeated_records"]  # noqa: Y015
+    _WhichOneofArgType__repeated_records: _TypeAlias = _typing.Literal["_repeated_records", b"_repeated_records"]  # noqa: Y015
+    _WhichOneofReturnType__skipped_records: _TypeAlias = _typing.Literal["skipped_records"]  # noqa: Y015
+    _WhichOneofArgType__skipped_records: _TypeAlias = _typing.Literal["_skipped_records", b"_skipped_records"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__high) -> _WhichOneofReturnType__high | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__low) -> _WhichOneofReturnType__low | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__repeated_records) -> _WhichOneofReturnType__repeated_records | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__skipped_records) -> _WhichOneofReturnType__skipped_records | None: ...
+
+Global___SinkEffect: _TypeAlias = SinkEffect  # noqa: Y015
+
+@_typing.final
+class DescribeSinkMovesResponse(_message.Message):
+    """What a change would do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EFFECTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def effects(self) -> _containers.RepeatedCompositeFieldContainer[Global___SinkEffect]:
+        """By topic and partition."""
+
+    def __init__(
+        self,
+        *,
+        effects: _abc.Iterable[Global___SinkEffect] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["effects", b"effects"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DescribeSinkMovesResponse: _TypeAlias = DescribeSinkMovesResponse  # noqa: Y015
+
+@_typing.final
+class RememberChangeRequest(_message.Message):
+    """Remembers a change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def change(self) -> Global___OffsetsChange:
+        """It, as it is about to be made; or as it was made, with the time when it was undone."""
+
+    def __init__(
+        self,
+        *,
+        change: Global___OffsetsChange | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RememberChangeRequest: _TypeAlias = RememberChangeRequest  # noqa: Y015
+
+@_typing.final
+class RememberChangeResponse(_message.Message):
+    """Says that the change is remembered."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVISION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def revision(self) -> _types_pb2.Revision:
+        """Where it is visible."""
+
+    def __init__(
+        self,
+        *,
+        revision: _types_pb2.Revision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RememberChangeResponse: _TypeAlias = RememberChangeResponse  # noqa: Y015
+
+@_typing.final
+class GetLastChangeRequest(_message.Message):
+    """Asks for the last change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONNECTOR_FIELD_NUMBER: _builtins.int
+    MIN_REVISION_FIELD_NUMBER: _builtins.int
+    connector: _builtins.str
+    """The connector."""
+    @_builtins.property
+    def min_revision(self) -> _types_pb2.Revision:
+        """Wait until the fold has reached this revision, as well as the end of the log."""
+
+    def __init__(
+        self,
+        *,
+        connector: _builtins.str = ...,
+        min_revision: _types_pb2.Revision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["min_revision", b"min_revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connector", b"connector", "min_revision", b"min_revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetLastChangeRequest: _TypeAlias = GetLastChangeRequest  # noqa: Y015
+
+@_typing.final
+class GetLastChangeResponse(_message.Message):
+    """The last change."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGE_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def change(self) -> Global___OffsetsChange:
+        """Missing: none was ever made."""
+
+    @_builtins.property
+    def revision(self) -> _types_pb2.Revision:
+        """The revision it was read at."""
+
+    def __init__(
+        self,
+        *,
+        change: Global___OffsetsChange | None = ...,
+        revision: _types_pb2.Revision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_change", b"_change", "change", b"change", "revision", b"revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_change", b"_change", "change", b"change", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__change: _TypeAlias = _typing.Literal["change"]  # noqa: Y015
+    _WhichOneofArgType__change: _TypeAlias = _typing.Literal["_change", b"_change"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__change) -> _WhichOneofReturnType__change | None: ...
+
+Global___GetLastChangeResponse: _TypeAlias = GetLastChangeResponse  # noqa: Y015

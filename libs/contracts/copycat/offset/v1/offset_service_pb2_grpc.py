@@ -75,6 +75,21 @@ class OffsetServiceStub:
                 request_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DeleteSinkOffsetsRequest.SerializeToString,
                 response_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DeleteSinkOffsetsResponse.FromString,
                 _registered_method=True)
+        self.DescribeSinkMoves = channel.unary_unary(
+                '/copycat.offset.v1.OffsetService/DescribeSinkMoves',
+                request_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DescribeSinkMovesRequest.SerializeToString,
+                response_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DescribeSinkMovesResponse.FromString,
+                _registered_method=True)
+        self.RememberChange = channel.unary_unary(
+                '/copycat.offset.v1.OffsetService/RememberChange',
+                request_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.RememberChangeRequest.SerializeToString,
+                response_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.RememberChangeResponse.FromString,
+                _registered_method=True)
+        self.GetLastChange = channel.unary_unary(
+                '/copycat.offset.v1.OffsetService/GetLastChange',
+                request_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.GetLastChangeRequest.SerializeToString,
+                response_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.GetLastChangeResponse.FromString,
+                _registered_method=True)
 
 
 class OffsetServiceServicer:
@@ -137,6 +152,28 @@ class OffsetServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DescribeSinkMoves(self, request, context):
+        """Says what a change of a group's positions would do, and changes nothing; the group may have members. What it is told from is in no
+        log, so there is no revision to ask for.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RememberChange(self, request, context):
+        """Remembers the change of offsets that a user is about to make, in place of the one before; the same again changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetLastChange(self, request, context):
+        """Returns the change that was remembered last, read to the end of the log.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_OffsetServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -179,6 +216,21 @@ def add_OffsetServiceServicer_to_server(servicer, server):
                     servicer.DeleteSinkOffsets,
                     request_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DeleteSinkOffsetsRequest.FromString,
                     response_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DeleteSinkOffsetsResponse.SerializeToString,
+            ),
+            'DescribeSinkMoves': grpc.unary_unary_rpc_method_handler(
+                    servicer.DescribeSinkMoves,
+                    request_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DescribeSinkMovesRequest.FromString,
+                    response_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.DescribeSinkMovesResponse.SerializeToString,
+            ),
+            'RememberChange': grpc.unary_unary_rpc_method_handler(
+                    servicer.RememberChange,
+                    request_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.RememberChangeRequest.FromString,
+                    response_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.RememberChangeResponse.SerializeToString,
+            ),
+            'GetLastChange': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetLastChange,
+                    request_deserializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.GetLastChangeRequest.FromString,
+                    response_serializer=copycat_dot_offset_dot_v1_dot_offset__service__pb2.GetLastChangeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -398,6 +450,87 @@ class OffsetService:
             '/copycat.offset.v1.OffsetService/DeleteSinkOffsets',
             copycat_dot_offset_dot_v1_dot_offset__service__pb2.DeleteSinkOffsetsRequest.SerializeToString,
             copycat_dot_offset_dot_v1_dot_offset__service__pb2.DeleteSinkOffsetsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DescribeSinkMoves(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.offset.v1.OffsetService/DescribeSinkMoves',
+            copycat_dot_offset_dot_v1_dot_offset__service__pb2.DescribeSinkMovesRequest.SerializeToString,
+            copycat_dot_offset_dot_v1_dot_offset__service__pb2.DescribeSinkMovesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RememberChange(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.offset.v1.OffsetService/RememberChange',
+            copycat_dot_offset_dot_v1_dot_offset__service__pb2.RememberChangeRequest.SerializeToString,
+            copycat_dot_offset_dot_v1_dot_offset__service__pb2.RememberChangeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetLastChange(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.offset.v1.OffsetService/GetLastChange',
+            copycat_dot_offset_dot_v1_dot_offset__service__pb2.GetLastChangeRequest.SerializeToString,
+            copycat_dot_offset_dot_v1_dot_offset__service__pb2.GetLastChangeResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -49,6 +49,14 @@ class OffsetServiceStub:
     """Sets or removes positions of a consumer group. FAILED_PRECONDITION / group.active while it has members."""
     DeleteSinkOffsets: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.DeleteSinkOffsetsRequest, _offset_service_pb2.DeleteSinkOffsetsResponse]
     """Deletes a consumer group; an unknown one counts as deleted. FAILED_PRECONDITION / group.active while it has members."""
+    DescribeSinkMoves: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.DescribeSinkMovesRequest, _offset_service_pb2.DescribeSinkMovesResponse]
+    """Says what a change of a group's positions would do, and changes nothing; the group may have members. What it is told from is in no
+    log, so there is no revision to ask for.
+    """
+    RememberChange: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.RememberChangeRequest, _offset_service_pb2.RememberChangeResponse]
+    """Remembers the change of offsets that a user is about to make, in place of the one before; the same again changes nothing."""
+    GetLastChange: _grpc.UnaryUnaryMultiCallable[_offset_service_pb2.GetLastChangeRequest, _offset_service_pb2.GetLastChangeResponse]
+    """Returns the change that was remembered last, read to the end of the log."""
 
 @_typing.type_check_only
 class OffsetServiceAsyncStub(OffsetServiceStub):
@@ -71,6 +79,14 @@ class OffsetServiceAsyncStub(OffsetServiceStub):
     """Sets or removes positions of a consumer group. FAILED_PRECONDITION / group.active while it has members."""
     DeleteSinkOffsets: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.DeleteSinkOffsetsRequest, _offset_service_pb2.DeleteSinkOffsetsResponse]  # type: ignore[assignment]
     """Deletes a consumer group; an unknown one counts as deleted. FAILED_PRECONDITION / group.active while it has members."""
+    DescribeSinkMoves: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.DescribeSinkMovesRequest, _offset_service_pb2.DescribeSinkMovesResponse]  # type: ignore[assignment]
+    """Says what a change of a group's positions would do, and changes nothing; the group may have members. What it is told from is in no
+    log, so there is no revision to ask for.
+    """
+    RememberChange: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.RememberChangeRequest, _offset_service_pb2.RememberChangeResponse]  # type: ignore[assignment]
+    """Remembers the change of offsets that a user is about to make, in place of the one before; the same again changes nothing."""
+    GetLastChange: _aio.UnaryUnaryMultiCallable[_offset_service_pb2.GetLastChangeRequest, _offset_service_pb2.GetLastChangeResponse]  # type: ignore[assignment]
+    """Returns the change that was remembered last, read to the end of the log."""
 
 class OffsetServiceServicer(metaclass=_abc_1.ABCMeta):
     """Owns the offsets topic and the sink groups. A commit of an older generation is refused (ABORTED / generation.stale)."""
@@ -138,5 +154,31 @@ class OffsetServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_offset_service_pb2.DeleteSinkOffsetsResponse, _abc.Awaitable[_offset_service_pb2.DeleteSinkOffsetsResponse]]:
         """Deletes a consumer group; an unknown one counts as deleted. FAILED_PRECONDITION / group.active while it has members."""
+
+    @_abc_1.abstractmethod
+    def DescribeSinkMoves(
+        self,
+        request: _offset_service_pb2.DescribeSinkMovesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_offset_service_pb2.DescribeSinkMovesResponse, _abc.Awaitable[_offset_service_pb2.DescribeSinkMovesResponse]]:
+        """Says what a change of a group's positions would do, and changes nothing; the group may have members. What it is told from is in no
+        log, so there is no revision to ask for.
+        """
+
+    @_abc_1.abstractmethod
+    def RememberChange(
+        self,
+        request: _offset_service_pb2.RememberChangeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_offset_service_pb2.RememberChangeResponse, _abc.Awaitable[_offset_service_pb2.RememberChangeResponse]]:
+        """Remembers the change of offsets that a user is about to make, in place of the one before; the same again changes nothing."""
+
+    @_abc_1.abstractmethod
+    def GetLastChange(
+        self,
+        request: _offset_service_pb2.GetLastChangeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_offset_service_pb2.GetLastChangeResponse, _abc.Awaitable[_offset_service_pb2.GetLastChangeResponse]]:
+        """Returns the change that was remembered last, read to the end of the log."""
 
 def add_OffsetServiceServicer_to_server(servicer: OffsetServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from copycat.types.v1 import types_pb2 as copycat_dot_types_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,copycat/scheduler/v1/scheduler_service.proto\x12\x14\x63opycat.scheduler.v1\x1a\x1c\x63opycat/types/v1/types.proto\"9\n\x08Instance\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x11\n\x04task\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_task\"\x9b\x01\n\nAssignment\x12\x30\n\x08instance\x18\x01 \x01(\x0b\x32\x1e.copycat.scheduler.v1.Instance\x12\x11\n\tworker_id\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\x34\n\npartitions\x18\x04 \x03(\x0b\x32 .copycat.types.v1.TopicPartition\"L\n\x04Held\x12\x30\n\x08instance\x18\x01 \x01(\x0b\x32\x1e.copycat.scheduler.v1.Instance\x12\x12\n\ngeneration\x18\x02 \x01(\x03\"[\n\x0bJoinRequest\x12\x11\n\tworker_id\x18\x01 \x01(\t\x12(\n\x04held\x18\x02 \x03(\x0b\x32\x1a.copycat.scheduler.v1.Held\x12\x0f\n\x07leaving\x18\x03 \x01(\x08\" \n\x0cJoinResponse\x12\x10\n\x08lease_ms\x18\x01 \x01(\x03\"V\n\x06Worker\x12\x11\n\tworker_id\x18\x01 \x01(\t\x12\x0f\n\x07leaving\x18\x02 \x01(\x08\x12(\n\x04held\x18\x03 \x03(\x0b\x32\x1a.copycat.scheduler.v1.Held\"\x14\n\x12ListWorkersRequest\"D\n\x13ListWorkersResponse\x12-\n\x07workers\x18\x01 \x03(\x0b\x32\x1c.copycat.scheduler.v1.Worker\"J\n\x16ListAssignmentsRequest\x12\x30\n\x0cmin_revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"~\n\x17ListAssignmentsResponse\x12\x35\n\x0b\x61ssignments\x18\x01 \x03(\x0b\x32 .copycat.scheduler.v1.Assignment\x12,\n\x08revision\x18\x02 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"M\n\x17WatchAssignmentsRequest\x12\x32\n\x0e\x61\x66ter_revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"\xda\x01\n\x18WatchAssignmentsResponse\x12\x36\n\nassignment\x18\x01 \x01(\x0b\x32 .copycat.scheduler.v1.AssignmentH\x00\x12\x31\n\x07removed\x18\x02 \x01(\x0b\x32\x1e.copycat.scheduler.v1.InstanceH\x00\x12\x1b\n\x11snapshot_complete\x18\x03 \x01(\x08H\x00\x12,\n\x08revision\x18\x04 \x01(\x0b\x32\x1a.copycat.types.v1.RevisionB\x08\n\x06\x63hange\"\x1d\n\x1b\x44\x65scribeKafkaClusterRequest\"2\n\x1c\x44\x65scribeKafkaClusterResponse\x12\x12\n\ncluster_id\x18\x01 \x01(\t2\xad\x04\n\x10SchedulerService\x12Q\n\x04Join\x12!.copycat.scheduler.v1.JoinRequest\x1a\".copycat.scheduler.v1.JoinResponse(\x01\x30\x01\x12\x62\n\x0bListWorkers\x12(.copycat.scheduler.v1.ListWorkersRequest\x1a).copycat.scheduler.v1.ListWorkersResponse\x12}\n\x14\x44\x65scribeKafkaCluster\x12\x31.copycat.scheduler.v1.DescribeKafkaClusterRequest\x1a\x32.copycat.scheduler.v1.DescribeKafkaClusterResponse\x12n\n\x0fListAssignments\x12,.copycat.scheduler.v1.ListAssignmentsRequest\x1a-.copycat.scheduler.v1.ListAssignmentsResponse\x12s\n\x10WatchAssignments\x12-.copycat.scheduler.v1.WatchAssignmentsRequest\x1a..copycat.scheduler.v1.WatchAssignmentsResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,copycat/scheduler/v1/scheduler_service.proto\x12\x14\x63opycat.scheduler.v1\x1a\x1c\x63opycat/types/v1/types.proto\"9\n\x08Instance\x12\x11\n\tconnector\x18\x01 \x01(\t\x12\x11\n\x04task\x18\x02 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_task\"\x9b\x01\n\nAssignment\x12\x30\n\x08instance\x18\x01 \x01(\x0b\x32\x1e.copycat.scheduler.v1.Instance\x12\x11\n\tworker_id\x18\x02 \x01(\t\x12\x12\n\ngeneration\x18\x03 \x01(\x03\x12\x34\n\npartitions\x18\x04 \x03(\x0b\x32 .copycat.types.v1.TopicPartition\"L\n\x04Held\x12\x30\n\x08instance\x18\x01 \x01(\x0b\x32\x1e.copycat.scheduler.v1.Instance\x12\x12\n\ngeneration\x18\x02 \x01(\x03\"[\n\x0bJoinRequest\x12\x11\n\tworker_id\x18\x01 \x01(\t\x12(\n\x04held\x18\x02 \x03(\x0b\x32\x1a.copycat.scheduler.v1.Held\x12\x0f\n\x07leaving\x18\x03 \x01(\x08\" \n\x0cJoinResponse\x12\x10\n\x08lease_ms\x18\x01 \x01(\x03\"V\n\x06Worker\x12\x11\n\tworker_id\x18\x01 \x01(\t\x12\x0f\n\x07leaving\x18\x02 \x01(\x08\x12(\n\x04held\x18\x03 \x03(\x0b\x32\x1a.copycat.scheduler.v1.Held\"\x14\n\x12ListWorkersRequest\"D\n\x13ListWorkersResponse\x12-\n\x07workers\x18\x01 \x03(\x0b\x32\x1c.copycat.scheduler.v1.Worker\"z\n\x14GetAssignmentRequest\x12\x30\n\x08instance\x18\x01 \x01(\x0b\x32\x1e.copycat.scheduler.v1.Instance\x12\x30\n\x0cmin_revision\x18\x02 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"{\n\x15GetAssignmentResponse\x12\x34\n\nassignment\x18\x01 \x01(\x0b\x32 .copycat.scheduler.v1.Assignment\x12,\n\x08revision\x18\x02 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"J\n\x16ListAssignmentsRequest\x12\x30\n\x0cmin_revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"~\n\x17ListAssignmentsResponse\x12\x35\n\x0b\x61ssignments\x18\x01 \x03(\x0b\x32 .copycat.scheduler.v1.Assignment\x12,\n\x08revision\x18\x02 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"M\n\x17WatchAssignmentsRequest\x12\x32\n\x0e\x61\x66ter_revision\x18\x01 \x01(\x0b\x32\x1a.copycat.types.v1.Revision\"\xda\x01\n\x18WatchAssignmentsResponse\x12\x36\n\nassignment\x18\x01 \x01(\x0b\x32 .copycat.scheduler.v1.AssignmentH\x00\x12\x31\n\x07removed\x18\x02 \x01(\x0b\x32\x1e.copycat.scheduler.v1.InstanceH\x00\x12\x1b\n\x11snapshot_complete\x18\x03 \x01(\x08H\x00\x12,\n\x08revision\x18\x04 \x01(\x0b\x32\x1a.copycat.types.v1.RevisionB\x08\n\x06\x63hange\"\x1d\n\x1b\x44\x65scribeKafkaClusterRequest\"2\n\x1c\x44\x65scribeKafkaClusterResponse\x12\x12\n\ncluster_id\x18\x01 \x01(\t2\x97\x05\n\x10SchedulerService\x12Q\n\x04Join\x12!.copycat.scheduler.v1.JoinRequest\x1a\".copycat.scheduler.v1.JoinResponse(\x01\x30\x01\x12\x62\n\x0bListWorkers\x12(.copycat.scheduler.v1.ListWorkersRequest\x1a).copycat.scheduler.v1.ListWorkersResponse\x12}\n\x14\x44\x65scribeKafkaCluster\x12\x31.copycat.scheduler.v1.DescribeKafkaClusterRequest\x1a\x32.copycat.scheduler.v1.DescribeKafkaClusterResponse\x12h\n\rGetAssignment\x12*.copycat.scheduler.v1.GetAssignmentRequest\x1a+.copycat.scheduler.v1.GetAssignmentResponse\x12n\n\x0fListAssignments\x12,.copycat.scheduler.v1.ListAssignmentsRequest\x1a-.copycat.scheduler.v1.ListAssignmentsResponse\x12s\n\x10WatchAssignments\x12-.copycat.scheduler.v1.WatchAssignmentsRequest\x1a..copycat.scheduler.v1.WatchAssignmentsResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,18 +48,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTWORKERSREQUEST']._serialized_end=630
   _globals['_LISTWORKERSRESPONSE']._serialized_start=632
   _globals['_LISTWORKERSRESPONSE']._serialized_end=700
-  _globals['_LISTASSIGNMENTSREQUEST']._serialized_start=702
-  _globals['_LISTASSIGNMENTSREQUEST']._serialized_end=776
-  _globals['_LISTASSIGNMENTSRESPONSE']._serialized_start=778
-  _globals['_LISTASSIGNMENTSRESPONSE']._serialized_end=904
-  _globals['_WATCHASSIGNMENTSREQUEST']._serialized_start=906
-  _globals['_WATCHASSIGNMENTSREQUEST']._serialized_end=983
-  _globals['_WATCHASSIGNMENTSRESPONSE']._serialized_start=986
-  _globals['_WATCHASSIGNMENTSRESPONSE']._serialized_end=1204
-  _globals['_DESCRIBEKAFKACLUSTERREQUEST']._serialized_start=1206
-  _globals['_DESCRIBEKAFKACLUSTERREQUEST']._serialized_end=1235
-  _globals['_DESCRIBEKAFKACLUSTERRESPONSE']._serialized_start=1237
-  _globals['_DESCRIBEKAFKACLUSTERRESPONSE']._serialized_end=1287
-  _globals['_SCHEDULERSERVICE']._serialized_start=1290
-  _globals['_SCHEDULERSERVICE']._serialized_end=1847
+  _globals['_GETASSIGNMENTREQUEST']._serialized_start=702
+  _globals['_GETASSIGNMENTREQUEST']._serialized_end=824
+  _globals['_GETASSIGNMENTRESPONSE']._serialized_start=826
+  _globals['_GETASSIGNMENTRESPONSE']._serialized_end=949
+  _globals['_LISTASSIGNMENTSREQUEST']._serialized_start=951
+  _globals['_LISTASSIGNMENTSREQUEST']._serialized_end=1025
+  _globals['_LISTASSIGNMENTSRESPONSE']._serialized_start=1027
+  _globals['_LISTASSIGNMENTSRESPONSE']._serialized_end=1153
+  _globals['_WATCHASSIGNMENTSREQUEST']._serialized_start=1155
+  _globals['_WATCHASSIGNMENTSREQUEST']._serialized_end=1232
+  _globals['_WATCHASSIGNMENTSRESPONSE']._serialized_start=1235
+  _globals['_WATCHASSIGNMENTSRESPONSE']._serialized_end=1453
+  _globals['_DESCRIBEKAFKACLUSTERREQUEST']._serialized_start=1455
+  _globals['_DESCRIBEKAFKACLUSTERREQUEST']._serialized_end=1484
+  _globals['_DESCRIBEKAFKACLUSTERRESPONSE']._serialized_start=1486
+  _globals['_DESCRIBEKAFKACLUSTERRESPONSE']._serialized_end=1536
+  _globals['_SCHEDULERSERVICE']._serialized_start=1539
+  _globals['_SCHEDULERSERVICE']._serialized_end=2202
 # @@protoc_insertion_point(module_scope)

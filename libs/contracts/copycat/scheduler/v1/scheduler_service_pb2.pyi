@@ -153,7 +153,7 @@ class JoinResponse(_message.Message):
 
     LEASE_MS_FIELD_NUMBER: _builtins.int
     lease_ms: _builtins.int
-    """Lease length in milliseconds; counted from the last beat."""
+    """Lease length in milliseconds; the worker counts it from when it sent the beat that is answered, the scheduler from when it heard it."""
     def __init__(
         self,
         *,
@@ -239,6 +239,66 @@ class ListWorkersResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListWorkersResponse: _TypeAlias = ListWorkersResponse  # noqa: Y015
+
+@_typing.final
+class GetAssignmentRequest(_message.Message):
+    """Asks for one assignment."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INSTANCE_FIELD_NUMBER: _builtins.int
+    MIN_REVISION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def instance(self) -> Global___Instance:
+        """The connector or task."""
+
+    @_builtins.property
+    def min_revision(self) -> _types_pb2.Revision:
+        """Wait until the fold has reached this revision."""
+
+    def __init__(
+        self,
+        *,
+        instance: Global___Instance | None = ...,
+        min_revision: _types_pb2.Revision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["instance", b"instance", "min_revision", b"min_revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance", b"instance", "min_revision", b"min_revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetAssignmentRequest: _TypeAlias = GetAssignmentRequest  # noqa: Y015
+
+@_typing.final
+class GetAssignmentResponse(_message.Message):
+    """One assignment."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ASSIGNMENT_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def assignment(self) -> Global___Assignment:
+        """Where it runs; missing when it is to run nowhere."""
+
+    @_builtins.property
+    def revision(self) -> _types_pb2.Revision:
+        """The revision it was read at."""
+
+    def __init__(
+        self,
+        *,
+        assignment: Global___Assignment | None = ...,
+        revision: _types_pb2.Revision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["assignment", b"assignment", "revision", b"revision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["assignment", b"assignment", "revision", b"revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetAssignmentResponse: _TypeAlias = GetAssignmentResponse  # noqa: Y015
 
 @_typing.final
 class ListAssignmentsRequest(_message.Message):

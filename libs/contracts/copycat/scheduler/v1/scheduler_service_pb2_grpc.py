@@ -50,6 +50,11 @@ class SchedulerServiceStub:
                 request_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterRequest.SerializeToString,
                 response_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterResponse.FromString,
                 _registered_method=True)
+        self.GetAssignment = channel.unary_unary(
+                '/copycat.scheduler.v1.SchedulerService/GetAssignment',
+                request_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.GetAssignmentRequest.SerializeToString,
+                response_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.GetAssignmentResponse.FromString,
+                _registered_method=True)
         self.ListAssignments = channel.unary_unary(
                 '/copycat.scheduler.v1.SchedulerService/ListAssignments',
                 request_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.ListAssignmentsRequest.SerializeToString,
@@ -67,7 +72,8 @@ class SchedulerServiceServicer:
     """
 
     def Join(self, request_iterator, context):
-        """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so.
+        """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so. It is also gone
+        when the stream breaks and its address, where it listened before, refuses connections.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -82,6 +88,13 @@ class SchedulerServiceServicer:
 
     def DescribeKafkaCluster(self, request, context):
         """Describes the Kafka cluster the workers work on, as its brokers answer now.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetAssignment(self, request, context):
+        """Returns the assignment of one instance after all that is in the log, so that no answer is older than the question.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -120,6 +133,11 @@ def add_SchedulerServiceServicer_to_server(servicer, server):
                     servicer.DescribeKafkaCluster,
                     request_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterRequest.FromString,
                     response_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterResponse.SerializeToString,
+            ),
+            'GetAssignment': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetAssignment,
+                    request_deserializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.GetAssignmentRequest.FromString,
+                    response_serializer=copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.GetAssignmentResponse.SerializeToString,
             ),
             'ListAssignments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListAssignments,
@@ -214,6 +232,33 @@ class SchedulerService:
             '/copycat.scheduler.v1.SchedulerService/DescribeKafkaCluster',
             copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterRequest.SerializeToString,
             copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.DescribeKafkaClusterResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetAssignment(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.scheduler.v1.SchedulerService/GetAssignment',
+            copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.GetAssignmentRequest.SerializeToString,
+            copycat_dot_scheduler_dot_v1_dot_scheduler__service__pb2.GetAssignmentResponse.FromString,
             options,
             channel_credentials,
             insecure,

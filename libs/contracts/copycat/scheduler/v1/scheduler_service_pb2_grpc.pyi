@@ -34,11 +34,15 @@ class SchedulerServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> SchedulerServiceAsyncStub: ...
     Join: _grpc.StreamStreamMultiCallable[_scheduler_service_pb2.JoinRequest, _scheduler_service_pb2.JoinResponse]
-    """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so."""
+    """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so. It is also gone
+    when the stream breaks and its address, where it listened before, refuses connections.
+    """
     ListWorkers: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListWorkersRequest, _scheduler_service_pb2.ListWorkersResponse]
     """Returns the live workers, as the instance that leads has heard of them; they are in no log, so there is no revision to ask for."""
     DescribeKafkaCluster: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.DescribeKafkaClusterRequest, _scheduler_service_pb2.DescribeKafkaClusterResponse]
     """Describes the Kafka cluster the workers work on, as its brokers answer now."""
+    GetAssignment: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.GetAssignmentRequest, _scheduler_service_pb2.GetAssignmentResponse]
+    """Returns the assignment of one instance after all that is in the log, so that no answer is older than the question."""
     ListAssignments: _grpc.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListAssignmentsRequest, _scheduler_service_pb2.ListAssignmentsResponse]
     """Returns every assignment."""
     WatchAssignments: _grpc.UnaryStreamMultiCallable[_scheduler_service_pb2.WatchAssignmentsRequest, _scheduler_service_pb2.WatchAssignmentsResponse]
@@ -53,11 +57,15 @@ class SchedulerServiceAsyncStub(SchedulerServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Join: _aio.StreamStreamMultiCallable[_scheduler_service_pb2.JoinRequest, _scheduler_service_pb2.JoinResponse]  # type: ignore[assignment]
-    """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so."""
+    """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so. It is also gone
+    when the stream breaks and its address, where it listened before, refuses connections.
+    """
     ListWorkers: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListWorkersRequest, _scheduler_service_pb2.ListWorkersResponse]  # type: ignore[assignment]
     """Returns the live workers, as the instance that leads has heard of them; they are in no log, so there is no revision to ask for."""
     DescribeKafkaCluster: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.DescribeKafkaClusterRequest, _scheduler_service_pb2.DescribeKafkaClusterResponse]  # type: ignore[assignment]
     """Describes the Kafka cluster the workers work on, as its brokers answer now."""
+    GetAssignment: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.GetAssignmentRequest, _scheduler_service_pb2.GetAssignmentResponse]  # type: ignore[assignment]
+    """Returns the assignment of one instance after all that is in the log, so that no answer is older than the question."""
     ListAssignments: _aio.UnaryUnaryMultiCallable[_scheduler_service_pb2.ListAssignmentsRequest, _scheduler_service_pb2.ListAssignmentsResponse]  # type: ignore[assignment]
     """Returns every assignment."""
     WatchAssignments: _aio.UnaryStreamMultiCallable[_scheduler_service_pb2.WatchAssignmentsRequest, _scheduler_service_pb2.WatchAssignmentsResponse]  # type: ignore[assignment]
@@ -75,7 +83,9 @@ class SchedulerServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_scheduler_service_pb2.JoinRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_scheduler_service_pb2.JoinResponse], _abc.AsyncIterator[_scheduler_service_pb2.JoinResponse]]:
-        """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so."""
+        """Keeps a worker's lease while it beats; the worker is gone when the lease runs out, or leaves when it says so. It is also gone
+        when the stream breaks and its address, where it listened before, refuses connections.
+        """
 
     @_abc_1.abstractmethod
     def ListWorkers(
@@ -92,6 +102,14 @@ class SchedulerServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_scheduler_service_pb2.DescribeKafkaClusterResponse, _abc.Awaitable[_scheduler_service_pb2.DescribeKafkaClusterResponse]]:
         """Describes the Kafka cluster the workers work on, as its brokers answer now."""
+
+    @_abc_1.abstractmethod
+    def GetAssignment(
+        self,
+        request: _scheduler_service_pb2.GetAssignmentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_scheduler_service_pb2.GetAssignmentResponse, _abc.Awaitable[_scheduler_service_pb2.GetAssignmentResponse]]:
+        """Returns the assignment of one instance after all that is in the log, so that no answer is older than the question."""
 
     @_abc_1.abstractmethod
     def ListAssignments(

@@ -8,6 +8,7 @@ from copycat.types.v1 import types_pb2 as _types_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -18,6 +19,62 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _Health:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _HealthEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Health.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    HEALTH_UNSPECIFIED: _Health.ValueType  # 0
+    """Not summed up."""
+    HEALTH_HEALTHY: _Health.ValueType  # 1
+    """All of it does what it was told to."""
+    HEALTH_DEGRADED: _Health.ValueType  # 2
+    """A part of it failed, is not run by anybody, or does not move."""
+    HEALTH_FAILED: _Health.ValueType  # 3
+    """The connector itself, or every task of it, failed."""
+
+class Health(_Health, metaclass=_HealthEnumTypeWrapper):
+    """What a connector and its tasks do, summed up."""
+
+HEALTH_UNSPECIFIED: Health.ValueType  # 0
+"""Not summed up."""
+HEALTH_HEALTHY: Health.ValueType  # 1
+"""All of it does what it was told to."""
+HEALTH_DEGRADED: Health.ValueType  # 2
+"""A part of it failed, is not run by anybody, or does not move."""
+HEALTH_FAILED: Health.ValueType  # 3
+"""The connector itself, or every task of it, failed."""
+Global___Health: _TypeAlias = Health  # noqa: Y015
+
+class _TroubleKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TroubleKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TroubleKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TROUBLE_KIND_UNSPECIFIED: _TroubleKind.ValueType  # 0
+    """Of no known kind."""
+    TROUBLE_KIND_HANGS: _TroubleKind.ValueType  # 1
+    """A call has not returned for too long."""
+    TROUBLE_KIND_RETRIES: _TroubleKind.ValueType  # 2
+    """A call fails and is tried again and again."""
+    TROUBLE_KIND_WAITS: _TroubleKind.ValueType  # 3
+    """Nobody runs it yet: it waits for a place."""
+
+class TroubleKind(_TroubleKind, metaclass=_TroubleKindEnumTypeWrapper):
+    """Kinds of trouble."""
+
+TROUBLE_KIND_UNSPECIFIED: TroubleKind.ValueType  # 0
+"""Of no known kind."""
+TROUBLE_KIND_HANGS: TroubleKind.ValueType  # 1
+"""A call has not returned for too long."""
+TROUBLE_KIND_RETRIES: TroubleKind.ValueType  # 2
+"""A call fails and is tried again and again."""
+TROUBLE_KIND_WAITS: TroubleKind.ValueType  # 3
+"""Nobody runs it yet: it waits for a place."""
+Global___TroubleKind: _TypeAlias = TroubleKind  # noqa: Y015
 
 @_typing.final
 class Status(_message.Message):
@@ -30,6 +87,8 @@ class Status(_message.Message):
     WORKER_ID_FIELD_NUMBER: _builtins.int
     GENERATION_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    SINCE_MS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
     state: _types_pb2.State.ValueType
     """What it does."""
     trace: _builtins.str
@@ -40,6 +99,14 @@ class Status(_message.Message):
     """The assignment generation it runs under."""
     version: _builtins.str
     """Plugin version, when known."""
+    since_ms: _builtins.int
+    """When this began, milliseconds since the epoch: the time of its record in the log. In a report it is when the instance began to do
+    it, or 0 for now.
+    """
+    reason: _builtins.str
+    """Why it is not plainly RUNNING, in one line of at most 500 characters; missing where there is nothing to say. Only answers to
+    GetConnectorStatus and ListConnectorStatuses have it.
+    """
     def __init__(
         self,
         *,
@@ -48,21 +115,79 @@ class Status(_message.Message):
         worker_id: _builtins.str = ...,
         generation: _builtins.int = ...,
         version: _builtins.str | None = ...,
+        since_ms: _builtins.int = ...,
+        reason: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "trace", b"trace", "version", b"version"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_reason", b"_reason", "_trace", b"_trace", "_version", b"_version", "reason", b"reason", "trace", b"trace", "version", b"version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "generation", b"generation", "state", b"state", "trace", b"trace", "version", b"version", "worker_id", b"worker_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_reason", b"_reason", "_trace", b"_trace", "_version", b"_version", "generation", b"generation", "reason", b"reason", "since_ms", b"since_ms", "state", b"state", "trace", b"trace", "version", b"version", "worker_id", b"worker_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__reason: _TypeAlias = _typing.Literal["reason"]  # noqa: Y015
+    _WhichOneofArgType__reason: _TypeAlias = _typing.Literal["_reason", b"_reason"]  # noqa: Y015
     _WhichOneofReturnType__trace: _TypeAlias = _typing.Literal["trace"]  # noqa: Y015
     _WhichOneofArgType__trace: _TypeAlias = _typing.Literal["_trace", b"_trace"]  # noqa: Y015
     _WhichOneofReturnType__version: _TypeAlias = _typing.Literal["version"]  # noqa: Y015
     _WhichOneofArgType__version: _TypeAlias = _typing.Literal["_version", b"_version"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__reason) -> _WhichOneofReturnType__reason | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__trace) -> _WhichOneofReturnType__trace | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__version) -> _WhichOneofReturnType__version | None: ...
 
 Global___Status: _TypeAlias = Status  # noqa: Y015
+
+@_typing.final
+class Trouble(_message.Message):
+    """What keeps an instance from moving."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONNECTOR_FIELD_NUMBER: _builtins.int
+    TASK_FIELD_NUMBER: _builtins.int
+    GENERATION_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    CALL_FIELD_NUMBER: _builtins.int
+    SINCE_MS_FIELD_NUMBER: _builtins.int
+    TRIES_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    connector: _builtins.str
+    """The connector."""
+    task: _builtins.int
+    """Task index; missing for the connector itself."""
+    generation: _builtins.int
+    """The assignment generation it runs under."""
+    kind: Global___TroubleKind.ValueType
+    """What kind of trouble it is."""
+    call: _builtins.str
+    """The call it is about: put, poll, pre_commit, ...; empty for none."""
+    since_ms: _builtins.int
+    """When it began, milliseconds since the epoch."""
+    tries: _builtins.int
+    """How often the call was tried since."""
+    text: _builtins.str
+    """Where it hangs, the error of the last try, or what is waited for. No secret; 500 characters count."""
+    def __init__(
+        self,
+        *,
+        connector: _builtins.str = ...,
+        task: _builtins.int | None = ...,
+        generation: _builtins.int = ...,
+        kind: Global___TroubleKind.ValueType = ...,
+        call: _builtins.str = ...,
+        since_ms: _builtins.int = ...,
+        tries: _builtins.int = ...,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_task", b"_task", "task", b"task"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_task", b"_task", "call", b"call", "connector", b"connector", "generation", b"generation", "kind", b"kind", "since_ms", b"since_ms", "task", b"task", "text", b"text", "tries", b"tries"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__task: _TypeAlias = _typing.Literal["task"]  # noqa: Y015
+    _WhichOneofArgType__task: _TypeAlias = _typing.Literal["_task", b"_task"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__task) -> _WhichOneofReturnType__task | None: ...
+
+Global___Trouble: _TypeAlias = Trouble  # noqa: Y015
 
 @_typing.final
 class InstanceStatus(_message.Message):
@@ -128,8 +253,14 @@ class ConnectorStatus(_message.Message):
     CONNECTOR_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     TASKS_FIELD_NUMBER: _builtins.int
+    HEALTH_FIELD_NUMBER: _builtins.int
+    HEALTH_REASON_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
+    health: Global___Health.ValueType
+    """All of them summed up."""
+    health_reason: _builtins.str
+    """Why it is not healthy, in one line of at most 1000 characters; empty where it is."""
     @_builtins.property
     def status(self) -> Global___Status:
         """Its own status; missing while only tasks reported."""
@@ -144,10 +275,12 @@ class ConnectorStatus(_message.Message):
         connector: _builtins.str = ...,
         status: Global___Status | None = ...,
         tasks: _abc.Mapping[_builtins.int, Global___Status] | None = ...,
+        health: Global___Health.ValueType = ...,
+        health_reason: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_status", b"_status", "status", b"status"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_status", b"_status", "connector", b"connector", "status", b"status", "tasks", b"tasks"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_status", b"_status", "connector", b"connector", "health", b"health", "health_reason", b"health_reason", "status", b"status", "tasks", b"tasks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__status: _TypeAlias = _typing.Literal["status"]  # noqa: Y015
     _WhichOneofArgType__status: _TypeAlias = _typing.Literal["_status", b"_status"]  # noqa: Y015
@@ -202,6 +335,51 @@ class ReportStatusesResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ReportStatusesResponse: _TypeAlias = ReportStatusesResponse  # noqa: Y015
+
+@_typing.final
+class ReportTroublesRequest(_message.Message):
+    """Says what keeps instances of a worker from moving."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORKER_ID_FIELD_NUMBER: _builtins.int
+    TROUBLES_FIELD_NUMBER: _builtins.int
+    worker_id: _builtins.str
+    """The worker."""
+    @_builtins.property
+    def troubles(self) -> _containers.RepeatedCompositeFieldContainer[Global___Trouble]:
+        """All there are, at most a thousand; none when there are none any more."""
+
+    def __init__(
+        self,
+        *,
+        worker_id: _builtins.str = ...,
+        troubles: _abc.Iterable[Global___Trouble] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["troubles", b"troubles", "worker_id", b"worker_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReportTroublesRequest: _TypeAlias = ReportTroublesRequest  # noqa: Y015
+
+@_typing.final
+class ReportTroublesResponse(_message.Message):
+    """Says that the troubles are known."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReportTroublesResponse: _TypeAlias = ReportTroublesResponse  # noqa: Y015
 
 @_typing.final
 class ReportTopicsRequest(_message.Message):
@@ -596,3 +774,64 @@ class WatchStatusesResponse(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_change) -> _WhichOneofReturnType_change | None: ...
 
 Global___WatchStatusesResponse: _TypeAlias = WatchStatusesResponse  # noqa: Y015
+
+@_typing.final
+class RecordActRequest(_message.Message):
+    """Something that was done without a hand."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONNECTOR_FIELD_NUMBER: _builtins.int
+    TASK_FIELD_NUMBER: _builtins.int
+    WHAT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
+    ABOUT_FIELD_NUMBER: _builtins.int
+    connector: _builtins.str
+    """The connector."""
+    task: _builtins.int
+    """Task index; missing for the connector itself."""
+    what: _builtins.str
+    """What was done, the same text for each act of its kind, e.g. restarted, circuit opened, moved."""
+    reason: _builtins.str
+    """Why, for people; never a secret."""
+    by: _builtins.str
+    """The part of Copycat that acted, e.g. healer."""
+    about: _builtins.str
+    """JSON text of an object with what else there is to know: the class of a failure, the number of a restart."""
+    def __init__(
+        self,
+        *,
+        connector: _builtins.str = ...,
+        task: _builtins.int | None = ...,
+        what: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        by: _builtins.str = ...,
+        about: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_task", b"_task", "task", b"task"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_task", b"_task", "about", b"about", "by", b"by", "connector", b"connector", "reason", b"reason", "task", b"task", "what", b"what"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__task: _TypeAlias = _typing.Literal["task"]  # noqa: Y015
+    _WhichOneofArgType__task: _TypeAlias = _typing.Literal["_task", b"_task"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__task) -> _WhichOneofReturnType__task | None: ...
+
+Global___RecordActRequest: _TypeAlias = RecordActRequest  # noqa: Y015
+
+@_typing.final
+class RecordActResponse(_message.Message):
+    """Says that the act was taken."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordActResponse: _TypeAlias = RecordActResponse  # noqa: Y015

@@ -45,6 +45,11 @@ class StatusServiceStub:
                 request_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTopicsRequest.SerializeToString,
                 response_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTopicsResponse.FromString,
                 _registered_method=True)
+        self.ReportTroubles = channel.unary_unary(
+                '/copycat.status.v1.StatusService/ReportTroubles',
+                request_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTroublesRequest.SerializeToString,
+                response_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTroublesResponse.FromString,
+                _registered_method=True)
         self.ForgetStatuses = channel.unary_unary(
                 '/copycat.status.v1.StatusService/ForgetStatuses',
                 request_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ForgetStatusesRequest.SerializeToString,
@@ -54,6 +59,11 @@ class StatusServiceStub:
                 '/copycat.status.v1.StatusService/ResetTopics',
                 request_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ResetTopicsRequest.SerializeToString,
                 response_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ResetTopicsResponse.FromString,
+                _registered_method=True)
+        self.RecordAct = channel.unary_unary(
+                '/copycat.status.v1.StatusService/RecordAct',
+                request_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.RecordActRequest.SerializeToString,
+                response_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.RecordActResponse.FromString,
                 _registered_method=True)
         self.GetConnectorStatus = channel.unary_unary(
                 '/copycat.status.v1.StatusService/GetConnectorStatus',
@@ -82,7 +92,9 @@ class StatusServiceServicer:
     """
 
     def ReportStatuses(self, request, context):
-        """Records statuses in the order given; answers when they are visible.
+        """Records statuses in the order given; answers when they are visible. While the log is away it is retried, by the service alone: a
+        caller whose deadline passes may hand the same statuses over again, which adds no attempt. UNAVAILABLE / status.given_up after the
+        last attempt; the service writes what it gave up when the log is back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,6 +102,14 @@ class StatusServiceServicer:
 
     def ReportTopics(self, request, context):
         """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReportTroubles(self, request, context):
+        """Says what keeps connectors and tasks of a worker from moving, all of it, in place of what that worker said before. It is in no log:
+        whoever tells it tells every instance of the service, and repeats it at least every five seconds, or it is forgotten after ten.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -105,6 +125,13 @@ class StatusServiceServicer:
     def ResetTopics(self, request, context):
         """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
         FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RecordAct(self, request, context):
+        """Records what a part of the cluster did by itself; answers before it is durable, since nobody waits for it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -154,6 +181,11 @@ def add_StatusServiceServicer_to_server(servicer, server):
                     request_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTopicsRequest.FromString,
                     response_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTopicsResponse.SerializeToString,
             ),
+            'ReportTroubles': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReportTroubles,
+                    request_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTroublesRequest.FromString,
+                    response_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTroublesResponse.SerializeToString,
+            ),
             'ForgetStatuses': grpc.unary_unary_rpc_method_handler(
                     servicer.ForgetStatuses,
                     request_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ForgetStatusesRequest.FromString,
@@ -163,6 +195,11 @@ def add_StatusServiceServicer_to_server(servicer, server):
                     servicer.ResetTopics,
                     request_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ResetTopicsRequest.FromString,
                     response_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.ResetTopicsResponse.SerializeToString,
+            ),
+            'RecordAct': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecordAct,
+                    request_deserializer=copycat_dot_status_dot_v1_dot_status__service__pb2.RecordActRequest.FromString,
+                    response_serializer=copycat_dot_status_dot_v1_dot_status__service__pb2.RecordActResponse.SerializeToString,
             ),
             'GetConnectorStatus': grpc.unary_unary_rpc_method_handler(
                     servicer.GetConnectorStatus,
@@ -251,6 +288,33 @@ class StatusService:
             _registered_method=True)
 
     @staticmethod
+    def ReportTroubles(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.status.v1.StatusService/ReportTroubles',
+            copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTroublesRequest.SerializeToString,
+            copycat_dot_status_dot_v1_dot_status__service__pb2.ReportTroublesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ForgetStatuses(request,
             target,
             options=(),
@@ -294,6 +358,33 @@ class StatusService:
             '/copycat.status.v1.StatusService/ResetTopics',
             copycat_dot_status_dot_v1_dot_status__service__pb2.ResetTopicsRequest.SerializeToString,
             copycat_dot_status_dot_v1_dot_status__service__pb2.ResetTopicsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecordAct(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/copycat.status.v1.StatusService/RecordAct',
+            copycat_dot_status_dot_v1_dot_status__service__pb2.RecordActRequest.SerializeToString,
+            copycat_dot_status_dot_v1_dot_status__service__pb2.RecordActResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -34,15 +34,24 @@ class StatusServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> StatusServiceAsyncStub: ...
     ReportStatuses: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ReportStatusesRequest, _status_service_pb2.ReportStatusesResponse]
-    """Records statuses in the order given; answers when they are visible."""
+    """Records statuses in the order given; answers when they are visible. While the log is away it is retried, by the service alone: a
+    caller whose deadline passes may hand the same statuses over again, which adds no attempt. UNAVAILABLE / status.given_up after the
+    last attempt; the service writes what it gave up when the log is back.
+    """
     ReportTopics: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ReportTopicsRequest, _status_service_pb2.ReportTopicsResponse]
     """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked."""
+    ReportTroubles: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ReportTroublesRequest, _status_service_pb2.ReportTroublesResponse]
+    """Says what keeps connectors and tasks of a worker from moving, all of it, in place of what that worker said before. It is in no log:
+    whoever tells it tells every instance of the service, and repeats it at least every five seconds, or it is forgotten after ten.
+    """
     ForgetStatuses: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ForgetStatusesRequest, _status_service_pb2.ForgetStatusesResponse]
     """Forgets statuses: of the whole connector with its tasks and active topics, or of some tasks."""
     ResetTopics: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ResetTopicsRequest, _status_service_pb2.ResetTopicsResponse]
     """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
     FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
     """
+    RecordAct: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.RecordActRequest, _status_service_pb2.RecordActResponse]
+    """Records what a part of the cluster did by itself; answers before it is durable, since nobody waits for it."""
     GetConnectorStatus: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.GetConnectorStatusRequest, _status_service_pb2.GetConnectorStatusResponse]
     """Returns the status of one connector and its tasks. NOT_FOUND / status.unknown."""
     ListConnectorStatuses: _grpc.UnaryUnaryMultiCallable[_status_service_pb2.ListConnectorStatusesRequest, _status_service_pb2.ListConnectorStatusesResponse]
@@ -63,15 +72,24 @@ class StatusServiceAsyncStub(StatusServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ReportStatuses: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ReportStatusesRequest, _status_service_pb2.ReportStatusesResponse]  # type: ignore[assignment]
-    """Records statuses in the order given; answers when they are visible."""
+    """Records statuses in the order given; answers when they are visible. While the log is away it is retried, by the service alone: a
+    caller whose deadline passes may hand the same statuses over again, which adds no attempt. UNAVAILABLE / status.given_up after the
+    last attempt; the service writes what it gave up when the log is back.
+    """
     ReportTopics: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ReportTopicsRequest, _status_service_pb2.ReportTopicsResponse]  # type: ignore[assignment]
     """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked."""
+    ReportTroubles: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ReportTroublesRequest, _status_service_pb2.ReportTroublesResponse]  # type: ignore[assignment]
+    """Says what keeps connectors and tasks of a worker from moving, all of it, in place of what that worker said before. It is in no log:
+    whoever tells it tells every instance of the service, and repeats it at least every five seconds, or it is forgotten after ten.
+    """
     ForgetStatuses: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ForgetStatusesRequest, _status_service_pb2.ForgetStatusesResponse]  # type: ignore[assignment]
     """Forgets statuses: of the whole connector with its tasks and active topics, or of some tasks."""
     ResetTopics: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ResetTopicsRequest, _status_service_pb2.ResetTopicsResponse]  # type: ignore[assignment]
     """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
     FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
     """
+    RecordAct: _aio.UnaryUnaryMultiCallable[_status_service_pb2.RecordActRequest, _status_service_pb2.RecordActResponse]  # type: ignore[assignment]
+    """Records what a part of the cluster did by itself; answers before it is durable, since nobody waits for it."""
     GetConnectorStatus: _aio.UnaryUnaryMultiCallable[_status_service_pb2.GetConnectorStatusRequest, _status_service_pb2.GetConnectorStatusResponse]  # type: ignore[assignment]
     """Returns the status of one connector and its tasks. NOT_FOUND / status.unknown."""
     ListConnectorStatuses: _aio.UnaryUnaryMultiCallable[_status_service_pb2.ListConnectorStatusesRequest, _status_service_pb2.ListConnectorStatusesResponse]  # type: ignore[assignment]
@@ -95,7 +113,10 @@ class StatusServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _status_service_pb2.ReportStatusesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_status_service_pb2.ReportStatusesResponse, _abc.Awaitable[_status_service_pb2.ReportStatusesResponse]]:
-        """Records statuses in the order given; answers when they are visible."""
+        """Records statuses in the order given; answers when they are visible. While the log is away it is retried, by the service alone: a
+        caller whose deadline passes may hand the same statuses over again, which adds no attempt. UNAVAILABLE / status.given_up after the
+        last attempt; the service writes what it gave up when the log is back.
+        """
 
     @_abc_1.abstractmethod
     def ReportTopics(
@@ -104,6 +125,16 @@ class StatusServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_status_service_pb2.ReportTopicsResponse, _abc.Awaitable[_status_service_pb2.ReportTopicsResponse]]:
         """Records topics a task read from or wrote to; topics already known write nothing, and none is recorded where they are not tracked."""
+
+    @_abc_1.abstractmethod
+    def ReportTroubles(
+        self,
+        request: _status_service_pb2.ReportTroublesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_status_service_pb2.ReportTroublesResponse, _abc.Awaitable[_status_service_pb2.ReportTroublesResponse]]:
+        """Says what keeps connectors and tasks of a worker from moving, all of it, in place of what that worker said before. It is in no log:
+        whoever tells it tells every instance of the service, and repeats it at least every five seconds, or it is forgotten after ten.
+        """
 
     @_abc_1.abstractmethod
     def ForgetStatuses(
@@ -122,6 +153,14 @@ class StatusServiceServicer(metaclass=_abc_1.ABCMeta):
         """Forgets the active topics of a connector (KIP-558). FAILED_PRECONDITION / topic.tracking_disabled where topics are not tracked,
         FAILED_PRECONDITION / topic.reset_disabled where they may not be reset.
         """
+
+    @_abc_1.abstractmethod
+    def RecordAct(
+        self,
+        request: _status_service_pb2.RecordActRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_status_service_pb2.RecordActResponse, _abc.Awaitable[_status_service_pb2.RecordActResponse]]:
+        """Records what a part of the cluster did by itself; answers before it is durable, since nobody waits for it."""
 
     @_abc_1.abstractmethod
     def GetConnectorStatus(

@@ -1,4 +1,4 @@
-"""Where a sink reads and has its consumer group: what a connector's client overrides say (KIP-458).
+"""Which cluster a connector works on, and as whom: what its client overrides say (KIP-458).
 
 Values are taken as they are written: placeholders are for the caller to resolve.
 """
@@ -11,11 +11,12 @@ from typing import Final
 from copycat_connect.cluster import Config
 
 BOOTSTRAP_SERVERS: Final = "bootstrap.servers"
+PRODUCER_OVERRIDE: Final = "producer.override."
 CONSUMER_OVERRIDE: Final = "consumer.override."
 ADMIN_OVERRIDE: Final = "admin.override."
 REQUEST_TIMEOUT: Final = "request.timeout.ms"
 CLIENT_ID: Final = "client.id"
-_DEFAULT_SERVERS: Final = "localhost:9092"
+DEFAULT_SERVERS: Final = "localhost:9092"
 _SECURITY: Final = ("security.", "sasl.", "ssl.")
 
 
@@ -30,9 +31,9 @@ def other_cluster(worker: Config, connector: Config) -> dict[str, str] | None:
 
     The keys are those of Kafka's Java consumer that say where the brokers are and who asks.
     """
-    consumer = {**_under(worker, "consumer."), **_under(connector, CONSUMER_OVERRIDE)}
+    consumer = {**under(worker, "consumer."), **under(connector, CONSUMER_OVERRIDE)}
     servers = consumer.get(BOOTSTRAP_SERVERS)
-    if not servers or servers == (worker.get(BOOTSTRAP_SERVERS) or _DEFAULT_SERVERS):
+    if not servers or servers == (worker.get(BOOTSTRAP_SERVERS) or DEFAULT_SERVERS):
         return None
     return {key: value for key, value in consumer.items() if _connects(key)}
 
@@ -47,22 +48,35 @@ def group_client(worker: Config, overrides: Config) -> dict[str, str] | None:
     extra = (CLIENT_ID, REQUEST_TIMEOUT)
     admin = {
         key: value
-        for key, value in _under(overrides, ADMIN_OVERRIDE).items()
+        for key, value in under(overrides, ADMIN_OVERRIDE).items()
         if _connects(key) or key in extra
     }
     if consumer is None and not admin:
         return None
-    if consumer is None:
-        own = {key: value for key, value in worker.items() if value is not None and _connects(key)}
-        consumer = {BOOTSTRAP_SERVERS: _DEFAULT_SERVERS, **own}
-    return {**consumer, **admin}
+    return {**(_own_client(worker) if consumer is None else consumer), **admin}
+
+
+def admin_client(worker: Config, overrides: Config) -> dict[str, str]:
+    """Return how the admin client of a connector connects, in the words of Kafka's Java clients.
+
+    That of Kafka Connect, which fences the tasks of a source: the worker's own settings, then those under
+    `admin.`, then the connector's `admin.override.*`.
+    """
+    given = {**under(worker, "admin."), **under(overrides, ADMIN_OVERRIDE)}
+    return {**_own_client(worker), **{key: value for key, value in given.items() if _connects(key)}}
+
+
+def _own_client(worker: Config) -> dict[str, str]:
+    own = {key: value for key, value in worker.items() if value is not None and _connects(key)}
+    return {BOOTSTRAP_SERVERS: DEFAULT_SERVERS, **own}
 
 
 def _connects(key: str) -> bool:
     return key == BOOTSTRAP_SERVERS or key.startswith(_SECURITY)
 
 
-def _under(config: Config, prefix: str) -> dict[str, str]:
+def under(config: Config, prefix: str) -> dict[str, str]:
+    """Return the settings of a client that stand under a prefix, without it and without blanks."""
     return {
         key.removeprefix(prefix): value.strip()
         for key, value in config.items()

@@ -48,3 +48,21 @@ def override_policy(worker: Config) -> OverridePolicy:
         )
 
     return refuse
+
+
+def check_overrides(worker: Config, overrides: Config) -> None:
+    """Check client overrides of a connector, given with their whole keys, against the worker's policy.
+
+    One written under another policy, or past the REST interface, is found where it is used.
+
+    Raises:
+        ConfigError: The policy does not allow one, or there is no such policy; the text names the key.
+    """
+    if not overrides:
+        return
+    policy = override_policy(worker)
+    for key in overrides:
+        refusal = policy(key.partition(".override.")[2])
+        if refusal is not None:
+            message = f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}"
+            raise ConfigError(message, key=key)

@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.parsing import parse_type
-from copycat_connect.config.providers import ConfigProvider, make_provider
+from copycat_connect.config.provider import ConfigProvider
+from copycat_connect.config.providers import make_provider
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.config.setting import Type
 
@@ -24,6 +25,12 @@ def has_placeholder(value: str | None) -> bool:
     return value is not None and _PLACEHOLDER.search(value) is not None
 
 
+def provider_of(value: str | None) -> str | None:
+    """Return the name of the provider where the whole value is one placeholder, and None elsewhere."""
+    match = _PLACEHOLDER.fullmatch(value or "")
+    return match[1] if match else None
+
+
 @dataclass(frozen=True, slots=True)
 class Resolution(Generic[V]):
     """A configuration without placeholders."""
@@ -32,6 +39,8 @@ class Resolution(Generic[V]):
     """Every key with its value."""
     secrets: Secrets
     """What may not be told to anybody."""
+    ttl_ms: int | None = None
+    """How long it counts, milliseconds; None for ever."""
 
 
 class Placeholders:
@@ -81,7 +90,7 @@ class Placeholders:
         Raises:
             ConfigError: A provider failed.
         """
-        found = self._look_up(config.values())
+        found, ttl_ms = self._look_up(config.values())
         secrets: dict[str, str] = {}
 
         def replace(match: re.Match[str]) -> str:
@@ -96,7 +105,7 @@ class Placeholders:
             values[key] = written if written is None else _PLACEHOLDER.sub(replace, written)
             if written is not None and values[key] not in (None, "", written):
                 secrets[str(values[key])] = written
-        return Resolution(values, Secrets.of(secrets))
+        return Resolution(values, Secrets.of(secrets), ttl_ms)
 
     def resolve_own(self, worker: Mapping[str, str]) -> dict[str, str]:
         """Return a worker's properties with those resolved that its services use themselves.
@@ -113,18 +122,21 @@ class Placeholders:
         }
         return {**worker, **self.resolve(own)}
 
-    def _look_up(self, values: Iterable[str | None]) -> dict[tuple[str, str, str], str]:
+    def _look_up(self, values: Iterable[str | None]) -> tuple[dict[tuple[str, str, str], str], int | None]:
+        """Return what providers know of what is written, and how long that counts."""
         wanted: dict[tuple[str, str], dict[str, None]] = {}
         for value in values:
             for match in _PLACEHOLDER.finditer(value or ""):
                 wanted.setdefault((match[1], match[3] or ""), {})[match[4]] = None
         found = {}
+        lives = []
         for (name, path), keys in wanted.items():
             provider = self._providers.get(name)
             if provider is not None:
                 for key, value in provider.get(path, list(keys)).items():
                     found[name, path, key] = value
-        return found
+                lives.append(provider.ttl_ms(path))
+        return found, min((life for life in lives if life is not None), default=None)
 
 
 def restore_placeholders(

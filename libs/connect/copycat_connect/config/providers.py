@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import logging
 import os.path
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.properties import parse_properties
+from copycat_connect.config.provider import ConfigProvider
 from copycat_connect.errors import ConfigError
 
 _log = logging.getLogger(__name__)
-
-
-class ConfigProvider(ABC):
-    """Looks up values by path and key."""
-
-    @abstractmethod
-    def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
-        """Return the values of those of the keys that exist at the path.
-
-        Raises:
-            ConfigError: The path cannot be read.
-        """
 
 
 class AllowedPaths:
@@ -124,11 +112,18 @@ class EnvVarConfigProvider(ConfigProvider):
         return {key: self._variables[key] for key in keys if key in self._variables}
 
 
+def _vault(params: Mapping[str, str], environment: Mapping[str, str]) -> ConfigProvider:
+    from copycat_connect.config.vault import VaultConfigProvider  # noqa: PLC0415 - 30 ms, for HTTP and TLS
+
+    return VaultConfigProvider(params, environment)
+
+
 _PACKAGE = "org.apache.kafka.common.config.provider."
 _PROVIDERS: Mapping[str, Callable[[Mapping[str, str], Mapping[str, str]], ConfigProvider]] = {
     "FileConfigProvider": FileConfigProvider,
     "DirectoryConfigProvider": DirectoryConfigProvider,
     "EnvVarConfigProvider": EnvVarConfigProvider,
+    "VaultConfigProvider": _vault,
 }
 
 

@@ -6,10 +6,10 @@ import re
 
 from copycat_connect.cluster import default_address
 from copycat_connect.config.key import ConfigKey, Importance
-from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting, Type
 from copycat_connect.config.validators import (
     at_least,
+    between,
     log_level_name,
     non_empty,
     non_empty_list,
@@ -18,26 +18,22 @@ from copycat_connect.config.validators import (
 from copycat_connect.errors import ConfigError
 from copycat_connect.log_levels import LEVELS
 
-_EXACTLY_ONCE_CHOICES = one_of_ignoring_case("disabled", "enabled", "preparing")
 
-
-def _at_least_once_only(name: str, value: ConfigSetting) -> None:
-    """Refuse what is not given: a source that runs in the belief of exactly once may repeat records."""
-    _EXACTLY_ONCE_CHOICES(name, value)
-    if value.lower() != "disabled":
-        reason = "This version of Copycat delivers at least once; use disabled, or leave the setting out"
-        raise invalid_value(name, value, reason)
+def _exactly_once_choice(name: str, value: ConfigSetting) -> None:
+    if value is not None:
+        one_of_ignoring_case("disabled", "enabled", "preparing")(name, value)
 
 
 EXACTLY_ONCE = ConfigKey(
     "exactly.once.source.support",
     Type.STRING,
     Importance.HIGH,
-    default="disabled",
-    validator=_at_least_once_only,
+    default=None,
+    validator=_exactly_once_choice,
     doc=(
-        "Whether source connectors can deliver exactly once (KIP-618). Only disabled is possible: this "
-        "version of Copycat delivers at least once."
+        "Which source connectors deliver exactly once (KIP-618). Not set: those that ask for it, by "
+        "exactly.once.support=required or delivery.guarantee=exactly_once. enabled: all of them. disabled or "
+        "preparing: none, and one that asks for it is refused."
     ),
 )
 MIN_SECRET_CHARACTERS = 16
@@ -113,6 +109,14 @@ METRIC_WINDOWS = ConfigKey(
     validator=at_least(1),
     doc="How many windows of metrics are kept.",
 )
+CLIENT_METRIC_INTERVAL = ConfigKey(
+    "client.metrics.interval.ms",
+    Type.INT,
+    Importance.LOW,
+    default=5_000,
+    validator=between(0, 3_600_000),
+    doc="Milliseconds between two reports of a task's Kafka client, for its metrics; 0 for none.",
+)
 LOG_LEVEL = ConfigKey(
     "log.level",
     Type.STRING,
@@ -144,6 +148,31 @@ TASK_SHUTDOWN_TIMEOUT = ConfigKey(
     default=5000,
     validator=at_least(1),
     doc="Milliseconds a task may take to drain.",
+)
+TASK_PROGRESS_TIMEOUT = ConfigKey(
+    "task.progress.timeout.ms",
+    Type.LONG,
+    Importance.LOW,
+    default=30_000,
+    validator=at_least(0),
+    doc=(
+        "Milliseconds after which a call of a task that has not returned (start, poll, put, pre_commit, "
+        "...) shows in the status: its connector is degraded then. Nothing is ended for it. A poll has three "
+        "times as long as the longest one that came back, if that is more. 0 for never."
+    ),
+)
+TASK_CALL_TIMEOUT = ConfigKey(
+    "task.call.timeout.ms",
+    Type.LONG,
+    Importance.LOW,
+    default=900_000,
+    validator=at_least(0),
+    doc=(
+        "Milliseconds after which a call into a task (start, open, put, pre_commit, commit) is given up: the "
+        "task fails and, as the failure may pass by itself, is restarted (errors.restart). Its host ends "
+        "with it; tasks that share the host start again elsewhere. A poll may wait for as long as it likes. "
+        "0 for never."
+    ),
 )
 SPAN_ENDPOINT = ConfigKey(
     "otel.exporter.otlp.endpoint",

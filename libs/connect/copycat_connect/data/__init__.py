@@ -13,9 +13,15 @@ from copycat_connect.data.logical import (
     TIMESTAMP_SCHEMA,
     decimal_schema,
 )
+from copycat_connect.data.map_columns import MapColumn, MapColumns
 from copycat_connect.data.projection import SchemaProjectionError, project
 from copycat_connect.data.record_metadata import RecordMetadata
-from copycat_connect.data.records import ConnectRecord, SinkRecord, SourceRecord, TimestampType
+from copycat_connect.data.records import (
+    ConnectRecord,
+    SinkRecord,
+    SourceRecord,
+    TimestampType,
+)
 from copycat_connect.data.schema import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
@@ -42,6 +48,9 @@ from copycat_connect.data.schema import (
 from copycat_connect.data.schema_and_value import NULL, SchemaAndValue
 from copycat_connect.data.schema_builder import SchemaBuilder, SchemaBuilderError
 from copycat_connect.data.struct import Struct
+from copycat_connect.data.struct_columns import StructColumn, StructColumns
+from copycat_connect.data.texts import Texts
+from copycat_connect.data.unreadable import UnreadableRecord
 from copycat_connect.data.validation import validate_value
 from copycat_connect.data.value import ConnectValue
 
@@ -78,6 +87,8 @@ __all__ = [
     "Field",
     "Header",
     "Headers",
+    "MapColumn",
+    "MapColumns",
     "RecordMetadata",
     "Schema",
     "SchemaAndValue",
@@ -90,8 +101,12 @@ __all__ = [
     "SourceBatch",
     "SourceRecord",
     "Struct",
+    "StructColumn",
+    "StructColumns",
+    "Texts",
     "TimestampType",
     "TopicPartition",
+    "UnreadableRecord",
     "decimal_schema",
     "project",
     "validate_value",

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from copycat_connect.data.java import map_template, to_text, to_text_under
+from copycat_connect.data.map_columns import MapColumns
 from copycat_connect.data.schema import Schema
 from copycat_connect.data.struct import Struct
+from copycat_connect.data.texts import Texts
 from copycat_connect.data.value import ConnectValue
 
 #: Types that `%s` writes as Java does.
@@ -29,6 +31,8 @@ def to_lines(
     """
     if not values:
         return ""
+    if isinstance(values, MapColumns):
+        return _lines_of_columns(values, end) or to_lines(values.maps, end)
     kinds = set(map(type, values))
     text = None
     if kinds == {dict}:
@@ -40,6 +44,35 @@ def to_lines(
     if schemas is None or kinds.isdisjoint(_UNDER_SCHEMA):
         return end.join([*map(to_text, values), ""])
     return end.join([*map(to_text_under, schemas(), values), ""])
+
+
+def line_bytes(
+    values: Sequence[ConnectValue], end: str, schemas: Callable[[], Sequence[Schema | None]] | None = None
+) -> bytes:
+    """Return the UTF-8 of what `to_lines` returns; half of a surrogate pair becomes a question mark."""
+    if isinstance(values, Texts):
+        return end.encode().join([*values.encoded, b""])
+    if isinstance(values, MapColumns):  # which makes no maps unless it is read as a sequence
+        return to_lines(values, end).encode("utf-8", "replace")
+    try:
+        text = end.join([*values, ""])
+    except TypeError:
+        text = to_lines(values, end, schemas)
+    return text.encode("utf-8", "replace")
+
+
+def _lines_of_columns(maps: MapColumns, end: str) -> str | None:
+    """Write maps whose keys are texts without making them; lists and maps in them are left to `to_text`."""
+    template = map_template(tuple(maps.columns))
+    if template is None:
+        return None
+    columns = [
+        column if _PLAIN.issuperset(map(type, column)) else map(to_text, column)
+        for column in maps.columns.values()
+    ]
+    if not columns:
+        return (template + end) * len(maps)
+    return "".join(map((template + end).__mod__, zip(*columns, strict=True)))
 
 
 def _lines_of_maps(values: Sequence[dict[ConnectValue, ConnectValue]], end: str) -> str | None:

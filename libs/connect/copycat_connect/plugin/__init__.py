@@ -1,5 +1,6 @@
 """The plugin contracts: connectors, tasks, converters, transformations, REST extensions; the registry."""
 
+from copycat_connect.cluster import Caller
 from copycat_connect.plugin.connectors import (
     Connector,
     ExactlyOnceSupport,
@@ -17,6 +18,7 @@ from copycat_connect.plugin.contexts import (
 )
 from copycat_connect.plugin.converters import Converter, HeaderConverter
 from copycat_connect.plugin.loading import load_plugins
+from copycat_connect.plugin.offset_moves import OffsetEffect, OffsetMove
 from copycat_connect.plugin.page import render_page
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.rest_extensions import (
@@ -36,6 +38,7 @@ from copycat_connect.plugin.unloadable import UnloadablePlugin
 
 __all__ = [
     "CONNECTORS",
+    "Caller",
     "ClusterDetails",
     "ClusterState",
     "Connector",
@@ -46,6 +49,8 @@ __all__ = [
     "ExactlyOnceSupport",
     "HeaderConverter",
     "InstanceHealth",
+    "OffsetEffect",
+    "OffsetMove",
     "PluginKind",
     "PluginSpec",
     "Plugins",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from enum import Enum
 
 from copycat_connect.cluster import Config, TopicPartition
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.plugin.contexts import ConnectorContext, SourceOffset, SourcePartition
+from copycat_connect.plugin.offset_moves import OffsetEffect, OffsetMove
 
 
 class ExactlyOnceSupport(Enum):
@@ -101,16 +103,68 @@ class SourceConnector(Connector):
         del config, offsets
         return False
 
+    def explain_offsets(
+        self, config: Mapping[str, str], moves: Sequence[OffsetMove]
+    ) -> Sequence[OffsetEffect | None] | None:
+        """Say what moves of offsets would repeat and skip, for a user who asks before they are made.
+
+        It may be called on any worker and while the tasks run, and changes nothing anywhere. The offsets are
+        as the user gave them: nobody has checked them.
+
+        Args:
+            config: The connector's configuration.
+            moves: Source partitions, with their offsets now and as they would be.
+
+        Returns:
+            One effect for each move, in their order, None for one that cannot be told; or None where this
+            connector can tell nothing.
+        """
+        del config, moves
+        return None
+
+    def find_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition, SourceOffset]],
+        time: datetime,
+    ) -> Sequence[tuple[SourcePartition, SourceOffset | None]] | None:
+        """Find the offsets from which on all that is as new as a time is read; changes nothing anywhere.
+
+        Args:
+            config: The connector's configuration.
+            offsets: Source partitions with their offsets now.
+            time: In UTC.
+
+        Returns:
+            The partitions that have such an offset, None for the start of one; or None where this connector
+            cannot find offsets by time.
+        """
+        del config, offsets, time
+        return None
+
 
 class SinkConnector(Connector):
     """A connector that copies from Kafka into a system."""
 
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
+        """Say whether its tasks store positions together with the data; None when it cannot be told.
+
+        Asked where `delivery.guarantee=exactly_once`, which no sink gets that does not return SUPPORTED.
+        """
+        del config
+        return None
+
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Check or apply offsets a user wants to set; called before the consumer group's are changed.
 
+        No task runs then. A connector whose tasks store positions with their data
+        (`SinkTask.stored_positions`) changes these here: they count, and the group's do not. It may be called
+        again with the same offsets.
+
         Args:
             config: The connector's configuration.
-            offsets: New offsets; None means forget it.
+            offsets: New offsets; None means forget it. None at all ask to forget all: they are reset, and the
+                group knows of none.
 
         Returns:
             True when the connector knows that the new offsets work.

@@ -85,6 +85,23 @@ class SinkTaskContext(Protocol):
     def errant_record_reporter(self) -> ErrantRecordReporter | None:
         """Takes bad records; None unless the connector has a dead letter queue or logs errors."""
 
+    @property
+    def group_id(self) -> str:
+        """The consumer group that holds the connector's positions."""
+
+    @property
+    def transactional_id(self) -> str | None:
+        """This task's transactional id, the same at each start; None unless it delivers exactly once.
+
+        It is `<group.id>-<connector>-<task>`, for a task that writes to the Kafka its records came from: its
+        `start` makes a producer with it and calls `init_transactions`, which ends what an earlier task has
+        open and bars that task; `put` sends inside of a transaction; `pre_commit` adds the positions it was
+        given to the transaction (`send_offsets_to_transaction`, for `group_id`), commits it, and returns
+        nothing, since positions that the engine commits besides would arrive out of order. When a commit
+        fails for a reason that passes, the task aborts the transaction before it raises: the engine then
+        reads the group's positions again.
+        """
+
     def configs(self) -> Mapping[str, str]:
         """Return the task's configuration as it is now, placeholders resolved."""
 

@@ -62,11 +62,12 @@ class Converter(ABC):
 
     def to_connect_batch(
         self, topic: str, datas: Sequence[bytes | None]
-    ) -> tuple[Schema | None, list[ConnectValue]] | None:
+    ) -> tuple[Schema | None, Sequence[ConnectValue]] | None:
         """Decode many at once, when they all have one schema and need no headers.
 
         Returns:
-            The schema and the values; None when the caller must decode one by one.
+            The schema and the values, a list, `MapColumns` or `Texts`; None when the caller must decode one
+            by one.
         """
         decoded = [self.to_connect(topic, None, data) for data in datas]
         schema = decoded[0].schema if decoded else None
@@ -75,14 +76,14 @@ class Converter(ABC):
         return schema, [each.value for each in decoded]
 
     def from_connect_batch(
-        self, topic: str, schema: Schema | None, values: list[ConnectValue], utf8: bool = False
+        self, topic: str, schema: Schema | None, values: Sequence[ConnectValue], utf8: bool = False
     ) -> list[bytes | None]:
         """Encode many of one schema at once.
 
         Args:
             topic: The topic the records go to.
             schema: Schema of every value.
-            values: The values; with `utf8` the encoded text of STRING values.
+            values: The values, a list or `StructColumns`; with `utf8` the encoded text of STRING values.
             utf8: True when the values are encoded text already.
 
         Raises:

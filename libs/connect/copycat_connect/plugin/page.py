@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from copycat_connect.config.key import ConfigKey
 from copycat_connect.config.parsing import setting_to_string
 from copycat_connect.plugin.spec import PluginSpec
+
+_ENVIRONMENT = (
+    "`${env:NAME}` is the variable NAME in the environment of the workers, once their properties have"
+    " `config.providers=env` and"
+    " `config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider`;"
+    " with `copycat up`, each behind `--set`."
+)
 
 
 def render_page(spec: PluginSpec) -> str:
@@ -27,11 +34,15 @@ def _head(spec: PluginSpec) -> Iterator[str]:
 
 
 def _keys(spec: PluginSpec) -> Iterator[str]:
-    if not spec.config.keys:
-        return
+    if spec.config.keys:
+        yield from key_table(spec.config.keys.values())
+
+
+def key_table(keys: Iterable[ConfigKey]) -> Iterator[str]:
+    """Yield the lines of a table of keys, in their order."""
     yield "| key | type | default | importance | meaning |"
     yield "| --- | --- | --- | --- | --- |"
-    for key in spec.config.keys.values():
+    for key in keys:
         cells = (f"`{key.name}`", key.type.value, _default(key), key.importance.value, key.doc)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     yield ""
@@ -50,6 +61,10 @@ def _examples(spec: PluginSpec) -> Iterator[str]:
         yield ""
         yield "```properties"
         for key, value in example.items():
-            yield f"{key}={value}"
+            # A properties file takes a lone backslash for the beginning of an escape.
+            yield f"{key}={value}".replace("\\", "\\\\")
         yield "```"
         yield ""
+        if any("${env:" in value for value in example.values()):
+            yield _ENVIRONMENT
+            yield ""

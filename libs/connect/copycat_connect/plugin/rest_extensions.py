@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from copycat_connect.cluster import Config
+from copycat_connect.cluster import Caller, Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,8 @@ class ClusterState(Protocol):
         """Return what is known about the cluster."""
 
 
+Authenticator = Callable[[RestRequest], Caller | RestAnswer | None]
+"""Says who sent a request, or answers it; None lets it pass as sent by somebody who is not known."""
 RequestFilter = Callable[[RestRequest], RestAnswer | None]
 """Sees a request before anything else does; its answer is sent instead, None lets the request pass."""
 Resource = Callable[[RestRequest], RestAnswer]
@@ -116,6 +118,17 @@ class RestExtensionContext(Protocol):
     @property
     def cluster_state(self) -> ClusterState:
         """The cluster; it may be kept and asked later."""
+
+    def add_authenticator(self, scheme: str, authenticate: Authenticator) -> None:
+        """Say who sends the requests whose header `Authorization` is of a scheme, such as `Basic`.
+
+        It is asked before all filters, of every request that filters see. A request without that header,
+        or of a scheme that is nobody's, is shown to all authenticators in their order: the first answer
+        that is not None counts. So several schemes can be offered side by side.
+
+        Raises:
+            ConfigError: The scheme has an authenticator already.
+        """
 
     def add_filter(self, decide: RequestFilter) -> None:
         """Let a function see every request to any path, known or not, of every listener.

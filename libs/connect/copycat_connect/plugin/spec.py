@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from copycat_connect.config.definition import ConfigDef
+from copycat_connect.failure_kind import FailureKind
 
 
 class PluginKind(Enum):
@@ -68,5 +69,10 @@ class PluginSpec:
     """Makes a task; connectors only."""
     guarantees: str = ""
     """Delivery, order, and what source partitions and offsets are."""
+    tested_with: str = ""
+    """The systems at the connector's other end that its tests run it against, with their versions."""
     examples: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Title to a configuration that validates."""
+    failures: Mapping[type[BaseException], FailureKind] = field(default_factory=dict)
+    """What exceptions of its own, or of its libraries, mean where they fail a task; the first that fits
+    counts."""

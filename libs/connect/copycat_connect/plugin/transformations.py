@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.values import ConfigValue
+from copycat_connect.data.map_columns import MapColumns
 from copycat_connect.data.records import ConnectRecord
 from copycat_connect.data.schema import Schema
 from copycat_connect.data.value import ConnectValue
@@ -84,6 +85,19 @@ class Transformation(ABC):
             record.
         """
         del schema, values
+        return None
+
+    def apply_to_columns(self, columns: MapColumns) -> MapColumns | None:
+        """Do what `apply` does with the values of many records that are schemaless maps with the same keys.
+
+        Args:
+            columns: The maps; neither they nor the columns may be changed.
+
+        Returns:
+            As many maps that follow; None when `apply_to_values` is to be asked. By default None. A failure
+            means nothing yet: the engine then goes record by record.
+        """
+        del columns
         return None
 
     def apply_to_records(self, records: Sequence[R]) -> list[R | None] | None:

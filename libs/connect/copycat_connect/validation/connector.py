@@ -8,6 +8,7 @@ from typing import Protocol
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.definition import ConfigDef
+from copycat_connect.config.delivery import ExactlyOnceSources, Guarantee, guarantee_of_source
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
     CONNECTOR_VERSION,
@@ -19,7 +20,7 @@ from copycat_connect.config.framework_names import (
 )
 from copycat_connect.config.override_policy import OverridePolicy, override_policy
 from copycat_connect.config.values import ConfigValue
-from copycat_connect.config.worker_keys import EXACTLY_ONCE, KIP_STRICT, TOPIC_CREATION
+from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
 from copycat_connect.plugin.contexts import TransformationContext
 from copycat_connect.plugin.errors import NoConnectorClassError
@@ -34,11 +35,12 @@ from copycat_connect.validation.connector_definition import (
     connector_definition,
 )
 from copycat_connect.validation.converters import validate_converter
-from copycat_connect.validation.exactly_once import check_boundaries, check_exactly_once
+from copycat_connect.validation.exactly_once import check_boundaries, check_exactly_once, check_guarantee
 from copycat_connect.validation.infos import ConfigInfos, main_infos
 from copycat_connect.validation.overrides import validate_overrides
 from copycat_connect.validation.sinks import Found, check_group, check_topics, dead_letter_topic
 from copycat_connect.validation.transformations import check_transformations
+from copycat_connect.validation.unresolved import refuse_unresolved_secrets
 
 _DEFAULT_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _NULL_TEXT = "Null value can not be supplied as the configuration value."
@@ -50,10 +52,11 @@ class ConnectorHooks(Protocol):
     def validate(self, config: Config) -> list[ConfigValue] | None:
         """Check what single keys cannot say."""
 
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
+        """Say whether this configuration can be delivered exactly once."""
+
 
 class _SourceHooks(ConnectorHooks, Protocol):
-    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None: ...
-
     def can_define_transaction_boundaries(self, config: Mapping[str, str]) -> bool: ...
 
 
@@ -63,14 +66,18 @@ class WorkerRules:
 
     group: str | None
     """Group of a distributed cluster; None for a standalone worker."""
-    exactly_once: bool
-    """The worker has exactly-once source support enabled."""
+    exactly_once: ExactlyOnceSources
+    """Which source connectors may deliver exactly once."""
     policy: OverridePolicy
     """Which client settings may be overridden."""
     converters: Config
     """The worker's converters, by the key that names them."""
     refuses_topic_creation: bool = False
     """New configurations may not ask for topics to be created (KIP-158, `kip.strict`)."""
+
+    def guarantee(self, connector: Config) -> Guarantee:
+        """Return the guarantee under which a source connector would run."""
+        return guarantee_of_source(connector, self.exactly_once)
 
     @classmethod
     def of(cls, worker: Mapping[str, str]) -> WorkerRules:
@@ -79,13 +86,12 @@ class WorkerRules:
         Raises:
             ConfigError: The override policy is unknown, or a switch is neither on nor off.
         """
-        support = worker.get(EXACTLY_ONCE.name, "disabled").strip().lower()
         converters = {key: worker.get(key) for key in CONVERTER_KINDS}
         converters[HEADER_CONVERTER] = worker.get(HEADER_CONVERTER, _DEFAULT_HEADER_CONVERTER)
         switches = ConfigDef(KIP_STRICT, TOPIC_CREATION).parse(worker)
         return cls(
             worker.get("group.id"),
-            support == "enabled",
+            ExactlyOnceSources.of(worker),
             override_policy(worker),
             converters,
             refuses_topic_creation=switches[KIP_STRICT.name] and not switches[TOPIC_CREATION.name],
@@ -134,6 +140,7 @@ def validate_connector(
     report_stage("performing multi-property validation for the connector")
     own = hooks.validate(raw)
     values = [*found.values(), *(spec.config.validate(raw, plugins.class_name) if own is None else own)]
+    refuse_unresolved_secrets(raw, spec.config.keys, values)
     keys = {**definition.keys, **spec.config.keys}
     groups = [*definition.groups, *spec.config.groups]
     main = main_infos(raw.get(CONNECTOR_CLASS) or "", keys, values, groups)
@@ -165,17 +172,20 @@ def _refuse_nulls(raw: Config, found: Found) -> None:
 def _cross_check(
     raw: Config, spec: PluginSpec, found: Found, worker: WorkerRules, hooks: ConnectorHooks
 ) -> None:
+    given = {name: text for name, text in raw.items() if text is not None}
     if spec.kind is PluginKind.SINK:
         check_topics(raw, found)
         if worker.group is not None:
             check_group(raw, found, worker.group)
+        check_guarantee(given, found, hooks.exactly_once_support, possible=True)
         return
     if worker.refuses_topic_creation:
         _refuse_topic_creation(raw, found)
     source: _SourceHooks = hooks  # type: ignore[assignment]  # a source connector has all of them
-    given = {name: text for name, text in raw.items() if text is not None}
     # Kafka Connect's standalone workers do not look, and deliver at least once what was to be exactly once.
-    check_exactly_once(given, found, source.exactly_once_support, worker_enabled=worker.exactly_once)
+    possible = worker.exactly_once is not ExactlyOnceSources.NONE
+    check_exactly_once(given, found, source.exactly_once_support, worker_enabled=possible)
+    check_guarantee(given, found, source.exactly_once_support, possible=possible)
     if worker.group is not None:
         check_boundaries(given, found, source.can_define_transaction_boundaries)
 
@@ -203,8 +213,8 @@ def _clients(raw: Config, kind: PluginKind, worker: WorkerRules) -> list[Client]
         dead_letters = bool(dead_letter_topic(raw))
         used = {Client.PRODUCER: dead_letters, Client.CONSUMER: True, Client.ADMIN: dead_letters}
     else:
-        own_offsets = worker.group is not None and bool(
-            worker.exactly_once or (raw.get(OFFSETS_TOPIC) or "").strip()
+        own_offsets = worker.group is not None and (
+            worker.guarantee(raw) is Guarantee.EXACTLY_ONCE or bool((raw.get(OFFSETS_TOPIC) or "").strip())
         )
         creates_topics = any(name.startswith(TOPIC_CREATION_PREFIX) for name in raw)
         used = {

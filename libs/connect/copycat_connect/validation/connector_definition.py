@@ -7,17 +7,21 @@ from dataclasses import dataclass, replace
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.definition import ConfigDef
+from copycat_connect.config.delivery import GUARANTEE
 from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR, SOURCE_WITH_DEAD_LETTERS
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,
     CONNECTOR_VERSION,
+    DELIVERY_GUARANTEE,
     DLQ_TOPIC,
     HEADER_CONVERTER,
     KEY_CONVERTER,
     PLUGIN_VERSION_SUFFIX,
     VALUE_CONVERTER,
 )
+from copycat_connect.config.healing import HEALING_KEYS
 from copycat_connect.config.key import ConfigKey, Validator
+from copycat_connect.config.record_tracing import TRACING_KEYS
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind, PluginSpec
@@ -55,6 +59,11 @@ def connector_definition(raw: Config, context: DefinitionContext) -> ConfigDef:
     else:
         # Without the key the answer is Kafka Connect's.
         fixed = SOURCE_WITH_DEAD_LETTERS if DLQ_TOPIC in raw else SOURCE_CONNECTOR
+    if DELIVERY_GUARANTEE in raw:
+        fixed = fixed.extended(GUARANTEE)
+    for name, key in {**HEALING_KEYS, **TRACING_KEYS}.items():
+        if name in raw:
+            fixed = fixed.extended(key)
     bound = (_bind(key, raw, context) for key in fixed.keys.values())
     return ConfigDef(*bound, *alias_keys(raw, context.plugins))
 

@@ -1,11 +1,17 @@
-"""Cross checks of source connectors: exactly-once support and who places transaction boundaries."""
+"""Cross checks of delivery: exactly-once support, who places transaction boundaries, `delivery.guarantee`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import TypeVar
 
-from copycat_connect.config.framework_names import EXACTLY_ONCE_SUPPORT, TRANSACTION_BOUNDARY
+from copycat_connect.config.delivery import Guarantee, chosen_guarantee, requires_exactly_once
+from copycat_connect.config.framework_names import (
+    DELIVERY_GUARANTEE,
+    EXACTLY_ONCE_SUPPORT,
+    TRANSACTION_BOUNDARY,
+)
+from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
 
@@ -27,6 +33,47 @@ _NO_BOUNDARIES = (
     "The connector does not support connector-defined transaction boundaries with the given configuration. "
     "Please reconfigure it to use a different transaction boundary definition."
 )
+_OTHERWISE = f"use {Guarantee.AT_LEAST_ONCE.value}, or leave {DELIVERY_GUARANTEE} out"
+_CONTRADICTION = (
+    f"{EXACTLY_ONCE_SUPPORT} is required: use {Guarantee.EXACTLY_ONCE.value}, or leave one of both keys out"
+)
+_NO_WORKER = (
+    "The worker does not allow it: a cluster needs exactly.once.source.support=enabled or no such setting, "
+    f"and a standalone worker keeps offsets in a file, outside of Kafka's transactions; {_OTHERWISE}"
+)
+_NOT_PROVED = (
+    "The connector does not say that it supports exactly-once delivery with this configuration "
+    f"(exactly_once_support must return SUPPORTED); {_OTHERWISE}"
+)
+
+
+def check_guarantee(
+    raw: Mapping[str, str],
+    found: MutableMapping[str, ConfigValue],
+    support: Hook[ExactlyOnceSupport | None],
+    *,
+    possible: bool,
+) -> None:
+    """Add an error to what was found when `delivery.guarantee` cannot be given; `possible` on this worker."""
+    value = found.get(DELIVERY_GUARANTEE)
+    chosen = chosen_guarantee(raw)
+    if value is None or value.errors or chosen is None:
+        return
+    if chosen is not Guarantee.EXACTLY_ONCE:
+        if requires_exactly_once(raw):
+            value.errors.append(_refused(chosen, _CONTRADICTION))
+        return
+    if not possible:
+        value.errors.append(_refused(chosen, _NO_WORKER))
+    answer, problem = _ask(support, raw)
+    if problem is not None:
+        value.errors.append(problem)
+    elif answer is not ExactlyOnceSupport.SUPPORTED:
+        value.errors.append(_refused(chosen, _NOT_PROVED))
+
+
+def _refused(chosen: Guarantee, reason: str) -> str:
+    return invalid_value(DELIVERY_GUARANTEE, chosen.value, reason).message
 
 
 def check_exactly_once(

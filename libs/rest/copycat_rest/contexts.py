@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from copycat_connect.errors import ConfigError
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
-from cryptography.x509 import Certificate
+from copycat_tls.keys import REST_PREFIX, Tls, read_tls
+from copycat_tls.showing import pem, show
+from copycat_tls.stores import read_identity, read_trusted
 
 from copycat_rest.advertised import local_listener
 from copycat_rest.listeners import HTTPS
-from copycat_rest.stores import Identity, read_identity, read_trusted
-from copycat_rest.tls import REST_PREFIX, Tls, read_tls
 
 HANDSHAKE_ROUNDS = 3
 """More than the messages each side of a handshake sends."""
@@ -31,10 +27,10 @@ def server_context(tls: Tls) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version, context.maximum_version = tls.protocols[0], tls.protocols[-1]
     context.set_alpn_protocols(["http/1.1"])
-    _show(context, read_identity(tls), tls)
+    show(context, read_identity(tls), tls.keystore.key("location"))
     context.verify_mode = tls.client_auth
     if tls.client_auth is not ssl.CERT_NONE:
-        context.load_verify_locations(cadata=_pem(read_trusted(tls.truststore)))
+        context.load_verify_locations(cadata=pem(read_trusted(tls.truststore)))
     return context
 
 
@@ -54,30 +50,10 @@ def own_context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.load_verify_locations(cadata=_pem(identity.chain[:1]))
-    _show(context, identity, tls)
+    context.load_verify_locations(cadata=pem(identity.chain[:1]))
+    show(context, identity, tls.keystore.key("location"))
     _shake_hands(tls, server_context(tls), context)
     return context
-
-
-def _show(context: ssl.SSLContext, identity: Identity, tls: Tls) -> None:
-    """Give a context its certificate; OpenSSL reads files only, so the key passes through one, encrypted."""
-    passphrase = secrets.token_hex()
-    key = identity.key.private_bytes(
-        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(passphrase.encode())
-    )
-    with TemporaryDirectory(prefix="copycat-") as folder:
-        file = Path(folder, "identity.pem")
-        file.write_bytes(key + _pem(identity.chain).encode())
-        try:
-            context.load_cert_chain(file, password=passphrase)
-        except ssl.SSLError as error:
-            name = tls.keystore.key("location")
-            raise ConfigError(
-                f"{name} has a certificate that TLS cannot serve ({error.reason}): make one with an RSA key"
-                " of 2048 bits or more, or an EC key",
-                key=name,
-            ) from error
 
 
 def _shake_hands(tls: Tls, server: ssl.SSLContext, client: ssl.SSLContext) -> None:
@@ -109,7 +85,3 @@ def _refused(tls: Tls, store: str, reason: str) -> ConfigError:
         " http://127.0.0.1:PORT for this machine",
         key=name,
     )
-
-
-def _pem(certificates: Iterable[Certificate]) -> str:
-    return "".join(each.public_bytes(Encoding.PEM).decode() for each in certificates)

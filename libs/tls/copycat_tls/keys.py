@@ -1,4 +1,4 @@
-"""The `ssl.*` keys of listeners, read as Kafka Connect reads them."""
+"""The `ssl.*` keys of whatever listens, read as Kafka Connect reads those of its listeners."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from copycat_connect.errors import ConfigError
 
 REST_PREFIX: Final = "listeners.https."
 ADMIN_PREFIX: Final = "admin.listeners.https."
+SERVICES_PREFIX: Final = "services."
 PEM: Final = "PEM"
 PKCS12: Final = "PKCS12"
 CLIENT_AUTH: Final = {
@@ -62,8 +63,10 @@ class Tls:
     """The versions spoken, the oldest first."""
 
 
-def read_tls(properties: Mapping[str, str], prefix: str) -> Tls:
+def read_tls(properties: Mapping[str, str], prefix: str, *, client_auth: str = "none") -> Tls:
     """Read the keys with a prefix; only where there are none of them, the plain ones.
+
+    `client_auth` is what clients are asked where no key says so.
 
     Raises:
         ConfigError: A value is wrong, or asks for what cannot be done.
@@ -87,7 +90,9 @@ def read_tls(properties: Mapping[str, str], prefix: str) -> Tls:
         key=value("keystore.key"),
         key_password=value("key.password"),
         truststore=_store(f"{used}ssl.truststore", parsed, "certificates"),
-        client_auth=CLIENT_AUTH[(value("client.auth") or value("client.authentication") or "none").lower()],
+        client_auth=CLIENT_AUTH[
+            (value("client.auth") or value("client.authentication") or client_auth).lower()
+        ],
         protocols=_protocols(f"{used}ssl.enabled.protocols", value("enabled.protocols")),
     )
 

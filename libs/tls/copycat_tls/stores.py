@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, pkcs12
 from cryptography.x509 import Certificate, load_pem_x509_certificates
 
-from copycat_rest.tls import PEM, PKCS12, Store, Tls
+from copycat_tls.keys import PEM, PKCS12, Store, Tls
 
 #: How the files of Java's own two formats begin.
 JAVA: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")

@@ -1,0 +1,1 @@
+"""Key stores and trust stores: the keys that name them, and what is in them."""

@@ -10,27 +10,31 @@ from itertools import chain, repeat
 from typing import Any
 
 import grpc
-from copycat_connect.errors import CopycatError, NotWriterError, UnavailableError
 from copycat_connect.retry import RetryPolicy
+from copycat_telemetry.asking import asker_metadata
 from copycat_telemetry.tracing import outgoing
+from copycat_tls.material import Material
 
-from copycat_rpc.errors import MAX_METADATA_BYTES, RemoteError, from_rpc_error
-from copycat_rpc.secret import RareWarnings, credentials
+from copycat_rpc.errors import MAX_METADATA_BYTES
+from copycat_rpc.names import Names
+from copycat_rpc.refusals import Refusals
+from copycat_rpc.renewing import Opened, RenewingChannel, Traffic
+from copycat_rpc.repeating import may_be_repeated, was_refused
+from copycat_rpc.secret import credentials
 from copycat_rpc.server import MAX_MESSAGE_BYTES
+from copycat_rpc.tls import ServicesTls, channel_credentials
 
 #: For calls that name no deadline of their own.
 CALL_TIMEOUT_SECONDS = 10.0
 #: Unary calls of one channel under way at a time; further ones wait for their turn, and only then does their
 #: deadline begin. gRPC's servers cancel new calls at random once a thousand wait to be taken up.
 MAX_CONCURRENT_CALLS = 500
-#: Calls whose names begin so have no effect: whether one was carried out makes no difference.
-READING_CALL_PREFIXES = ("Get", "List", "Read")
-#: A call ends with these when its instance goes away or stops; CANCELLED counts unless we cancelled it here.
-LOST_INSTANCE_CODES = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 #: Between the tries of a call that may be repeated, once every instance was asked: a standby takes over.
 CALL_RETRY = RetryPolicy(first=0.025, factor=2.0, ceiling=0.5, give_up_after=CALL_TIMEOUT_SECONDS, jitter=1.0)
 CHANNEL_OPTIONS = (
     ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
+    # A container that starts again may have another address; gRPC would ask for it each 30 s.
+    ("grpc.dns_min_time_between_resolutions_ms", 2000),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
@@ -44,26 +48,16 @@ CHANNEL_OPTIONS = (
 )
 
 
-class _Errors:
-    """Decodes errors of one channel's calls; warns in this process's log of a service that refuses it."""
-
-    def __init__(self, target: str) -> None:
-        self._target = target
-        self._warnings = RareWarnings()
-
-    def error_of(self, failure: grpc.aio.AioRpcError) -> CopycatError:
-        """Return the exception that a failed call stands for."""
-        if failure.code() is grpc.StatusCode.UNAUTHENTICATED:
-            self._warnings.warn("refused", "refused by %s: %s", self._target, failure.details())
-        return from_rpc_error(failure, self._target)
-
-
 class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
     """Gives a call its deadline, sends it on to an instance that can answer it, decodes its error."""
 
-    def __init__(self, target: str, others: int, secret: str) -> None:
-        self._errors = _Errors(target)
+    def __init__(
+        self, refusals: Refusals, traffic: Traffic, secret: str, *, others: int, standby: bool
+    ) -> None:
+        self._refusals = refusals
+        self._traffic = traffic
         self._others = others
+        self._standby = standby
         self._credentials = credentials(secret)
         self._turns = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
 
@@ -72,7 +66,9 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
     ) -> Any:
         details = client_call_details._replace(
             timeout=client_call_details.timeout or CALL_TIMEOUT_SECONDS,
-            metadata=grpc.aio.Metadata(*outgoing(client_call_details.metadata), *self._credentials),
+            metadata=grpc.aio.Metadata(
+                *outgoing(client_call_details.metadata), *asker_metadata(), *self._credentials
+            ),
             wait_for_ready=True,
         )
         # Calls go to the instances in turn: the others are asked at once, later tries are spread.
@@ -81,36 +77,24 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
         while True:
             try:
                 async with self._turns:
-                    return await (await continuation(details, request))
+                    with self._traffic:
+                        return await (await continuation(details, request))
             except grpc.aio.AioRpcError as failure:
-                error = self._errors.error_of(failure)
-                repeatable = _refused(error) or (_reads(details.method) and _lost(failure, error))
+                error = self._refusals.error_of(failure)
+                refused = self._standby and was_refused(failure, error)
+                repeatable = refused or may_be_repeated(details.method, request, failure, error)
             wait = next(waits, None) if repeatable else None
             if wait is None:
                 raise error
             await asyncio.sleep(wait)
 
 
-def _refused(error: CopycatError) -> bool:
-    """Whether a standby answered, without any effect."""
-    return isinstance(error, RemoteError) and error.remote_code.name == NotWriterError.code.name
-
-
-def _lost(failure: grpc.aio.AioRpcError, error: CopycatError) -> bool:
-    """Whether an instance went away, or ended the call, before it answered."""
-    return isinstance(error, UnavailableError) and failure.code() in LOST_INSTANCE_CODES
-
-
-def _reads(method: str | bytes) -> bool:
-    path = method.decode() if isinstance(method, bytes) else method
-    return path.rpartition("/")[2].startswith(READING_CALL_PREFIXES)
-
-
 class _Streams(grpc.aio.UnaryStreamClientInterceptor):
     """Decodes the error that ends a server's stream."""
 
-    def __init__(self, target: str, secret: str) -> None:
-        self._errors = _Errors(target)
+    def __init__(self, refusals: Refusals, traffic: Traffic, secret: str) -> None:
+        self._refusals = refusals
+        self._traffic = traffic
         self._credentials = credentials(secret)
 
     async def intercept_unary_stream(
@@ -118,15 +102,18 @@ class _Streams(grpc.aio.UnaryStreamClientInterceptor):
     ) -> Any:
         metadata = grpc.aio.Metadata(*outgoing(client_call_details.metadata), *self._credentials)
         return _decoded(
-            await continuation(client_call_details._replace(metadata=metadata), request), self._errors
+            await continuation(client_call_details._replace(metadata=metadata), request),
+            self._refusals,
+            self._traffic,
         )
 
 
 class _Duplex(grpc.aio.StreamStreamClientInterceptor):
     """Decodes the error that ends a stream of both sides."""
 
-    def __init__(self, target: str, secret: str) -> None:
-        self._errors = _Errors(target)
+    def __init__(self, refusals: Refusals, traffic: Traffic, secret: str) -> None:
+        self._refusals = refusals
+        self._traffic = traffic
         self._credentials = credentials(secret)
 
     async def intercept_stream_stream(
@@ -134,35 +121,78 @@ class _Duplex(grpc.aio.StreamStreamClientInterceptor):
     ) -> Any:
         metadata = grpc.aio.Metadata(*(client_call_details.metadata or ()), *self._credentials)
         details = client_call_details._replace(metadata=metadata)
-        return _decoded(await continuation(details, request_iterator), self._errors)
+        return _decoded(await continuation(details, request_iterator), self._refusals, self._traffic)
 
 
-async def _decoded(call: Any, errors: _Errors) -> AsyncIterator[Any]:
-    try:
-        async for response in call:
-            yield response
-    except grpc.aio.AioRpcError as failure:
-        raise errors.error_of(failure) from None
-    finally:
-        call.cancel()
+async def _decoded(call: Any, refusals: Refusals, traffic: Traffic) -> AsyncIterator[Any]:
+    with traffic:
+        try:
+            async for response in call:
+                yield response
+        except grpc.aio.AioRpcError as failure:
+            raise refusals.error_of(failure) from None
+        finally:
+            call.cancel()
 
 
-def open_channel(addresses: Sequence[str], *, secret: str = "") -> grpc.aio.Channel:
+def open_channel(
+    addresses: Sequence[str],
+    *,
+    secret: str = "",
+    tls: ServicesTls | None = None,
+    standby: bool = True,
+) -> grpc.aio.Channel:
     """Open a channel to the instances of one service (`host:port` each); every call carries the `secret`.
 
     A unary call waits for a connection within its deadline (10 s unless given), is repeated while instances
-    answer that they are not the writer, and raises `RemoteError` (the service's own code) or
-    `UnavailableError`. A read is repeated, too, when its instance went away. Nothing else is: its outcome is
-    unknown.
+    refuse it because they are not the writer or stop, and raises `RemoteError` (the service's own code) or
+    `UnavailableError`. When its instance went away a read is repeated, too, and so is a write whose
+    repetition changes nothing. Nothing else is: its outcome is unknown. Without a `standby`, where nobody
+    can answer in place of an instance that stops, a refusal is final. With `tls` it is encrypted; calls after
+    a change of the certificates use the new ones. Several host names are looked up at the start, for two
+    seconds at most, and again while calls are made.
     """
-    named = ",".join(addresses)
-    target = f"ipv4:{named}" if all(_is_ipv4(address) for address in addresses) else f"dns:///{addresses[0]}"
-    interceptors: list[Any] = [
-        _Unary(named, len(addresses) - 1, secret),
-        _Streams(named, secret),
-        _Duplex(named, secret),
-    ]
-    return grpc.aio.insecure_channel(target, options=CHANNEL_OPTIONS, interceptors=interceptors)
+    refusals = Refusals(addresses, tls)
+
+    def interceptors(traffic: Traffic) -> list[Any]:
+        return [
+            _Unary(refusals, traffic, secret, others=len(addresses) - 1, standby=standby),
+            _Streams(refusals, traffic, secret),
+            _Duplex(refusals, traffic, secret),
+        ]
+
+    def opened(basis: tuple[str, Material | None]) -> Opened:
+        (target, material), traffic = basis, Traffic()
+        if tls is None or material is None:
+            plain = grpc.aio.insecure_channel(
+                target, options=CHANNEL_OPTIONS, interceptors=interceptors(traffic)
+            )
+            return plain, traffic
+        # Of several addresses gRPC makes one name, which no certificate bears.
+        name = tls.target(addresses[0].rpartition(":")[0])
+        options = (*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", name))
+        known = channel_credentials(material)
+        encrypted = grpc.aio.secure_channel(
+            target, known, options=options, interceptors=interceptors(traffic)
+        )
+        return encrypted, traffic
+
+    target = _target_of(addresses)
+    if tls is None and target is not None:
+        return opened((target, None))[0]
+    names = Names(addresses) if target is None else None
+
+    def basis() -> tuple[str, Material | None]:
+        return names.target() if names else target or "", tls.current() if tls else None
+
+    return RenewingChannel(basis, opened)
+
+
+def _target_of(addresses: Sequence[str]) -> str | None:
+    """Return gRPC's name for some addresses, or None where gRPC has no name for all of them."""
+    if all(_is_ipv4(address) for address in addresses):
+        return f"ipv4:{','.join(addresses)}"
+    return f"dns:///{addresses[0]}" if len(addresses) == 1 else None
 
 
 def _is_ipv4(address: str) -> bool:

@@ -1,14 +1,22 @@
-"""Holds calls until their service can answer them truly."""
+"""Lets calls in: holds them until their service can answer them truly, and refuses them once it stops."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Final
 
-from copycat_connect.errors import UnavailableError
+from copycat_connect.errors import CopycatError, ErrorCode
 
-#: Asked to learn how a service is, so never held.
+#: Asked to learn how a service is, so never held and never refused.
 UNGATED_CALL_PREFIXES: Final = ("/grpc.health.", "/grpc.reflection.", "/copycat.metrics.")
+NOT_READY: Final = "The service stops before it has read its log; call again"
+DRAINS: Final = "This instance stops and takes no more calls; call again"
+
+
+class DrainingError(CopycatError):
+    """The instance stops and has not begun with the call: it had no effect and may be sent to another one."""
+
+    code = ErrorCode("service.draining", grpc="UNAVAILABLE", http=503)
 
 
 class Gate:
@@ -18,7 +26,7 @@ class Gate:
         """Make an open gate."""
         self._passable = asyncio.Event()
         self._passable.set()
-        self._ended = False
+        self._refusal = ""
 
     def hold(self) -> None:
         """Make calls wait, each no longer than its own deadline."""
@@ -29,19 +37,19 @@ class Gate:
         self._passable.set()
 
     def end(self) -> None:
-        """Refuse those who still wait: the service stops before it could answer."""
-        self._ended = not self._passable.is_set()
+        """Refuse those who still wait, and all who come later."""
+        if not self._refusal:
+            self._refusal = DRAINS if self._passable.is_set() else NOT_READY
         self._passable.set()
 
     async def passed(self, method: str) -> None:
         """Wait until the call may be answered.
 
         Raises:
-            UnavailableError: The service stops without having been ready.
+            DrainingError: The service stops.
         """
         if method.startswith(UNGATED_CALL_PREFIXES):
             return
         await self._passable.wait()
-        if self._ended:
-            message = "The service stops before it has read its log; call again"
-            raise UnavailableError(message)
+        if self._refusal:
+            raise DrainingError(self._refusal)

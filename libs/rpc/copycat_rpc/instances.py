@@ -7,7 +7,9 @@ from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat_connect.cluster import Instance
 
 
-def instance_from_proto(message: scheduler_pb2.Instance | status_pb2.InstanceStatus) -> Instance:
+def instance_from_proto(
+    message: scheduler_pb2.Instance | status_pb2.InstanceStatus | status_pb2.RecordActRequest,
+) -> Instance:
     """Return the connector or task that a message names; one without a task names the connector itself."""
     return Instance(message.connector, message.task if message.HasField("task") else None)
 

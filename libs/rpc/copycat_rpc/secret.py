@@ -16,6 +16,7 @@ from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
 
 from copycat_rpc.errors import to_status
+from copycat_rpc.users.calls import UserCalls, user_token
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +63,10 @@ def credentials(secret: str) -> tuple[tuple[str, str | bytes], ...]:
     return ((AUTHORIZATION_HEADER, BEARER_SCHEME + secret),) if secret else ()
 
 
-def check_listener(listen: str, secret: str, *, setting: str) -> None:
+def check_listener(listen: str, secret: str, *, setting: str, asks_clients: bool = False) -> None:
     """Refuse to answer other machines without a secret, and warn of answering all users of this one.
+
+    `asks_clients`: they show a certificate, so not all users of this machine are answered.
 
     Raises:
         ConfigError: The address is reachable from other machines and there is no secret.
@@ -77,6 +80,8 @@ def check_listener(listen: str, secret: str, *, setting: str) -> None:
             f" worker properties of all processes of the cluster, or let {setting} name 127.0.0.1",
             key=CLUSTER_SECRET.name,
         )
+    if asks_clients:
+        return
     log.warning(
         "%s=%s answers every user of this machine: set %s in the worker properties to keep others out",
         *(setting, listen, CLUSTER_SECRET.name),
@@ -108,9 +113,13 @@ class RareWarnings:
 class SecretCheck(grpc.aio.ServerInterceptor):
     """Refuses calls without the secret before anything of them is read, unknown methods too."""
 
-    def __init__(self, secret: str) -> None:
-        """Take the cluster's secret; without one, calls that carry one are refused: it was forgotten here."""
+    def __init__(self, secret: str, users: UserCalls | None = None) -> None:
+        """Take the cluster's secret; without one, calls that carry one are refused: it was forgotten here.
+
+        `users` answers those who bring a token instead of it.
+        """
         self._cluster = secret
+        self._users = users
         self._own: dict[str, str] = {}
         self._warnings = RareWarnings()
 
@@ -128,6 +137,8 @@ class SecretCheck(grpc.aio.ServerInterceptor):
         reason = "" if method.startswith(OPEN_TO_ALL) else self._objection(method, metadata)
         if not reason:
             return await continuation(handler_call_details)
+        if self._users is not None and (token := user_token(metadata)):
+            return await self._users.answered(token, continuation, handler_call_details)
 
         async def refuse(_: Any, context: Any) -> Any:
             self._warnings.warn(reason, REFUSAL_LINE, method, context.peer(), reason, CLUSTER_SECRET.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 import grpc
 from copycat_connect.errors import ConfigError, CopycatError
+from copycat_telemetry.asking import asker_of, asking
 from copycat_telemetry.tracing import incoming
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
@@ -16,6 +18,9 @@ from grpc_reflection.v1alpha import reflection
 from copycat_rpc.errors import MAX_METADATA_BYTES, Status, to_status
 from copycat_rpc.gate import Gate
 from copycat_rpc.secret import SecretCheck, check_listener
+from copycat_rpc.tls import ServicesTls
+from copycat_rpc.under_way import GIVEN_UP, UnderWay
+from copycat_rpc.users.calls import UserCalls
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +41,9 @@ SERVER_OPTIONS = (
 class _Errors(grpc.aio.ServerInterceptor):
     """Runs each call under the caller's trace and turns what it raises into a coded status."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: Gate, under_way: UnderWay) -> None:
         self._gate = gate
+        self._under_way = under_way
 
     async def intercept_service(
         self,
@@ -50,26 +56,36 @@ class _Errors(grpc.aio.ServerInterceptor):
         kind, behaviour = next(
             (kind, behaviour) for kind in CALL_KINDS if (behaviour := getattr(handler, kind))
         )
-        wrap = _streaming if kind.endswith("_stream") else _answering
+        if kind.endswith("_stream"):
+            wrapped = _streaming(behaviour, handler_call_details, self._gate)
+        else:
+            wrapped = _answering(behaviour, handler_call_details, self._gate, self._under_way)
         return getattr(grpc, f"{kind}_rpc_method_handler")(
-            wrap(behaviour, handler_call_details, self._gate),
+            wrapped,
             request_deserializer=handler.request_deserializer,
             response_serializer=handler.response_serializer,
         )
 
 
 def _answering(
-    behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate
+    behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate, under_way: UnderWay
 ) -> Callable[..., Any]:
     async def answer(request: Any, context: Any) -> Any:
-        try:
-            await gate.passed(details.method)
-            with incoming(details.method, details.invocation_metadata):
-                return await behaviour(request, context)
-        except Exception as error:  # the top of the call
-            status = _status(details.method, error)
-        del request  # see _status
-        return await context.abort(*status)
+        with under_way:
+            try:
+                await gate.passed(details.method)
+                asker = asker_of(details.invocation_metadata)
+                method = details.method.removeprefix("/")
+                with incoming(method, details.invocation_metadata), asking(asker):
+                    return await behaviour(request, context)
+            except asyncio.CancelledError:
+                if not under_way.given_up:
+                    raise
+                status = GIVEN_UP
+            except Exception as error:  # the top of the call
+                status = _status(details.method, error)
+            del request  # see _status
+            return await context.abort(*status)
 
     return answer
 
@@ -78,7 +94,7 @@ def _streaming(
     behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate
 ) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(behaviour):  # writes to its context, as gRPC's own health service does
-        return _answering(behaviour, details, gate)
+        return _answering(behaviour, details, gate, UnderWay())  # nobody waits for its end
 
     async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
         try:
@@ -112,18 +128,32 @@ def _status(method: str, error: Exception) -> Status:
 class RpcServer:
     """One listening port; add servicers, start, say when it is fit to serve, stop."""
 
-    def __init__(self, listen: str, *, setting: str = "listen", secret: str = "") -> None:
+    def __init__(
+        self,
+        listen: str,
+        *,
+        setting: str = "listen",
+        secret: str = "",
+        users: UserCalls | None = None,
+        tls: ServicesTls | None = None,
+        trusted: str = "",
+    ) -> None:
         """Prepare a server for `host:port`; port 0 picks a free one. `setting` is the key an error names.
 
-        With a `secret` whoever calls must send it, except for health checks.
+        With a `secret` whoever calls must send it, except for health checks, and for those who bring a
+        token that `users` accepts. With `tls` it is encrypted; `trusted`, PEM text, are certificates of
+        clients that this very server accepts besides those of `tls`.
         """
         self._listen = listen
         self._setting = setting
         self._secret = secret
+        self._tls = tls
+        self._trusted = trusted
         self._gate = Gate()
-        self._check = SecretCheck(secret)
+        self._under_way = UnderWay()
+        self._check = SecretCheck(secret, users)
         self._server = grpc.aio.server(
-            interceptors=[self._check, _Errors(self._gate)], options=SERVER_OPTIONS
+            interceptors=[self._check, _Errors(self._gate, self._under_way)], options=SERVER_OPTIONS
         )
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -154,10 +184,11 @@ class RpcServer:
         """
         if self._bound is not None:
             return self._bound
-        check_listener(self._listen, self._secret, setting=self._setting)
+        asks = self._tls is not None and self._tls.asks_clients
+        check_listener(self._listen, self._secret, setting=self._setting, asks_clients=asks)
         host = self._listen.rpartition(":")[0]
         try:
-            port = self._server.add_insecure_port(self._listen)
+            port = self._add_port()
         except RuntimeError as error:
             raise ConfigError(
                 f"Cannot listen on {self._listen}: the address is in use or not of this machine;"
@@ -166,6 +197,11 @@ class RpcServer:
             ) from error
         self._bound = f"{host}:{port}"
         return self._bound
+
+    def _add_port(self) -> int:
+        if self._tls is None:
+            return self._server.add_insecure_port(self._listen)
+        return self._server.add_secure_port(self._listen, self._tls.server_credentials(self._trusted))
 
     async def start(self) -> str:
         """Listen; returns `host:port` as bound. Health says NOT_SERVING until `set_serving(True)`.
@@ -192,10 +228,19 @@ class RpcServer:
         status = health_pb2.HealthCheckResponse
         await self._health.set("", status.SERVING if serving else status.NOT_SERVING)
 
-    async def stop(self, grace: float) -> None:
-        """Take no new calls and wait up to `grace` seconds for those under way."""
+    async def drain(self, within: float) -> None:
+        """Refuse new calls, in a way that callers turn to another instance, and finish those under way.
+
+        Unary calls that are not done within so many seconds are given up. Streams go on: whoever feeds them
+        ends them. The server still listens, and refuses, until it is stopped. Health says NOT_SERVING.
+        """
         self._gate.end()
         await self._health.enter_graceful_shutdown()
+        await self._under_way.finish(within)
+
+    async def stop(self, grace: float) -> None:
+        """Drain within `grace` seconds unless that was done, then end; streams may go on as long again."""
+        await self.drain(grace)
         if self._bound is not None and not self._started:
             await self._server.start()  # gRPC gives a port back only once it was served
         await self._server.stop(grace)

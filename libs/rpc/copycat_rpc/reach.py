@@ -1,0 +1,55 @@
+"""Whether a process is there at an address, as its kernel tells: that answers where the process cannot."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from enum import Enum, auto
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from copycat_rpc.short import short_channel
+from copycat_rpc.tls import ServicesTls
+
+_CHANNEL_OPTIONS = (("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1))
+
+
+class Reach(Enum):
+    """What a connection to an address comes to."""
+
+    ACCEPTED = auto()
+    """A process listens there, which may be frozen or hang."""
+    REFUSED = auto()
+    """The machine is there, and no process listens."""
+    SILENT = auto()
+    """Nothing comes back: the machine or the way to it is gone, or the address cannot be resolved."""
+
+
+async def reach(address: str, timeout: float) -> Reach:
+    """Return what a connection to `host:port` comes to within some seconds."""
+    host, _, port = address.rpartition(":")
+    if not port.isdigit():
+        return Reach.SILENT
+    try:
+        async with asyncio.timeout(timeout):
+            _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+    except ConnectionRefusedError:
+        return Reach.REFUSED
+    except (OSError, TimeoutError):
+        return Reach.SILENT
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return Reach.ACCEPTED
+
+
+async def serves(address: str, timeout: float, *, tls: ServicesTls | None = None) -> bool:
+    """Return whether a service at `host:port` answers within some seconds that it serves."""
+    async with short_channel(address, _CHANNEL_OPTIONS, tls) as channel:
+        try:
+            check = health_pb2_grpc.HealthStub(channel).Check
+            reply = await check(health_pb2.HealthCheckRequest(), timeout=timeout)
+        except grpc.aio.AioRpcError:
+            return False
+    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)

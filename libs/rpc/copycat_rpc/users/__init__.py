@@ -1,0 +1,1 @@
+"""Calls of users: who brings a token, and what it lets them call."""

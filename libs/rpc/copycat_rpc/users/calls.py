@@ -1,0 +1,178 @@
+"""Answers calls that carry a user's token: checks it, then whether the user may make the call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import grpc
+from copycat_access.audit import Audit, Outcome
+from copycat_access.needs import Need, Scope, demand
+from copycat_access.refusals import RoleNeededError
+from copycat_access.roles import Role
+from copycat_access.rules_file import RulesFile
+from copycat_access.settings import read_access
+from copycat_connect.cluster import Caller
+from copycat_connect.errors import CopycatError
+from copycat_telemetry.asking import ASKER_KEY, USER, Asker, asker_metadata, asking
+
+from copycat_rpc.errors import to_status
+from copycat_rpc.users.needs import CALL_NEEDS
+
+if TYPE_CHECKING:
+    from copycat_access.tokens import TokenCheck
+
+AUTHORIZATION: Final = "authorization"
+BEARER: Final = "bearer"
+TOKEN_DOTS: Final = 2
+"""In every signed token; a cluster's secret that has as many is no worse off than any wrong one."""
+Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Any]]
+
+
+def user_token(metadata: Any) -> str:
+    """Return the token that a call carries; empty where it carries none, or something else."""
+    given = [str(value) for key, value in metadata or () if key == AUTHORIZATION]
+    scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+    return token.strip() if scheme.lower() == BEARER and token.count(".") == TOKEN_DOTS else ""
+
+
+class UserCalls:
+    """Lets users call what their roles allow."""
+
+    def __init__(self, tokens: TokenCheck, rules: RulesFile | None, audit: Audit) -> None:
+        """Without `rules` every user may make all calls that users may make."""
+        self._tokens = tokens
+        self._rules = rules
+        self._audit = audit
+
+    async def answered(self, token: str, continuation: Continuation, details: grpc.HandlerCallDetails) -> Any:
+        """Return what answers the call, or refuses it before anything of it is done."""
+        need = CALL_NEEDS.get(details.method)
+        try:
+            caller = await self._tokens.caller(token)
+        except CopycatError as error:
+            return self._refusing(error, details.method, None, need)
+        if need is None:
+            denied = RoleNeededError(
+                Role.ADMIN, f"{details.method}, which asks for the secret instead", caller
+            )
+            return self._refusing(denied, details.method, caller, need)
+        handler = await continuation(_as_user(details, caller))
+        if handler is None or handler.request_streaming:  # nobody serves it here
+            return handler
+        one = _Call(self, details.method, need, caller)
+        if handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(
+                one.streaming(handler.unary_stream), handler.request_deserializer, handler.response_serializer
+            )
+        return grpc.unary_unary_rpc_method_handler(
+            one.answering(handler.unary_unary), handler.request_deserializer, handler.response_serializer
+        )
+
+    def demand(self, need: Need, caller: Caller, connector: str) -> None:
+        """Let the call go on.
+
+        Raises:
+            RoleNeededError: The caller lacks the role.
+        """
+        if self._rules is not None:
+            demand(self._rules.rules(), caller, need, connector)
+
+    def write(self, outcome: Outcome, **about: object) -> None:
+        """Write a line of the audit."""
+        self._audit.write(outcome, **about)
+
+    def _refusing(self, error: CopycatError, method: str, caller: Caller | None, need: Need | None) -> Any:
+        async def refuse(_: Any, context: Any) -> Any:
+            by = None if caller is None else caller.name
+            act = "" if need is None else need.act
+            self.write(Outcome.DENIED, by=by, address=context.peer(), act=act, call=method, why=error.message)
+            await context.abort(*to_status(error))
+
+        # Whatever the method's shape: of this handler gRPC reads no request.
+        return grpc.stream_stream_rpc_method_handler(refuse)
+
+
+class _Call:
+    """One call of a user."""
+
+    def __init__(self, users: UserCalls, method: str, need: Need, caller: Caller) -> None:
+        self._users = users
+        self._method = method
+        self._need = need
+        self._caller = caller
+
+    def answering(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what answers with one message."""
+
+        async def answer(request: Any, context: Any) -> Any:
+            connector = await self._let_in(request, context)
+            outcome = Outcome.FAILED
+            try:
+                made = await behaviour(request, context)
+                outcome = Outcome.ALLOWED
+                return made
+            finally:
+                if self._need.act:
+                    self._write(outcome, context, connector)
+
+        return answer
+
+    def streaming(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        """Return what answers with many; no such call acts."""
+
+        async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
+            await self._let_in(request, context)
+            async for response in behaviour(request, context):
+                yield response
+
+        return stream
+
+    async def _let_in(self, request: Any, context: Any) -> str:
+        """Return the connector that a call names, or end the call."""
+        connector = _connector(request) if self._need.scope is Scope.CONNECTOR else ""
+        try:
+            self._users.demand(self._need, self._caller, connector)
+        except RoleNeededError as error:
+            self._write(Outcome.DENIED, context, connector, why=error.message)
+            await context.abort(*to_status(error))
+        return connector
+
+    def _write(self, outcome: Outcome, context: Any, connector: str, why: str = "") -> None:
+        self._users.write(
+            outcome,
+            by=self._caller.name,
+            address=context.peer(),
+            act=self._need.act,
+            connector=connector,
+            call=self._method,
+            why=why,
+        )
+
+
+def _connector(request: Any) -> str:
+    """Return the connector that a request names: in `connector`, in calls of the config service in `name`."""
+    return str(request.connector if hasattr(request, "connector") else request.name)
+
+
+def _as_user(details: Any, caller: Caller) -> Any:
+    """Return the call as it goes on: asked for by the user, whatever it says itself."""
+    with asking(Asker(USER, caller.name)):
+        own = asker_metadata()
+    kept = [each for each in details.invocation_metadata or () if each[0] not in (ASKER_KEY, AUTHORIZATION)]
+    return type(details)(details.method, (*kept, *own))  # gRPC goes on with its own kind only
+
+
+def user_calls(properties: Mapping[str, str], service: str) -> UserCalls | None:
+    """Return what answers users, as the worker properties say; nothing where no tokens are accepted.
+
+    Raises:
+        ConfigError: A setting is wrong, or names a file that cannot be used.
+    """
+    settings = read_access(properties)
+    if settings.tokens is None:
+        return None
+    from copycat_access.tokens import TokenCheck  # noqa: PLC0415 - 340 ms, where tokens are accepted
+
+    rules = None if settings.rules_file is None else RulesFile(settings.rules_file)
+    return UserCalls(TokenCheck(settings.tokens), rules, Audit(service, settings.audit_file))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from copycat_connect.errors import UnavailableError
+from copycat_telemetry.tracing import TRACEPARENT
 
 from copycat_eventlog.log import Record
+from copycat_eventlog.producers import SILENT, end_in_background, kafka_error
 
 TRANSACTION_TIMEOUT_SECONDS = 10.0
 COMMIT_TIMEOUT_SECONDS = 20.0
@@ -19,8 +19,9 @@ CLAIM_TIMEOUT_SECONDS = 10.0
 #: Kafka's default limit of a batch, less what a batch of one record adds.
 MAX_RECORD_BYTES = 1_048_588 - 200
 
-_silent = logging.getLogger(f"{__name__}.librdkafka")
-_silent.setLevel(logging.CRITICAL + 1)
+
+class TransactionalIdRefusedError(UnavailableError):
+    """The brokers do not allow the principal this `transactional.id`."""
 
 
 @dataclass(eq=False, slots=True)
@@ -55,13 +56,13 @@ class TransactionalProducer:
             "message.timeout.ms": int(TRANSACTION_TIMEOUT_SECONDS * 1000),
             "transaction.timeout.ms": int(TRANSACTION_TIMEOUT_SECONDS * 1000),
         }
-        # A logger, or being fenced is printed to stderr at any log level; the caller gets the error anyway.
-        self._producer = Producer(config_of_producer, logger=_silent)
+        self._producer = Producer(config_of_producer, logger=SILENT)
 
     def claim(self) -> None:
         """Fence every former producer of this id and end its open transaction.
 
         Raises:
+            TransactionalIdRefusedError: They never will, unless somebody allows the principal this id.
             UnavailableError: The brokers did not do it; discard this producer.
         """
         try:
@@ -71,8 +72,9 @@ class TransactionalProducer:
                 self._producer.list_topics(self._topic, CLAIM_TIMEOUT_SECONDS)
             self._producer.init_transactions(CLAIM_TIMEOUT_SECONDS)
         except KafkaException as error:
-            message = f"Could not claim {self._topic}: {_reason(error)}"
-            raise UnavailableError(message) from None
+            message = f"Could not claim {self._topic}: {kafka_error(error).str()}"
+            refused = kafka_error(error).code() == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+            raise (TransactionalIdRefusedError if refused else UnavailableError)(message) from None
 
     def commit(self, transaction: Transaction, begin_commit: Callable[[], object]) -> str | None:
         """Write and commit; return None, or why that failed.
@@ -88,14 +90,14 @@ class TransactionalProducer:
             self._producer.commit_transaction(COMMIT_TIMEOUT_SECONDS)
         # librdkafka raises fatal errors out of any call, at times as SystemError.
         except (KafkaException, SystemError, BufferError) as error:
-            return _reason(error)
+            return kafka_error(error).str()
         return None
 
     def discard(self) -> None:
-        """Let go without waiting: to end a producer may block while the brokers are away."""
+        """Let go without waiting."""
         holder = [self._producer]
         del self._producer
-        threading.Thread(target=_end, args=(holder,), daemon=True, name="end-producer").start()
+        end_in_background(holder)
 
     def _write(self, transaction: Transaction) -> str | None:
         failed: list[KafkaError] = []
@@ -107,6 +109,8 @@ class TransactionalProducer:
                     self._topic,
                     key=record.key,
                     value=record.value,
+                    timestamp=record.timestamp_ms or 0,  # 0 is now
+                    headers=[(TRACEPARENT, record.traceparent)] if record.traceparent else None,
                     on_delivery=partial(_delivered, end, failed),
                 )
         if self._producer.flush(TRANSACTION_TIMEOUT_SECONDS) > 0:
@@ -127,15 +131,3 @@ def _delivered(
         failed.append(error)
     elif partition is not None and offset is not None:
         end[partition] = max(end.get(partition, 0), offset + 1)
-
-
-def _end(holder: list[Producer]) -> None:
-    holder[0].purge(blocking=False)
-    holder.clear()  # the last reference: librdkafka ends its threads here
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, SystemError) and error.__cause__ is not None:
-        return _reason(error.__cause__)
-    cause = error.args[0] if error.args else error
-    return cause.str() if isinstance(cause, KafkaError) else str(error)

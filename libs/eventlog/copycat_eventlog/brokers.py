@@ -14,9 +14,8 @@ from confluent_kafka.admin._metadata import TopicMetadata
 from copycat_connect.errors import UnavailableError
 
 T = TypeVar("T")
-#: One request; short, so that a cancelled start ends soon.
+#: One wait, or one request for metadata; short, so that a cancelled start ends soon.
 REQUEST_TIMEOUT_SECONDS = 2.0
-ANSWER_TIMEOUT_SECONDS = 10.0
 RETRY_DELAY_SECONDS = 0.2
 
 
@@ -61,17 +60,20 @@ class Brokers:
                 self.pause(error.args[0])
 
     def ask(self, future: Future[T]) -> T:
-        """Wait for an answer.
+        """Wait for an answer: a broker that has just started may take long for its first ones.
 
         Raises:
             KafkaException: The brokers' refusal.
-            UnavailableError: There was none.
+            UnavailableError: There was none in time.
         """
-        try:
-            return future.result(ANSWER_TIMEOUT_SECONDS)
-        except TimeoutError:
-            message = f"Kafka at {self._addresses} did not answer within {ANSWER_TIMEOUT_SECONDS:g} s"
-            raise UnavailableError(message) from None
+        while True:
+            try:
+                return future.result(REQUEST_TIMEOUT_SECONDS)
+            except TimeoutError:
+                if time.monotonic() < self._deadline and not self._cancelled.is_set():
+                    continue
+            message = f"Kafka at {self._addresses} did not answer within {self._within:g} s"
+            raise UnavailableError(message)
 
     def pause(self, error: KafkaError, attempt: str | None = None) -> None:
         """Wait a little after an error that may pass.

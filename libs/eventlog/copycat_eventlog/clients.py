@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import logging
-import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from copycat_connect.config.jaas import login_options
+from copycat_connect.config.oauth import (
+    MECHANISM,
+    OAuthLogin,
+    is_oauth,
+    librdkafka_oauth,
+    read_oauth,
+)
 from copycat_connect.errors import ConfigError
 
 from copycat_eventlog import pem_stores
 from copycat_eventlog.pem_stores import Stores, librdkafka_stores, read_stores
+from copycat_eventlog.tokens import TokenProvider
 
-_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""")
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", MECHANISM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,8 @@ class Security:
     mechanism: str = "PLAIN"
     username: str | None = None
     password: str | None = field(default=None, repr=False)
+    oauth: OAuthLogin | None = None
+    """Where tokens come from; there with OAUTHBEARER alone."""
     stores: Stores = field(default_factory=Stores)
     check_host: bool = True
 
@@ -42,20 +52,21 @@ def read_security(properties: Mapping[str, str]) -> Security:
     """Read the properties of a Java client; PEM stores only, as files or as text (KIP-651).
 
     Raises:
-        ConfigError: A store cannot be used, or the login module is not PLAIN or SCRAM.
+        ConfigError: A store cannot be used, the mechanism is not PLAIN, SCRAM or OAUTHBEARER, or the login
+            lacks what that needs.
     """
-    login = properties.get("sasl.jaas.config", "")
-    options = {name: double or single or bare for name, double, single, bare in _OPTION.findall(login)}
+    options = login_options(properties.get("sasl.jaas.config", ""))
     security = Security(
         protocol=properties.get("security.protocol", "PLAINTEXT").upper(),
         mechanism=properties.get("sasl.mechanism", "PLAIN").upper(),
         username=options.get("username", properties.get("sasl.username")),
         password=options.get("password", properties.get("sasl.password")),
+        oauth=read_oauth(properties) if is_oauth(properties) else None,
         stores=read_stores(properties),
         check_host=properties.get("ssl.endpoint.identification.algorithm", "https") != "",
     )
-    if security.authenticated and security.mechanism not in {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}:
-        message = f"sasl.mechanism={security.mechanism} is not supported; use PLAIN or SCRAM-SHA-256/512"
+    if security.authenticated and security.mechanism not in _MECHANISMS:
+        message = f"sasl.mechanism={security.mechanism} is not supported; use one of {', '.join(_MECHANISMS)}"
         raise ConfigError(message, key="sasl.mechanism")
     return security
 
@@ -84,6 +95,7 @@ def librdkafka_config(bootstrap_servers: str, security: Security) -> dict[str, s
     # Failed connections would be printed for each attempt: every 50 ms by default.
     return (
         config
+        | ({} if security.oauth is None else librdkafka_oauth(security.oauth))
         | librdkafka_stores(security.stores)
         | {
             "bootstrap.servers": bootstrap_servers,
@@ -102,6 +114,7 @@ def aiokafka_config(bootstrap_servers: str, security: Security) -> dict[str, obj
         "sasl_mechanism": security.mechanism,
         "sasl_plain_username": security.username,
         "sasl_plain_password": security.password,
+        "sasl_oauth_token_provider": None if security.oauth is None else TokenProvider(security.oauth),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from copycat_connect.errors import (
@@ -14,10 +14,12 @@ from copycat_connect.errors import (
     OutcomeUnknownError,
     UnavailableError,
 )
+from copycat_telemetry.tracing import traceparent
 
 from copycat_eventlog.ahead import Ahead, Flight
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Codec, Entry, Log, Record, Revision
+from copycat_eventlog.observing import Observer
 from copycat_eventlog.watch import Change, History, Snapshot
 
 C = TypeVar("C")
@@ -48,6 +50,7 @@ class EventSourced(Generic[C, E, S]):
         *,
         patience: float = 8.0,
         history: int = 4096,
+        backlog: int = 65_536,
     ) -> None:
         """Build it; nothing happens before `start`.
 
@@ -56,16 +59,18 @@ class EventSourced(Generic[C, E, S]):
             codec: The log's format.
             log: A log that was not started.
             patience: Seconds a command waits for this instance to lead.
-            history: How many changes a watcher may be behind.
+            history: How many changes are kept for watchers that resume.
+            backlog: How many changes a watcher may be behind.
         """
         self._decider = decider
         self._codec = codec
         self._log = log
         self._patience = patience
+        self._observer: Observer[E, S] = Observer()
         self._state = decider.initial
         self._revision = Revision.ZERO
         self._ahead: Ahead[E, S] = Ahead(decider.evolve, decider.initial)
-        self._history: History[E, S] = History(history)
+        self._history: History[E, S] = History(history, backlog)
         self._caught_up = False
         self._settled_start = asyncio.Event()  # caught up, or never to be
         self._stopped = False
@@ -86,6 +91,15 @@ class EventSourced(Generic[C, E, S]):
     def leads(self) -> bool:
         """Whether commands are decided here."""
         return self._log.leads
+
+    @property
+    def owns(self) -> bool:
+        """Whether commands are to be decided here as soon as the log can be reached."""
+        return self._log.owns
+
+    def observe(self, observer: Observer[E, S]) -> None:
+        """Tell an observer what is appended here, once it is durable."""
+        self._observer = observer
 
     async def start(self) -> None:
         """Start the log and fold it; return when caught up. Leading may come a moment later."""
@@ -126,8 +140,7 @@ class EventSourced(Generic[C, E, S]):
             NotWriterError: This instance does not lead; nothing was appended.
             OutcomeUnknownError: The events may or may not be in the log.
         """
-        while not self._log.leads:
-            await self._log.lead(self._patience)
+        await self.lead()
         # No await from here to _send: leadership, state ahead and order of appends belong together.
         try:
             events = self._decider.decide(command, self._ahead.state)
@@ -139,6 +152,24 @@ class EventSourced(Generic[C, E, S]):
         else:
             await self._settled()
         return Outcome(events, self._state, self._revision)
+
+    async def lead(self) -> None:
+        """Return once commands are decided here, for work that only the writer of the log may do.
+
+        Raises:
+            NotWriterError: This instance does not lead.
+            UnavailableError: The service is stopping.
+        """
+        while not self._log.leads:
+            await self._log.lead(self._patience)
+
+    async def read_to_end(self) -> None:
+        """Wait until the folded state shows all that anybody has written so far.
+
+        Raises:
+            UnavailableError: The log cannot be reached, or the service stopped before.
+        """
+        await self.reached(await self._log.end())
 
     async def reached(self, revision: Revision) -> None:
         """Wait until the folded state shows everything up to `revision`.
@@ -172,14 +203,14 @@ class EventSourced(Generic[C, E, S]):
         if not self._caught_up:
             raise _stopping()
         if after is None:
-            cursor = self._history.now()
-            yield Snapshot(self._state, self._revision)
-            changes = self._history.follow(cursor)
+            with self._history.now() as cursor:
+                yield Snapshot(self._state, self._revision)
+                async for change in self._history.follow(cursor):
+                    yield change
         else:
             await self._caught_up_with(after)
-            changes = self._history.resume(after)
-        async for change in changes:
-            yield change
+            async for change in self._history.resume(after):
+                yield change
 
     async def _caught_up_with(self, after: Revision) -> None:
         try:
@@ -191,7 +222,10 @@ class EventSourced(Generic[C, E, S]):
 
     def _send(self, events: tuple[E, ...]) -> asyncio.Task[None]:
         records = tuple(self._codec.encode(event) for event in events)
+        if span := traceparent():
+            records = tuple(replace(record, traceparent=span) for record in records)
         flight = self._ahead.send(events, records)
+        self._observer.sent(events, records)
         task = asyncio.create_task(self._land(flight, records))
         self._flights.add(task)
         task.add_done_callback(self._landed)
@@ -203,6 +237,7 @@ class EventSourced(Generic[C, E, S]):
             await self._shown(revision)
         except CopycatError:
             self._ahead.drop(flight)
+            self._observer.dropped(records)
             raise
         self._ahead.land(flight)
 
@@ -236,9 +271,10 @@ class EventSourced(Generic[C, E, S]):
             position[entry.partition] = entry.offset + 1
             if event is None:
                 continue
-            state = evolve(state, event)
+            before, state = state, evolve(state, event)
+            self._observer.folded(event, before, entry)
             if self._caught_up:
-                change = Change(event, state, Revision(dict(position)))
+                change = Change(event, state, Revision(dict(position)), entry.record.traceparent)
                 self._history.add(entry.partition, entry.offset, change)
         self._state, self._revision = state, reached
         self._ahead.fold(state, (entry.record for entry in entries))

@@ -18,8 +18,15 @@ from copycat_eventlog.identity import instance_name
 from copycat_eventlog.leadership import Leadership
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.materialise import Materialiser
+from copycat_eventlog.open_transactions import telling_what_holds_it_up
 from copycat_eventlog.outcome import Outcomes
-from copycat_eventlog.owner import Election, owner_group, owner_topic
+from copycat_eventlog.owner import (
+    LEAVE_TIMEOUT_SECONDS,
+    Election,
+    ended_within,
+    owner_group,
+    owner_topic,
+)
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic
 
@@ -54,6 +61,11 @@ class KafkaLog:
     def leads(self) -> bool:
         """Whether this instance may append."""
         return self._leadership.leads
+
+    @property
+    def owns(self) -> bool:
+        """Whether nobody else is known to be the writer, and this instance was or is to be."""
+        return self._leadership.owns
 
     async def start(self, fold: Fold) -> None:
         """Make or check the topic, fold it, and take part in the election."""
@@ -99,7 +111,7 @@ class KafkaLog:
         await self._end_tasks()
         await self._election.stop()
         if self._materialiser is not None:
-            await self._materialiser.stop()
+            await ended_within(LEAVE_TIMEOUT_SECONDS, self._materialiser.stop())
 
     async def electorate(self) -> Electorate:
         """Ask the coordinator of the owner group."""
@@ -153,7 +165,10 @@ class KafkaLog:
         await self._reader.reached(revision)
 
     async def _fold_to_end(self) -> None:
-        await self._reader.reached(await self._reader.end())
+        reader = self._reader
+        end = await reader.end()
+        async with telling_what_holds_it_up(self._settings.topic, lambda: reader.position, end):
+            await reader.reached(end)
 
     def _folded(self, entries: Sequence[Entry], reached: Revision) -> None:
         self._outcomes.folded(entries)

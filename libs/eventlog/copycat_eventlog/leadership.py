@@ -52,12 +52,18 @@ class Leadership:
         self._candidate = candidate
         self._client_id = client_id
         self._elected: bool | None = None  # None before the first election it took part in
+        self._led_last = False
         self._closed = False
         self._trouble = "the election is not over"
         self._changed = asyncio.Event()
         self._decided = asyncio.Event()
         self.leads = False
         """Whether this instance may append."""
+
+    @property
+    def owns(self) -> bool:
+        """Whether it leads, or led last or was elected, and nobody else was since."""
+        return self._elected is True or (self._elected is None and self._led_last)
 
     def elect(self, won: bool) -> None:
         """Take the result of an election."""
@@ -152,4 +158,5 @@ class Leadership:
             log_change(log, what, topic=self._topic, why=why)
         self.leads = leads
         if leads:
+            self._led_last = True
             self._decided.set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, TypeAlias, TypeVar
 
 E = TypeVar("E")
@@ -16,6 +16,11 @@ class Record:
     key: bytes
     value: bytes | None
     """None is a tombstone: it forgets the key."""
+    timestamp_ms: int | None = field(default=None, compare=False)
+    """When it was written or, where the writer says so, what it states began; milliseconds since the epoch.
+    No part of the fact. None for one that is being written leaves it to the log, which may not keep any."""
+    traceparent: str = field(default="", compare=False)
+    """The span that led to the record, a header of it; no part of the fact. Empty where none is exported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,14 @@ class Log(Protocol):
     @property
     def leads(self) -> bool:
         """Whether this instance may append and has folded all that was written before it might."""
+        ...
+
+    @property
+    def owns(self) -> bool:
+        """Whether the log is this instance's to write, though its brokers may keep it from leading for now.
+
+        False where another instance is known to lead, and as long as it is not known who does.
+        """
         ...
 
     async def start(self, fold: Fold) -> None:

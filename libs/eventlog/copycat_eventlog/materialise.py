@@ -10,6 +10,7 @@ import faust
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 from aiokafka.errors import KafkaError
 from copycat_connect.errors import UnavailableError
+from copycat_telemetry.tracing import TRACEPARENT
 
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.owner import SILENT_LOGGER, Election
@@ -18,6 +19,7 @@ from copycat_eventlog.owner import SILENT_LOGGER, Election
 READ_TIMEOUT_MS = 1000
 #: Folded between two turns of the event loop once caught up, so that watchers keep pace.
 MAX_RECORDS_PER_TURN = 500
+MAX_TRACEPARENT_BYTES = 64
 
 
 class Materialiser(faust.Service):
@@ -131,9 +133,21 @@ class Materialiser(faust.Service):
         self.position = Revision(position)
         # A record without a key is no fact; only a topic that was not always compacted holds any.
         entries = [
-            Entry(record.partition, record.offset, Record(record.key, record.value))
+            Entry(
+                record.partition,
+                record.offset,
+                Record(record.key, record.value, record.timestamp, _traceparent(record)),
+            )
             for record in records
             if record.key is not None
         ]
         self._fold(entries, self.position)
         self._moved.set()
+
+
+def _traceparent(record: ConsumerRecord) -> str:
+    """Return the span that led to a record; whatever the header holds, since anybody may write one."""
+    for name, value in record.headers:
+        if name == TRACEPARENT and value is not None:
+            return str(value[:MAX_TRACEPARENT_BYTES], "ascii", "replace")
+    return ""

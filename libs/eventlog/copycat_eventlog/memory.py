@@ -84,6 +84,11 @@ class MemoryLog:
         """Whether this log was attached first."""
         return self.topic.leader is self
 
+    @property
+    def owns(self) -> bool:
+        """The same as `leads`: there are no brokers that could be away."""
+        return self.leads
+
     async def start(self, fold: Fold) -> None:
         """Fold all records of the topic at once, and later ones as they are written."""
         self._fold = fold

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 import faust
+from faust.auth import Credentials, OAuthCredentials
 from faust.tables.manager import TableManager
 
 from copycat_eventlog.clients import Security, read_security, tls_context
+from copycat_eventlog.consumer_thread import DaemonTransport
 from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.tokens import TokenProvider
 
 #: Where Faust's services say that they start and stop: silent as all of Faust's loggers.
 SILENT_LOGGER = logging.getLogger("faust.copycat")
+
+
+#: For saying goodbye to brokers, which do not answer while they are away.
+LEAVE_TIMEOUT_SECONDS = 3.0
+
+
+async def ended_within(seconds: float, work: Awaitable[None]) -> None:
+    """Wait for work that ends something, no longer than so many seconds; cancelled, it may take them again.
+
+    aiokafka's consumers may end with a CancelledError of their own while the brokers are away.
+    """
+    task = asyncio.ensure_future(work)
+    await asyncio.wait((task,), timeout=seconds)
+    task.cancel()
+    await asyncio.wait((task,), timeout=seconds)
+    if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
+        raise failure
 
 
 class _NoTables(TableManager):
@@ -44,6 +64,9 @@ class _Diskless(faust.App):
 
     async def on_first_start(self) -> None:
         """Spare the folders of tables."""
+
+    def _new_transport(self) -> DaemonTransport:
+        return DaemonTransport(self.conf.broker_consumer, self)
 
 
 class Election:
@@ -84,8 +107,12 @@ class Election:
         await self._app.start()
 
     async def stop(self) -> None:
-        """Leave, so that another instance is elected at once."""
-        await self._app.stop()
+        """Leave, so that another instance is elected at once; wait no longer than seconds for brokers."""
+        leaving = asyncio.create_task(self._app.stop())
+        await asyncio.wait((leaving,), timeout=LEAVE_TIMEOUT_SECONDS)
+        if not leaving.done():
+            self._hang_up()
+        await ended_within(LEAVE_TIMEOUT_SECONDS, leaving)
 
     async def crashed(self) -> BaseException:
         """Return only when Faust has crashed: it ends neither the process nor itself."""
@@ -95,6 +122,14 @@ class Election:
         reason: BaseException | None = self._app.crash_reason
         return reason or RuntimeError("Faust crashed")
 
+    def _hang_up(self) -> None:
+        """Close the connections: Faust's thread would wait 20 s and longer for an answer."""
+        thread: Any = cast("Any", self._app.consumer)._thread  # noqa: SLF001 - Faust offers no other way
+        if thread._consumer is None or thread.thread_loop.is_closed():  # noqa: SLF001 - likewise
+            return
+        closing = thread._consumer._client.close()  # noqa: SLF001 - likewise
+        asyncio.run_coroutine_threadsafe(closing, thread.thread_loop)
+
     async def _assigned(self, app: faust.App, *_: object, **__: object) -> None:
         # Signals reach the receivers of every app in the process.
         if app is self._app:
@@ -102,8 +137,10 @@ class Election:
             self._on_result(app.is_leader())
 
 
-def _credentials(security: Security) -> faust.SASLCredentials | faust.SSLCredentials | None:
+def _credentials(security: Security) -> Credentials | None:
     context = tls_context(security)
+    if security.oauth is not None:
+        return OAuthCredentials(oauth_cb=TokenProvider(security.oauth), ssl_context=context)
     if security.authenticated:
         return faust.SASLCredentials(
             username=security.username,

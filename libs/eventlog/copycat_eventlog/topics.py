@@ -70,6 +70,20 @@ def ensure_owner_topic(brokers: Brokers, topic: str, replication_factor: int) ->
         _await_partitions(brokers, topic)
 
 
+def ensure_plain_topic(
+    brokers: Brokers, topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str]
+) -> int:
+    """Make a topic that is no log, where it is missing; return its number of partitions.
+
+    Raises:
+        UnavailableError: The brokers could not be reached or could not do it in time.
+        ConfigError: They refuse to make it.
+    """
+    if brokers.topic(topic) is None:
+        _create(brokers, topic, partitions, replication_factor, configs)
+    return _await_partitions(brokers, topic)
+
+
 def _create(
     brokers: Brokers, topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str]
 ) -> bool:

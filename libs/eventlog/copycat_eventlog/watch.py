@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -32,6 +33,8 @@ class Change(Generic[E, S]):
     state: S
     revision: Revision
     """A watch may resume after this."""
+    traceparent: str = ""
+    """The span that led to it; empty where none is exported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +46,32 @@ class _Placed(Generic[E, S]):
     change: Change[E, S]
 
 
-class History(Generic[E, S]):
-    """A ring of the last changes.
+@dataclass(eq=False, slots=True)
+class Cursor:
+    """Where one watcher is."""
 
-    Watchers hold a cursor into it and no queue of their own, so a slow watcher costs no memory: when the ring
-    has moved past its cursor it must take a new snapshot.
+    at: int
+    """The number of the change it reads next."""
+
+
+class History(Generic[E, S]):
+    """A ring of the last changes, and of those before that a watcher has still to read.
+
+    Watchers hold a cursor into it and no queue of their own. One decision may be larger than the ring, when a
+    worker of thousands of tasks is lost: changes stay until who watches has read them, up to a bound, or all
+    watchers would take a new snapshot each time, and fall behind again while they take it.
     """
 
-    def __init__(self, capacity: int) -> None:
-        """Keep the last `capacity` changes."""
+    def __init__(self, capacity: int, backlog: int) -> None:
+        """Keep the last `capacity` changes, and up to `backlog` of them for watchers that are behind."""
         self._ring: deque[_Placed[E, S]] = deque()
         self._capacity = capacity
+        self._backlog = max(capacity, backlog)
         self._first = (
             0  # number of the oldest change in the ring; numbers count from the first change ever added
         )
         self._floor: dict[int, int] = {}  # per partition: every change from this offset on is in the ring
+        self._cursors: set[Cursor] = set()
         self._waiters: list[asyncio.Future[None]] = []
         self._closed = False
 
@@ -66,12 +80,9 @@ class History(Generic[E, S]):
         self._floor = dict(revision.next)
 
     def add(self, partition: int, offset: int, change: Change[E, S]) -> None:
-        """Add the newest change and wake all watches; the oldest is dropped beyond the capacity."""
+        """Add the newest change and wake all watches; what nobody has still to read is dropped."""
         self._ring.append(_Placed(partition, offset, change))
-        if len(self._ring) > self._capacity:
-            oldest = self._ring.popleft()
-            self._floor[oldest.partition] = oldest.offset + 1
-            self._first += 1
+        self._trim()
         self._wake()
 
     def close(self) -> None:
@@ -79,11 +90,13 @@ class History(Generic[E, S]):
         self._closed = True
         self._wake()
 
-    def now(self) -> int:
-        """A cursor behind the newest change."""
-        return self._first + len(self._ring)
+    @contextmanager
+    def now(self) -> Iterator[Cursor]:
+        """Hold a cursor behind the newest change: what comes after it stays until it is read."""
+        with self._held(self._end) as cursor:
+            yield cursor
 
-    async def follow(self, cursor: int) -> AsyncIterator[Change[E, S]]:
+    async def follow(self, cursor: Cursor) -> AsyncIterator[Change[E, S]]:
         """Yield every change added since the cursor was taken.
 
         Raises:
@@ -103,23 +116,49 @@ class History(Generic[E, S]):
             raise LogCompactedError(message)
         # Partitions have no order between them: `after` may be ahead of the ring in one, behind in another.
         seen = after
-        async for placed in self._from(self._first):
-            if placed.offset >= after.next.get(placed.partition, 0):
-                change = placed.change
-                seen = seen.merge(change.revision)
-                yield Change(change.event, change.state, seen)
+        with self._held(self._first) as cursor:
+            async for placed in self._from(cursor):
+                if placed.offset >= after.next.get(placed.partition, 0):
+                    change = placed.change
+                    seen = seen.merge(change.revision)
+                    yield Change(change.event, change.state, seen, change.traceparent)
 
-    async def _from(self, cursor: int) -> AsyncIterator[_Placed[E, S]]:
+    async def _from(self, cursor: Cursor) -> AsyncIterator[_Placed[E, S]]:
         while not self._closed:
-            if cursor < self._first:
+            if cursor.at < self._first:
                 message = "The watcher is too slow for the rate of changes; ask for a new snapshot"
                 raise LogCompactedError(message)
-            if cursor == self.now():
+            if cursor.at == self._end:
+                self._trim()
                 await self._grown()
                 continue
-            placed = self._ring[cursor - self._first]
-            cursor += 1
+            placed = self._ring[cursor.at - self._first]
+            cursor.at += 1
             yield placed
+
+    @property
+    def _end(self) -> int:
+        return self._first + len(self._ring)
+
+    @contextmanager
+    def _held(self, at: int) -> Iterator[Cursor]:
+        cursor = Cursor(at)
+        self._cursors.add(cursor)
+        try:
+            yield cursor
+        finally:
+            self._cursors.discard(cursor)
+            self._trim()
+
+    def _trim(self) -> None:
+        """Drop the oldest beyond the capacity; those that are still to be read, beyond the backlog."""
+        while len(self._ring) > self._capacity:
+            unread = any(cursor.at <= self._first for cursor in self._cursors)
+            if unread and len(self._ring) <= self._backlog:
+                return
+            oldest = self._ring.popleft()
+            self._floor[oldest.partition] = oldest.offset + 1
+            self._first += 1
 
     async def _grown(self) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from copycat_connect.config import (
@@ -89,15 +89,7 @@ class LogTopic:
             ConfigKey(self.setting, STRING, HIGH, validator=non_empty, doc=self._topic_doc())
             if needed
             else ConfigKey(self.setting, STRING, HIGH, default=None, doc=self._topic_doc()),
-            *self._partitions_key(),
-            ConfigKey(
-                f"{self.prefix}replication.factor",
-                SHORT,
-                LOW,
-                default=3,
-                validator=valid_replication_factor,
-                doc=f"Replicas of the {self.name} topic when it is created; -1 leaves it to the broker.",
-            ),
+            *self._size_keys(),
         )
 
     def read(self, properties: Mapping[str, str], everywhere: ConfigDef) -> LogSettings:
@@ -111,18 +103,34 @@ class LogTopic:
         definition = self.extend(everywhere)
         found = definition.parse(properties)
         group = found[GROUP_ID.name]
-        return LogSettings(
-            backend=Backend.KAFKA,
+        return replace(
+            self.new_topic(properties, definition.keys),
             bootstrap_servers=found[BOOTSTRAP_SERVERS.name],
             topic=found[self.setting] or (self.default_topic or "").format(group),
+            owner_id=self.owner.format(group),
+            client_config=security_of(properties),
+        )
+
+    def new_topic(self, properties: Mapping[str, str], known: Collection[str] = ()) -> LogSettings:
+        """Read what such a topic is created with; which one, and where, is left open.
+
+        Args:
+            properties: The worker's.
+            known: Keys of the service under the same prefix, which are no configs of the topic.
+
+        Raises:
+            ConfigError: A value is wrong; the text names it.
+        """
+        definition = ConfigDef(*self._size_keys())
+        found = definition.parse(properties)
+        return LogSettings(
+            backend=Backend.KAFKA,
             partitions=1 if self.partitions is None else found[f"{self.prefix}partitions"],
             single_partition=self.partitions is None,
             replication_factor=found[f"{self.prefix}replication.factor"],
-            topic_configs=self._topic_configs(properties, definition),
-            owner_id=self.owner.format(group),
+            topic_configs=self._topic_configs(properties, {*definition.keys, *known, self.setting}),
             setting=self.setting,
             purpose=self.purpose,
-            client_config=security_of(properties),
         )
 
     def _topic_doc(self) -> str:
@@ -132,10 +140,18 @@ class LogTopic:
         )
         return f"Compacted topic{one} that holds {self.purpose}{unset}."
 
-    def _partitions_key(self) -> tuple[ConfigKey, ...]:
+    def _size_keys(self) -> tuple[ConfigKey, ...]:
+        replicas = ConfigKey(
+            f"{self.prefix}replication.factor",
+            SHORT,
+            LOW,
+            default=3,
+            validator=valid_replication_factor,
+            doc=f"Replicas of the {self.name} topic when it is created; -1 leaves it to the broker.",
+        )
         if self.partitions is None:
-            return ()
-        key = ConfigKey(
+            return (replicas,)
+        partitions = ConfigKey(
             f"{self.prefix}partitions",
             INT,
             LOW,
@@ -143,9 +159,9 @@ class LogTopic:
             validator=valid_partitions,
             doc=f"Partitions of the {self.name} topic when it is created; -1 leaves it to the broker.",
         )
-        return (key,)
+        return partitions, replicas
 
-    def _topic_configs(self, properties: Mapping[str, str], definition: ConfigDef) -> dict[str, str]:
+    def _topic_configs(self, properties: Mapping[str, str], known: Collection[str]) -> dict[str, str]:
         ignored = {f"{self.prefix}cleanup.policy": "it is always compact"}
         if self.partitions is None:
             ignored[f"{self.prefix}partitions"] = f"the {self.name} topic always has one"
@@ -153,6 +169,6 @@ class LogTopic:
         for key, value in properties.items():
             if key in ignored:
                 log.warning("ignored %s=%s: %s", key, value, ignored[key])
-            elif key.startswith(self.prefix) and key not in definition.keys:
+            elif key.startswith(self.prefix) and key not in known:
                 configs[key.removeprefix(self.prefix)] = value
         return configs

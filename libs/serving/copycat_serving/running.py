@@ -9,12 +9,16 @@ from typing import Any, TypeVar
 
 from copycat_connect.errors import CopycatError
 from copycat_eventlog.handler import EventSourced
+from copycat_rpc.channel import CALL_TIMEOUT_SECONDS
 from copycat_rpc.server import RpcServer
 
 C = TypeVar("C")
 E = TypeVar("E")
 S = TypeVar("S")
 Ready = Callable[[str], None]
+#: For calls under way when the service is told to stop: no caller waits longer by itself.
+DRAIN_SECONDS = CALL_TIMEOUT_SECONDS
+#: For streams to end, and for calls under way when the log has crashed.
 STOP_GRACE_SECONDS = 5.0
 
 
@@ -35,6 +39,10 @@ async def serve_events(
     The port is bound first, and calls are held until the log is folded: a caller waits instead of failing or
     reading half a fold. Health says SERVING from then on.
 
+    When it stops (I7), new calls are refused and go to another instance, those under way are finished with
+    all that takes: the leadership, the fold, and what runs beside. Then the leadership is given up, while
+    calls are still refused, and only then the port is.
+
     Raises:
         CopycatError: The address or the log cannot be had, or the log crashed: the process should end and
         be started again.
@@ -48,10 +56,13 @@ async def serve_events(
             await server.set_serving(True)
             ready(address)
             await _until(stop, events.crashed())
+            events.end_watches()
+            await server.drain(DRAIN_SECONDS)
     finally:
         events.end_watches()
-        await server.stop(STOP_GRACE_SECONDS)
+        await server.drain(STOP_GRACE_SECONDS)
         await events.stop()
+        await server.stop(STOP_GRACE_SECONDS)
 
 
 async def _started(events: EventSourced[C, E, S], stop: asyncio.Event) -> bool:

@@ -33,11 +33,13 @@ async def stream_watch(
     snapshot: Callable[[S], Iterable[M]],
     change: Callable[[E, S], Iterable[M]],
     complete: Callable[[], M],
+    trace: Callable[[M, str], None] | None = None,
 ) -> AsyncIterator[M]:
     """Yield the messages of a watch, each stamped with the revision to resume from.
 
     `request.after_revision`, when set, resumes instead of sending a snapshot. A message of the snapshot
-    carries no revision: a stream lost in the middle of it has to start anew.
+    carries no revision: a stream lost in the middle of it has to start anew. `trace` notes in a change which
+    span led to it.
 
     Raises:
         LogCompactedError: The point to resume from is gone, or this watcher is too slow.
@@ -51,8 +53,10 @@ async def stream_watch(
                 last = complete()
                 last.revision.CopyFrom(revision_to_proto(revision))
                 yield last
-            case Change(event=event, state=state, revision=revision):
+            case Change(event=event, state=state, revision=revision, traceparent=traceparent):
                 stamp = revision_to_proto(revision)
                 for message in change(event, state):
                     message.revision.CopyFrom(stamp)
+                    if trace is not None and traceparent:
+                        trace(message, traceparent)
                     yield message

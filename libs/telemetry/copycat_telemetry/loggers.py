@@ -10,7 +10,16 @@ from copycat_connect.log_levels import LEVELS, ROOT
 
 #: Libraries that write a line for each connection attempt while a broker is away, or for each request. They
 #: are silent, and stay so when the level of everything is lowered: only a change that names them counts.
-NOISY_LOGGERS: Final = ("aiokafka", "faust", "mode", "kafka", "py4j", "uvicorn.error", "uvicorn.access")
+NOISY_LOGGERS: Final = (
+    "aiokafka",
+    "faust",
+    "mode",
+    "kafka",
+    "opentelemetry",
+    "py4j",
+    "uvicorn.error",
+    "uvicorn.access",
+)
 
 
 def set_level(prefix: str, level: str) -> Sequence[str]:

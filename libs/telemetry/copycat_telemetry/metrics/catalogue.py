@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from copycat_telemetry.metrics import task_groups, worker_groups
+from copycat_telemetry.metrics import client_groups, task_groups, worker_groups
 from copycat_telemetry.metrics.definitions import MetricGroup
 
 GROUPS: Final[tuple[MetricGroup, ...]] = (
@@ -20,4 +20,7 @@ GROUPS: Final[tuple[MetricGroup, ...]] = (
     task_groups.SOURCE_TASK,
     task_groups.SINK_TASK,
     task_groups.TASK_ERROR,
+    client_groups.PRODUCER,
+    client_groups.CONSUMER,
+    client_groups.CONSUMER_FETCH,
 )

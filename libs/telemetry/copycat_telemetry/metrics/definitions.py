@@ -40,6 +40,13 @@ class MetricGroup:
     """Names of the tags that identify one instance, in the order of the MBean."""
     metrics: tuple[Metric, ...]
     """All it has; an instance may lack some."""
+    domain: str = "kafka.connect"
+    """Kafka's JMX domain."""
+
+    @property
+    def full_name(self) -> str:
+        """The domain and the name, which tell groups apart in every format."""
+        return f"{self.domain}.{self.name}"
 
     @cached_property
     def by_name(self) -> dict[str, Metric]:

@@ -8,9 +8,10 @@ from math import inf, isnan
 from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import OTLPMetricExporter
 from opentelemetry.metrics import CallbackOptions, Meter, Observation
 from opentelemetry.sdk.metrics import MeterProvider
-from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData, PeriodicExportingMetricReader
 from opentelemetry.sdk.resources import Resource
 
+from copycat_telemetry.losses import Losses
 from copycat_telemetry.metrics.catalogue import GROUPS
 from copycat_telemetry.metrics.definitions import Kind, Metric, MetricGroup
 from copycat_telemetry.metrics.registry import Reading
@@ -18,14 +19,29 @@ from copycat_telemetry.metrics.registry import Reading
 Callback = Callable[[CallbackOptions], Iterable[Observation]]
 
 
+class _CountingExporter(OTLPMetricExporter):
+    """Counts the exports that the collector does not take."""
+
+    def __init__(self, endpoint: str) -> None:
+        super().__init__(endpoint=endpoint)
+        self._losses = Losses("metrics", endpoint)
+
+    def export(
+        self, metrics_data: MetricsData, timeout_millis: float = 10_000, **kwargs: object
+    ) -> MetricExportResult:
+        """Send the metrics; blocks."""
+        result = super().export(metrics_data, timeout_millis, **kwargs)
+        if result is not MetricExportResult.SUCCESS:
+            self._losses.note(1)
+        return result
+
+
 class MetricExport:
-    """Sends readings as `kafka.connect.<group>.<metric>`; a text is the attribute of a 1."""
+    """Sends readings as `<domain>.<group>.<metric>`; a text is the attribute of a 1."""
 
     def __init__(self, service: str, endpoint: str) -> None:
         # Readings are taken in the service's event loop, so that no thread of the SDK reads beside it.
-        self._reader = PeriodicExportingMetricReader(
-            OTLPMetricExporter(endpoint=endpoint), export_interval_millis=inf
-        )
+        self._reader = PeriodicExportingMetricReader(_CountingExporter(endpoint), export_interval_millis=inf)
         self._provider = MeterProvider(
             metric_readers=[self._reader],
             resource=Resource.create({"service.name": f"copycat-{service}"}),
@@ -37,7 +53,7 @@ class MetricExport:
                 self._instrument(meter, group, metric)
 
     def send(self, readings: Sequence[Reading]) -> None:
-        """Send readings; blocks. A collector that is away is logged by the SDK."""
+        """Send readings; blocks. A collector that is away is logged now and then."""
         self._readings = readings
         self._reader.collect()
 
@@ -49,7 +65,7 @@ class MetricExport:
         create = (
             meter.create_observable_counter if metric.kind is Kind.TOTAL else meter.create_observable_gauge
         )
-        name = f"kafka.connect.{group.name}.{metric.name}"
+        name = f"{group.full_name}.{metric.name}"
         create(name, callbacks=[self._observe(group, metric)], description=metric.doc)
 
     def _observe(self, group: MetricGroup, metric: Metric) -> Callback:

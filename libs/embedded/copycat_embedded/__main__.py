@@ -1,15 +1,15 @@
-"""Fetch and verify jars in advance: `python -m copycat_embedded [broker] [connect] [registry]`."""
+"""Fetch and verify jars ahead: `python -m copycat_embedded [broker] [connect] ...`, sets by name."""
 
 from __future__ import annotations
 
 import sys
-from typing import cast
+from typing import cast, get_args
 
 from copycat_embedded.errors import JarError
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.lock import JarSet
 
-SETS = ("broker", "connect", "registry")
+SETS: tuple[JarSet, ...] = get_args(JarSet)
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from copycat_embedded.broker_files import (
@@ -44,14 +44,19 @@ class EmbeddedKafka(JavaServer):
         port: int = 0,
         log: Path | None = None,
         settings: Mapping[str, str] | None = None,
+        jvm: Sequence[str] = LEAN,
     ) -> None:
-        """Nothing starts yet; `port` 0 picks a free one at each start, `settings` are added to its own."""
+        """Nothing starts yet; `port` 0 picks a free one at each start, `settings` are added to its own.
+
+        Other options of the `jvm` than lean ones make starts slower: the class archive is made for these.
+        """
         super().__init__()
         self._data_dir = data_dir
         self._log_folder = data_dir / "log"
         self._log = log or data_dir / "broker.log"
         self._wanted_port = port
         self._settings = settings
+        self._jvm = tuple(jvm)
         self._port = 0
 
     @property
@@ -97,9 +102,9 @@ class EmbeddedKafka(JavaServer):
             "kafka.Kafka",
             [str(properties)],
             class_path=class_path,
-            options=(*LEAN, f"-Dlog4j2.configurationFile={TEMPLATE / 'log4j2.properties'}"),
+            options=(*self._jvm, f"-Dlog4j2.configurationFile={TEMPLATE / 'log4j2.properties'}"),
             log=self.log,
-            archive_folder=self._data_dir,
+            archive_folder=self._data_dir if self._jvm == LEAN else None,
         )
         return self.bootstrap
 

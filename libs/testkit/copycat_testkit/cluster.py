@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -29,7 +30,29 @@ OWNERS: Final = {
 }
 ROLES: Final = (*OWNERS, "executor", "gateway")
 STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
-LEADER_SECONDS = 20.0
+LEADER_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that may write a log."""
+
+    machine: str
+    """Names its machine and process namespace, as `copycat_eventlog.identity` does."""
+    pid: int
+    """Its id there."""
+
+
+def owner_of(role: str, group: str, bootstrap: str) -> Owner | None:
+    """Return who the brokers say may write the log of a role; None while that is being decided."""
+    name = OWNERS[role].format(group=group)
+    client = {"bootstrap_servers": bootstrap}
+    electorate = asyncio.run(read_electorate(client, owner_group(name), owner_topic(name)))
+    if electorate.owner is None:
+        return None
+    # An instance's name in the group ends with its machine, its process id and a number drawn by lot.
+    *_, machine, pid, _ = electorate.owner.split(".")
+    return Owner(machine, int(pid))
 
 
 class Cluster:
@@ -41,6 +64,7 @@ class Cluster:
         bootstrap: str,
         instances: Mapping[str, int] | None = None,
         properties: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """Nothing starts yet.
 
@@ -49,13 +73,14 @@ class Cluster:
             bootstrap: The brokers.
             instances: How many of a role there are.
             properties: Worker properties of all roles, beyond what is needed to meet.
+            environment: Added to ours: a PYTHONPATH there may bring plugins.
         """
         self.group = unique("cluster")
         self.secret = secrets.token_hex(32)
         """What its services ask of a gRPC client."""
         self._bootstrap = bootstrap
         folder.mkdir(parents=True, exist_ok=True)
-        self._commands = Commands(folder)
+        self._commands = Commands(folder, environment)
         counts = dict.fromkeys(ROLES, 2) | dict(instances or {})
         ports = iter(free_ports(sum(counts.values())))
         self._addresses = {
@@ -113,14 +138,10 @@ class Cluster:
         self.stop()
 
     def _leader(self, role: str) -> Member | None:
-        owner = OWNERS[role].format(group=self.group)
-        client = {"bootstrap_servers": self._bootstrap}
-        electorate = asyncio.run(read_electorate(client, owner_group(owner), owner_topic(owner)))
-        if electorate.owner is None:
+        owner = owner_of(role, self.group, self._bootstrap)
+        if owner is None:
             return None
-        # An instance's name in the group ends with its machine, its process id and a number drawn by lot.
-        pid = int(electorate.owner.split(".")[-2])
-        return next((member for member in self.members[role] if member.runs and member.pid == pid), None)
+        return next((each for each in self.members[role] if each.runs and each.pid == owner.pid), None)
 
     def _shared(self) -> dict[str, str]:
         stored = {"config": "configs", "offset": "offsets", "status": "status", "assignment": "assignments"}

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.java_server import JavaServer
 from copycat_embedded.jvm import JavaProgram
+from copycat_embedded.lock import JarSet
 from copycat_embedded.ports import LOOPBACK, free_ports
 
 from copycat_testkit.java_server import wait_answering
 
 READY_SECONDS = 180.0
-#: What Kafka's own start script gives its JVM: measured against anything less, nothing would be proved.
-SHIPPED = (
-    "-Xms256M",
-    "-Xmx2G",
+#: What `kafka-run-class.sh` gives the JVM of whatever it starts.
+SHIPPED_JVM = (
     "-server",
     "-XX:+UseG1GC",
     "-XX:MaxGCPauseMillis=20",
@@ -25,6 +24,8 @@ SHIPPED = (
     "-XX:MaxInlineLevel=15",
     "-Djava.awt.headless=true",
 )
+#: And `connect-distributed.sh`: measured against anything less, nothing would be proved.
+SHIPPED = ("-Xms256M", "-Xmx2G", *SHIPPED_JVM)
 #: For a worker that lives for a minute: starts with half of the CPU.
 LEAN = (
     "-Xms64M",
@@ -60,11 +61,13 @@ class ConnectPeer(JavaServer):
         port: int = 0,
         properties: Mapping[str, str] | None = None,
         as_shipped: bool = False,
+        jars: Sequence[JarSet] = ("connect",),
     ) -> None:
         """Nothing starts yet; `folder` receives its properties and its log, `port` 0 picks a free one.
 
         `as_shipped` gives its JVM the options of Kafka's own start script, as measurements need them; they
-        cost more at the start.
+        cost more at the start. `jars` are the sets of its class path: `connect-old` in place of `connect`
+        runs 3.4.1, the last release before KIP-875, `mirror` brings MirrorMaker's connectors.
         """
         super().__init__()
         self._bootstrap = bootstrap
@@ -73,6 +76,7 @@ class ConnectPeer(JavaServer):
         self._wanted_port = port
         self._properties = dict(properties or {})
         self._options = SHIPPED if as_shipped else LEAN
+        self._jars = tuple(jars)
         self._port = 0
 
     @property
@@ -92,25 +96,31 @@ class ConnectPeer(JavaServer):
             CopycatError: It ended or was not ready in time; the text ends with its last lines.
         """
         self._port = self._wanted_port or free_ports(1)[0]
-        jars = ensure_jars(("connect",))
-        plugin = next(jar for jar in jars if jar.name.startswith("connect-file-"))
+        jars = ensure_jars(self._jars)
+        plugins = [jar for jar in jars if jar.name.startswith("connect-file-")]
         self._folder.mkdir(parents=True, exist_ok=True)
         worker = self._folder / "connect-distributed.properties"
-        worker.write_text("".join(f"{k}={v}\n" for k, v in self._settings(plugin).items()), encoding="utf-8")
+        worker.write_text("".join(f"{k}={v}\n" for k, v in self._settings(plugins).items()), encoding="utf-8")
         logging = self._folder / "connect-log4j2.properties"
         logging.write_text(LOGGING, encoding="utf-8")
         program = JavaProgram(
             "org.apache.kafka.connect.cli.ConnectDistributed",
             [str(worker)],
-            class_path=[jar for jar in jars if jar != plugin],
+            class_path=[jar for jar in jars if jar not in plugins],
             options=(*self._options, f"-Dlog4j2.configurationFile={logging}"),
             log=self.log,
         )
-        wait_answering(program, f"{self.url}/health", READY_SECONDS, "Apache Kafka Connect", self.log)
+        wait_answering(
+            program,
+            f"{self.url}/connectors" if "connect-old" in self._jars else f"{self.url}/health",
+            READY_SECONDS,
+            "Apache Kafka Connect",
+            self.log,
+        )
         self._program = program
         return self.url
 
-    def _settings(self, plugin: Path) -> dict[str, str]:
+    def _settings(self, plugins: Sequence[Path]) -> dict[str, str]:
         topics = {
             f"{what}.storage.{key}": value
             for what, suffix in (("config", "configs"), ("offset", "offsets"), ("status", "status"))
@@ -120,7 +130,7 @@ class ConnectPeer(JavaServer):
             "bootstrap.servers": self._bootstrap,
             "group.id": self._group,
             "listeners": self.url,
-            "plugin.path": str(plugin),
+            **({"plugin.path": ",".join(map(str, plugins))} if plugins else {}),
             "key.converter": "org.apache.kafka.connect.json.JsonConverter",
             "value.converter": "org.apache.kafka.connect.json.JsonConverter",
             **topics,

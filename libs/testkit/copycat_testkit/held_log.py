@@ -46,6 +46,11 @@ class HeldLog:
         """As the wrapped log says."""
         return self._log.leads
 
+    @property
+    def owns(self) -> bool:
+        """As the wrapped log says."""
+        return self._log.owns
+
     async def start(self, fold: Fold) -> None:
         """Start the log this one wraps."""
         await self._log.start(fold)

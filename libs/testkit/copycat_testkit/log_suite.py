@@ -20,7 +20,7 @@ import pytest
 from copycat_connect.errors import CopycatError, NotWriterError
 from copycat_eventlog.log import Entry, Log, Record, Revision
 
-WAIT_TIMEOUT_SECONDS = 30.0
+WAIT_TIMEOUT_SECONDS = 60.0
 
 
 class LogPlace(Protocol):

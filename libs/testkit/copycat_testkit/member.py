@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
-import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands
 from copycat_testkit.kafka import wait_until
+from copycat_testkit.serving import serves
 
 START_SECONDS = 120.0
-ASK_SECONDS = 2.0
 
 
 class Member:
@@ -47,16 +42,16 @@ class Member:
 
     def serving(self) -> bool:
         """Return whether its health check says that it serves."""
-        return self._gateway_serves() if self.role == "gateway" else self._service_serves()
+        return serves(self.role, self.address)
 
     def wait_serving(self, seconds: float = START_SECONDS) -> None:
         """Wait until its health check says that it serves."""
 
-        def serves() -> bool:
+        def ready() -> bool:
             assert self.runs, f"{self.role} ended:\n{self._running.said()[-4000:]}"
             return self.serving()
 
-        wait_until(serves, seconds, f"a {self.role} that serves at {self.address}")
+        wait_until(ready, seconds, f"a {self.role} that serves at {self.address}")
 
     def kill(self) -> None:
         """SIGKILL it and what it started."""
@@ -89,21 +84,3 @@ class Member:
         file = self._commands.folder / f"{self.role}-{self.address.rpartition(':')[2]}.properties"
         file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         return file
-
-    def _service_serves(self) -> bool:
-        with grpc.insecure_channel(self.address) as channel:
-            try:
-                answer = health_pb2_grpc.HealthStub(channel).Check(
-                    health_pb2.HealthCheckRequest(), timeout=ASK_SECONDS
-                )
-            except grpc.RpcError:
-                return False
-            return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
-
-    def _gateway_serves(self) -> bool:
-        root = f"http://{self.address}"
-        try:
-            with urllib.request.urlopen(f"{root}/health", timeout=ASK_SECONDS) as answer:  # noqa: S310 - loopback
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, OSError):
-            return False

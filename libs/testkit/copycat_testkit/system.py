@@ -14,9 +14,17 @@ import psutil
 from copycat_embedded.ports import free_ports
 
 from copycat_testkit.commands import COPYCAT
+from copycat_testkit.kafka import wait_until
+from copycat_testkit.processes import command_line
 
 READY = "Copycat is ready: "
 STOP_SECONDS = 60.0
+_running: list[CopycatUp] = []
+
+
+def running_systems() -> tuple[CopycatUp, ...]:
+    """Return those that were started in this process and not stopped."""
+    return tuple(_running)
 
 
 def names(group: str) -> dict[str, str]:
@@ -85,6 +93,7 @@ class CopycatUp:
         for line in self._process.stdout or ():
             self.said.append(line)
             if line.startswith(READY):
+                _running.append(self)
                 return self
         code = self._process.wait()
         raise AssertionError(f"copycat up ended with {code} before it was ready:\n{''.join(self.said[-30:])}")
@@ -107,14 +116,12 @@ class CopycatUp:
         return found[0]
 
     def kill(self, role: str) -> None:
-        """Kill -9 every process of a role.
+        """Kill -9 every process of a role, once there is one: those killed before may not be back yet.
 
         Raises:
-            AssertionError: None runs.
+            AssertionError: None runs within a minute.
         """
-        found = self.processes(role)
-        assert found, f"no process of {role} runs"
-        for process in found:
+        for process in wait_until(lambda: self.processes(role), what=f"a process of {role}"):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
 
@@ -122,6 +129,8 @@ class CopycatUp:
         """Drain and stop; returns the exit code. What is left after a minute is killed and reported."""
         if self._process is None:
             return 0
+        if self in _running:
+            _running.remove(self)
         below = psutil.Process(self.pid).children(recursive=True) if psutil.pid_exists(self.pid) else []
         self._process.send_signal(signal.SIGTERM)
         try:
@@ -148,12 +157,12 @@ class CopycatUp:
 
 
 def _is(process: psutil.Process, role: str) -> bool:
+    command = " ".join(command_line(process))
     try:
-        command = " ".join(process.cmdline())
         above = process.parent()
-        parent = " ".join(above.cmdline()) if above else ""
     except psutil.NoSuchProcess:
         return False
+    parent = " ".join(command_line(above)) if above else ""
     if role == "spark":
         return "org.apache.spark" in command and "java" in command
     if role == "host":

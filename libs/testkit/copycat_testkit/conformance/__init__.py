@@ -5,8 +5,16 @@ Derive a test class from one, say how to feed the connector, and run pytest:
 """
 
 from copycat_testkit.conformance.contexts import FakeSinkContext, FakeSourceContext
+from copycat_testkit.conformance.exactly_once_sink import ExactlyOnceSinkConformance
 from copycat_testkit.conformance.sink import SinkConformance
 from copycat_testkit.conformance.source import SourceConformance
 from copycat_testkit.conformance.spec import SpecConformance
 
-__all__ = ["FakeSinkContext", "FakeSourceContext", "SinkConformance", "SourceConformance", "SpecConformance"]
+__all__ = [
+    "ExactlyOnceSinkConformance",
+    "FakeSinkContext",
+    "FakeSourceContext",
+    "SinkConformance",
+    "SourceConformance",
+    "SpecConformance",
+]

@@ -64,6 +64,9 @@ class FakeErrantReporter:
 class FakeSinkContext:
     """Remembers seeks, pauses and commit requests."""
 
+    group_id = "connect-conformance"
+    transactional_id: str | None = None
+
     def __init__(self, config: Mapping[str, str], assignment: Iterable[TopicPartition] = ()) -> None:
         """Take the task's configuration and the partitions it reads."""
         self.assignment = frozenset(assignment)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
-from copycat_connect.plugin import SinkConnector, SinkTask
+from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector, SinkTask
 
 from copycat_testkit.conformance.contexts import FakeSinkContext
 from copycat_testkit.conformance.spec import SpecConformance
@@ -17,6 +17,9 @@ PARTITION = TopicPartition("conformance", 0)
 
 class SinkConformance(SpecConformance):
     """Derive from it, and say how to configure the connector and how to read what it wrote."""
+
+    exactly_once = False
+    """True where `ExactlyOnceSinkConformance` is the base."""
 
     @abstractmethod
     def config(self) -> Mapping[str, str]:
@@ -112,6 +115,11 @@ class SinkConformance(SpecConformance):
         task.put(self.batch(range(1)))
         assert set(task.pre_commit({PARTITION: 1})) <= {PARTITION}
         self.end(task, 1)
+
+    def test_a_sink_that_supports_exactly_once_shows_it(self) -> None:
+        """One that says SUPPORTED passes the suite `ExactlyOnceSinkConformance` as well."""
+        support = self.spec().factory().exactly_once_support(self.config())
+        assert support is not ExactlyOnceSupport.SUPPORTED or self.exactly_once
 
     def test_a_task_that_never_started_can_be_stopped(self) -> None:
         """Stopping must not depend on a start that went well."""

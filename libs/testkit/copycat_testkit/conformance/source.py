@@ -14,8 +14,8 @@ from copycat_connect.plugin import SourceConnector, SourceTask
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from copycat_testkit.conformance.spec import SpecConformance
 
-_RECORDS_TIMEOUT_SECONDS = 20.0
-_STOP_TIMEOUT_SECONDS = 2.0
+_RECORDS_TIMEOUT_SECONDS = 60.0
+_STOP_TIMEOUT_SECONDS = 30.0
 
 
 class SourceConformance(SpecConformance):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 
 import pytest
@@ -9,6 +10,8 @@ from copycat_connect.config import ConfigValue
 from copycat_connect.plugin import Plugins, PluginSpec, load_plugins, render_page
 from copycat_connect.plugin.converters import CONVERTER_TYPE
 from copycat_connect.validation import ConfigInfo, WorkerRules, plugin_keys, validate_connector
+
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 
 
 class SpecConformance(ABC):
@@ -53,13 +56,14 @@ class SpecConformance(ABC):
             assert spec.task_class_name
 
     def test_there_is_an_example_and_all_of_them_validate(self, plugins: Plugins) -> None:
-        """An example is a configuration that works as it stands, but for the name."""
+        """An example is a configuration that works as it stands, but for its name and for placeholders."""
         spec = self.spec()
         settable = spec.config.keys.keys() - {CONVERTER_TYPE}
         assert spec.examples or not settable
         for title, example in spec.examples.items():
             if spec.kind.is_connector:
-                config = {"name": "example", "connector.class": spec.class_name, **example}
+                looked_up = {key: _PLACEHOLDER.sub("looked-up", value) for key, value in example.items()}
+                config = {"name": "example", "connector.class": spec.class_name, **looked_up}
                 found = validate_connector(config, spec, plugins, WorkerRules.of({}), spec.factory()).infos
                 problems = [text for info in found for text in info.value.errors]
             else:

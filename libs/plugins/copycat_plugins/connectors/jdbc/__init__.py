@@ -1,0 +1,1 @@
+"""What the JDBC connectors share: addresses of databases, connections, errors, types and names."""

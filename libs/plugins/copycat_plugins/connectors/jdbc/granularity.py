@@ -1,0 +1,40 @@
+"""What `timestamp.granularity` makes of a point in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from copycat_connect.data import INT64_SCHEMA, STRING_SCHEMA, TIMESTAMP_SCHEMA, ConnectValue, Schema
+
+CONNECT_LOGICAL: Final = "connect_logical"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICRO = timedelta(microseconds=1)
+
+
+def micros(moment: datetime) -> int:
+    """Return microseconds since the epoch of an aware time."""
+    return (moment - _EPOCH) // _MICRO
+
+
+def moment_at(micros: int) -> datetime:
+    """Return the aware time that is so many microseconds after the epoch."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def _iso(micros: int, zeros: str) -> str:
+    return moment_at(micros).strftime("%Y-%m-%dT%H:%M:%S.%f") + zeros
+
+
+#: Of each granularity the schema, and what makes its value of microseconds since the epoch; none for the
+#: logical type.
+GRANULARITIES: Final[Mapping[str, tuple[Schema, Callable[[int], ConnectValue] | None]]] = {
+    CONNECT_LOGICAL: (TIMESTAMP_SCHEMA, None),
+    "micros_long": (INT64_SCHEMA, lambda micros: micros),
+    "micros_string": (STRING_SCHEMA, str),
+    "micros_iso_datetime_string": (STRING_SCHEMA, lambda micros: _iso(micros, "")),
+    "nanos_long": (INT64_SCHEMA, lambda micros: micros * 1000),
+    "nanos_string": (STRING_SCHEMA, lambda micros: str(micros * 1000)),
+    "nanos_iso_datetime_string": (STRING_SCHEMA, lambda micros: _iso(micros, "000")),
+}

@@ -1,0 +1,109 @@
+"""Columns of dates, times and timestamps: the schema of each, and how its values become Connect's."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from copycat_connect.data import DATE_SCHEMA, TIME_SCHEMA
+from copycat_connect.data.logical import DATE, TIMESTAMP
+from sqlalchemy import types as sql
+
+from copycat_plugins.connectors.jdbc import postgres_moments
+from copycat_plugins.connectors.jdbc.granularity import GRANULARITIES, micros, moment_at
+from copycat_plugins.connectors.jdbc.legacy_calendar import (
+    legacy_date,
+    legacy_days,
+    legacy_millis,
+    legacy_moment,
+)
+from copycat_plugins.connectors.jdbc.type_rules import Convert, Moment, Plan, SqlType, TypeRules
+
+
+def moment_plan(type: SqlType, rules: TypeRules) -> Plan | None:
+    """Return the plan of a column of dates, times or timestamps; None for one of another type."""
+    found = _plan(type, rules)
+    return _in_calendar(found) if found is not None and rules.legacy_calendar else found
+
+
+def _plan(type: SqlType, rules: TypeRules) -> Plan | None:
+    if isinstance(type, sql.DateTime):
+        return _timestamp(type, rules)
+    if isinstance(type, sql.Date):
+        if rules.dialect == "postgresql":
+            return DATE_SCHEMA, postgres_moments.day, postgres_moments.days
+        return DATE_SCHEMA, date.fromisoformat if rules.dialect == "sqlite" else None
+    if isinstance(type, sql.Time):
+        if rules.dialect == "postgresql" and not type.timezone:
+            return TIME_SCHEMA, postgres_moments.time_of_day, postgres_moments.times_in_millis
+        return TIME_SCHEMA, time_of
+    return None
+
+
+def _timestamp(type: sql.DateTime, rules: TypeRules) -> Plan:
+    schema, written = GRANULARITIES[rules.granularity]
+    zone = zone_of(type, rules)
+    if rules.dialect != "postgresql":
+        if written is None:
+            return schema, lambda value: moment_of(value, zone)
+        return schema, lambda value: written(micros(moment_of(value, zone)))
+    if written is None:
+        return schema, postgres_moments.moment(zone), postgres_moments.moments_in_millis(zone)
+    return schema, lambda value: written(postgres_moments.epoch_micros(value, zone))
+
+
+def zone_of(type: sql.DateTime, rules: TypeRules) -> ZoneInfo | None:
+    """Return the time zone of a column's values; None where they are of UTC."""
+    if rules.dialect == "postgresql":
+        return None if type.timezone or rules.zone.key == "UTC" else rules.zone
+    in_utc = isinstance(type, sql.TIMESTAMP) and rules.dialect in ("mysql", "mariadb")
+    return None if in_utc else rules.zone
+
+
+def moment_reader(type: SqlType, rules: TypeRules) -> Moment:
+    """Return what makes an aware datetime of the values of a column whose changes are followed."""
+    zone = zone_of(type, rules) if isinstance(type, sql.DateTime) else rules.zone
+    if rules.dialect != "postgresql":
+        return lambda value: moment_of(value, zone)
+    if isinstance(type, sql.Date):
+        return lambda days: moment_at(postgres_moments.days_in_micros(days))
+    return lambda value: moment_at(postgres_moments.epoch_micros(value, zone))
+
+
+def moment_of(value: Any, zone: ZoneInfo | None) -> datetime:
+    """Return a point in time as an aware datetime.
+
+    Args:
+        value: What the driver gave; SQLite gives texts, or milliseconds since the epoch.
+        zone: The time zone of what has none; None for UTC.
+    """
+    if isinstance(value, (int, float)):
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
+    found = datetime.fromisoformat(value) if isinstance(value, str) else value
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=zone or UTC)
+    moment: datetime = found.astimezone(UTC)
+    return moment
+
+
+def time_of(value: Any) -> time:
+    """Return a time of day; MySQL's driver gives a span, SQLite's a text."""
+    if isinstance(value, timedelta):
+        return (datetime(1970, 1, 1, tzinfo=UTC) + value).time()
+    found: time = time.fromisoformat(value) if isinstance(value, str) else value
+    return found.replace(tzinfo=None)
+
+
+def _in_calendar(plan: Plan) -> Plan:
+    """Return a plan whose days are those of Java's calendar."""
+    schema, convert, *encode = plan
+    ways = {DATE: (legacy_date, legacy_days), TIMESTAMP: (legacy_moment, legacy_millis)}
+    if schema.name not in ways:
+        return plan
+    by_value, by_column = ways[schema.name]
+    made: Convert = by_value if convert is None else lambda value: by_value(convert(value))
+    if not encode:
+        return schema, made
+    (before,) = encode
+    return schema, made, lambda column: by_column(before(column))

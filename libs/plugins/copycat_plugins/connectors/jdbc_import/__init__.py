@@ -1,0 +1,1 @@
+"""The JDBC source as KIP-26 shows it in its sample of an application."""

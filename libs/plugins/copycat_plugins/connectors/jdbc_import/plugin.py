@@ -1,0 +1,23 @@
+"""KIP-26's JDBCSource as the engine finds it; drivers are loaded where one is made, not by a listing."""
+
+from __future__ import annotations
+
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_plugins.connectors.jdbc_import import spec
+from copycat_plugins.connectors.made_later import made_later
+from copycat_plugins.version import VERSION
+
+PLUGIN = PluginSpec(
+    class_name=spec.CLASS_NAME,
+    kind=PluginKind.SOURCE,
+    version=VERSION,
+    summary=spec.SUMMARY,
+    config=spec.CONFIG,
+    factory=made_later("copycat_plugins.connectors.jdbc_import.connector", "JDBCSourceConnector"),
+    task_class_name=spec.TASK_CLASS_NAME,
+    task_factory=made_later("copycat_plugins.connectors.jdbc_source.task", "JdbcSourceTask"),
+    guarantees=spec.GUARANTEES,
+    tested_with="PostgreSQL 15, as Debian has it",
+    examples=spec.EXAMPLES,
+)

@@ -1,0 +1,1 @@
+"""JdbcSink: the records of topics in the tables of a database."""

@@ -1,0 +1,1 @@
+"""JdbcSource: the rows of a database's tables as records."""

@@ -1,0 +1,73 @@
+"""Which tables are read, by the lists of the configuration."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.errors import ConnectError
+
+from copycat_plugins.connectors.jdbc.address import Address
+from copycat_plugins.connectors.jdbc.database import Database, TableName
+from copycat_plugins.connectors.jdbc_source import spec
+
+
+class TableChoice:
+    """The tables a connector reads, as they are now."""
+
+    def __init__(self, config: Mapping[str, str]) -> None:
+        """Take the connector's configuration.
+
+        Raises:
+            ConfigError: A value is wrong.
+        """
+        parsed = spec.CONFIG.parse(config)
+        self._kinds = frozenset(kind.upper() for kind in parsed[spec.TABLE_TYPES])
+        self._catalog: str | None = parsed[spec.CATALOG_PATTERN]
+        self._schema: str | None = parsed[spec.SCHEMA_PATTERN]
+        self._white, self._black = frozenset(parsed[spec.WHITELIST]), frozenset(parsed[spec.BLACKLIST])
+        self._include = [compile_java_regex(each) for each in parsed[spec.INCLUDE]]
+        self._exclude = [compile_java_regex(each) for each in parsed[spec.EXCLUDE]]
+
+    def tables(self, database: Database) -> list[TableName]:
+        """Return the tables to be read, in order.
+
+        Raises:
+            RetriableError: The database is away.
+            ConnectError: They cannot be listed, or two would share a topic.
+        """
+        every = database.tables(self._kinds, self._catalog, self._schema)
+        database.end_transaction()
+        found = [table for table in every if self._wanted(table, database)]
+        counted = Counter(table.name for table in found)
+        twice = [str(table) for table in found if counted[table.name] > 1]
+        if twice:
+            message = (
+                f"Several tables have the same name, so that they would share a topic: {', '.join(twice)}. "
+                f"Choose one of them by {spec.WHITELIST} or {spec.INCLUDE}, and read the others by another "
+                "connector"
+            )
+            raise ConnectError(message)
+        return found
+
+    def _wanted(self, table: TableName, database: Database) -> bool:
+        names = {table.name, str(table), database.quoted_table(table)}
+        if self._white:
+            return bool(self._white & names)
+        if self._black & names:
+            return False
+        whole = whole_names(table, database.address)
+        if self._include and not _match(self._include, whole):
+            return False
+        return not _match(self._exclude, whole)
+
+
+def whole_names(table: TableName, address: Address) -> list[str]:
+    """Return what expressions for whole names are compared with; PostgreSQL's may begin with the database."""
+    return [str(table), f"{address.database}.{table}"] if table.schema else [str(table)]
+
+
+def _match(patterns: Sequence[re.Pattern[str]], names: Sequence[str]) -> bool:
+    return any(pattern.fullmatch(name) for pattern in patterns for name in names)

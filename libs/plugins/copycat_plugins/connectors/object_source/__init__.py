@@ -1,0 +1,1 @@
+"""ObjectSource: the records in files of a store."""

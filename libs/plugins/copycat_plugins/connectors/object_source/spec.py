@@ -1,0 +1,153 @@
+"""ObjectSource: what it is called and how it is configured."""
+
+from __future__ import annotations
+
+from copycat_connect.config import (
+    BOOLEAN,
+    HIGH,
+    INT,
+    LONG,
+    LOW,
+    MEDIUM,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    at_least,
+    matches_java_regex,
+    non_empty,
+    one_of,
+)
+from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.errors import ConfigError
+
+from copycat_plugins.connectors.stores import keys
+
+CLASS_NAME = "copycat_plugins.connectors.object_source.connector.ObjectSourceConnector"
+TASK_CLASS_NAME = "copycat_plugins.connectors.object_source.task.ObjectSourceTask"
+
+TOPIC = "topic"
+PREFIX, PATTERN = "prefix", "pattern"
+FORMAT = "format.class"
+AUTO = "auto"
+BATCH_SIZE = "batch.size"
+POLL_INTERVAL, MIN_AGE = "object.poll.interval.ms", "object.min.age.ms"
+CLEANUP, CLEANUP_FOLDER = "cleanup.policy", "cleanup.folder"
+NONE, MOVE, DELETE = "none", "move", "delete"
+SEPARATOR, QUOTE, HEADER = "csv.separator", "csv.quote", "csv.header"
+
+TASK, TASKS = "task.number", "task.count"
+"""Keys of a task: which of how many it is."""
+
+STORE, PATH = "store", "path"
+"""The keys of a source partition."""
+RECORD, POSITION, SIZE, MODIFIED, DONE = "record", "position", "size", "modified", "done"
+"""The keys of a source offset."""
+
+SUMMARY = (
+    "Reads the records in files of a folder, of HDFS or of S3: Parquet, Avro, JSON lines, CSV and lines of "
+    "text, those that the object sinks wrote among them; and goes on as new files come."
+)
+GUARANTEES = (
+    "At least once; also exactly or at most once (delivery.guarantee). Each file is a source partition "
+    "{store, path}; the source offset {record, position, size, modified, done} tells how many records and, "
+    "where the format has them, bytes come before the next one, so a restart goes on at the exact record. "
+    "Order: that of a file; files named as the object sinks name them in the order of their offsets, others "
+    "by path. A file that is written anew is read anew, from its beginning: give files that grow in sight an "
+    "object.min.age.ms. Files whose names begin with . or _, and those in folders named +tmp, are not read. "
+    "HDFS is tested with Hadoop 3.5, S3 with moto's server, a simulator."
+)
+
+
+def _one_character(name: str, value: ConfigSetting) -> None:
+    if not isinstance(value, str) or len(value) != 1 or value in "\r\n":
+        raise ConfigError(f"Invalid value for configuration {name}: expected one character", key=name)
+
+
+def _character_or_none(name: str, value: ConfigSetting) -> None:
+    if value:
+        _one_character(name, value)
+
+
+CONFIG = ConfigDef(
+    ConfigKey(
+        TOPIC, STRING, HIGH, validator=non_empty,
+        doc="Topic that receives the records; ${topic} in it stands for the topic in the name of a file as "
+        "the object "
+        "sinks write them (<topic>+<partition>+<offset>...), and files without one are not read.",
+    ),
+    ConfigKey(
+        keys.STORE_URL, STRING, HIGH, default="",
+        doc="Where the files are: file:///folder, hdfs://host:port/folder, webhdfs://host:port/folder, "
+        "s3://bucket/prefix; or http://host:port of a server like S3, whose bucket s3.bucket.name names.",
+    ),
+    ConfigKey(PREFIX, STRING, MEDIUM, default="", doc="Only files in this folder, or further below."),
+    ConfigKey(
+        PATTERN, STRING, MEDIUM, default=".*", validator=matches_java_regex,
+        doc="Regular expression for the whole path of a file below the store's address.",
+    ),
+    ConfigKey(
+        FORMAT, STRING, HIGH, default=AUTO,
+        validator=one_of(AUTO, "parquet", "avro", "json", "csv", "string", "bytes"),
+        doc="Format of the files: parquet, avro, json (one value a line), csv, string or bytes (one a line); "
+        "auto goes by the end of a name (.parquet .avro .json .jsonl .ndjson .csv .txt .log .bin) and leaves "
+        "out others. Lines and CSV may be compressed (.gz .zst).",
+    ),
+    ConfigKey(BATCH_SIZE, INT, LOW, default=2000, validator=at_least(1), doc="The most records of a batch."),
+    ConfigKey(
+        POLL_INTERVAL, LONG, MEDIUM, default=10_000, validator=at_least(1),
+        doc="Milliseconds between two looks for new files.",
+    ),
+    ConfigKey(
+        MIN_AGE, LONG, LOW, default=0, validator=at_least(0),
+        doc="How many milliseconds a file must have been left alone before it is read.",
+    ),
+    ConfigKey(
+        CLEANUP, STRING, MEDIUM, default=NONE, validator=one_of(NONE, MOVE, DELETE),
+        doc="What becomes of a file whose records are committed: none, move (to cleanup.folder) or delete.",
+    ),
+    ConfigKey(
+        CLEANUP_FOLDER, STRING, LOW, default="processed", validator=non_empty,
+        doc="Folder below the store's address that read files are moved to; it is not read.",
+    ),
+    ConfigKey(SEPARATOR, STRING, LOW, default=",", validator=_one_character, doc="Separates fields in CSV."),
+    ConfigKey(
+        QUOTE, STRING, LOW, default='"', validator=_character_or_none,
+        doc="What surrounds fields in CSV that hold separators and line ends; empty for nothing.",
+    ),
+    ConfigKey(
+        HEADER, BOOLEAN, LOW, default=True,
+        doc="Whether the first row of CSV names the columns; else they are column1, column2 and so on.",
+    ),
+    keys.WEBHDFS_URL_KEY,
+    keys.HDFS_USER_KEY,
+    ConfigKey(keys.BUCKET, STRING, MEDIUM, default=None, doc="Bucket, where the address names none."),
+    keys.REGION_KEY,
+    keys.ACCESS_KEY_KEY,
+    keys.SECRET_KEY_KEY,
+    keys.ENDPOINT_KEY,
+    keys.PATH_STYLE_KEY,
+    keys.PART_RETRIES_KEY,
+)  # fmt: skip
+EXAMPLES = {
+    "What the object sinks wrote to S3, each record to the topic it came from": {
+        "topic": "${topic}",
+        "store.url": "s3://warehouse/topics",
+        "s3.region": "eu-central-1",
+        "aws.access.key.id": "reader",
+        "aws.secret.access.key": "${env:S3_SECRET}",
+    },
+    "Parquet files of a folder of HDFS, four tasks": {
+        "tasks.max": "4",
+        "topic": "orders",
+        "store.url": "hdfs://namenode:9000/landing",
+        "pattern": r"orders/.*\.parquet",
+    },
+    "CSV files of a folder, deleted once they are in Kafka": {
+        "topic": "deliveries",
+        "store.url": "file:///tmp/deliveries",
+        "pattern": r".*\.csv(\.gz)?",
+        "csv.separator": ";",
+        "cleanup.policy": "delete",
+        "object.min.age.ms": "60000",
+    },
+}

@@ -1,0 +1,147 @@
+"""ObjectSource's task: reads its files one after the other, and looks for new ones in between."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Mapping
+
+from copycat_connect.data import SourceBatch
+from copycat_connect.errors import RetriableError
+from copycat_connect.plugin import SourceTask
+
+from copycat_plugins.connectors.object_source import spec
+from copycat_plugins.connectors.object_source.choice import Choice
+from copycat_plugins.connectors.object_source.cleanup import Cleanup
+from copycat_plugins.connectors.object_source.listing import Found, Listing
+from copycat_plugins.connectors.object_source.open_object import OpenObject
+from copycat_plugins.connectors.object_source.positions import is_done, partition_of, place_in
+from copycat_plugins.connectors.objects.formats.csv_reader import CsvOptions
+from copycat_plugins.connectors.objects.formats.reader import Place
+from copycat_plugins.connectors.stores.errors import FileMissingError
+from copycat_plugins.connectors.stores.keys import STORE_URL
+from copycat_plugins.connectors.stores.opening import open_store
+from copycat_plugins.connectors.stores.store import Store
+
+_LOOK_SECONDS = 0.5
+_WAIT_SECONDS = 0.5
+#: How many offsets are asked for at once.
+_OFFSETS = 500
+_log = logging.getLogger(__name__)
+
+
+class ObjectSourceTask(SourceTask):
+    """Keeps one file open; memory holds about a batch, and the paths of all files."""
+
+    def __init__(self) -> None:
+        self._store: Store | None = None
+        self._open: OpenObject | None = None
+        self._new: deque[Found] = deque()
+        self._queue: deque[tuple[Found, Place]] = deque()
+        self._next_look = 0.0
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the configuration; the store is asked by `poll`."""
+        parsed = spec.CONFIG.parse(config)
+        self._batch_size: int = parsed[spec.BATCH_SIZE]
+        self._interval: float = parsed[spec.POLL_INTERVAL] / 1000
+        self._csv = CsvOptions(parsed[spec.SEPARATOR], parsed[spec.QUOTE], parsed[spec.HEADER])
+        store = self._store = open_store(parsed, parsed[STORE_URL])
+        choice = Choice(parsed, int(config.get(spec.TASK, 0)), int(config.get(spec.TASKS, 1)))
+        self._listing = Listing(store, choice, parsed[spec.MIN_AGE])
+        self._cleanup = Cleanup(store, parsed[spec.CLEANUP], parsed[spec.CLEANUP_FOLDER])
+
+    def poll(self) -> SourceBatch | None:
+        """Return the next records of the file that is open, or of the next one; nothing after a short wait.
+
+        Raises:
+            RetriableError: The store is away; the next call goes on at the same record.
+            ConnectError: The store refuses, or a file cannot be read.
+        """
+        try:
+            self._cleanup.run(self.context.offsets)
+            if self._open is None:
+                self._open_next()
+            return self._read() if self._open is not None else None
+        except RetriableError:
+            self._give_back()
+            raise
+
+    def commit(self) -> None:
+        """Let the next poll clean up."""
+        self._cleanup.committed()
+
+    def stop(self) -> None:
+        """Close what is open."""
+        if self._open is not None:
+            self._open.close()
+        if self._store is not None:
+            self._store.close()
+
+    def _read(self) -> SourceBatch | None:
+        opened = self._open
+        assert opened is not None  # the caller has seen to it
+        try:
+            batch = opened.read(self._batch_size)
+        except FileMissingError:
+            self._gone(opened.found)
+            self._close()
+            return None
+        if opened.is_read:
+            self._cleanup.read(opened.found.file, opened.place.record)
+            self._close()
+        return batch
+
+    def _open_next(self) -> None:
+        """Take one step towards an open file: look for files, ask where to begin with them, or open one."""
+        if not self._queue:
+            if not self._new:
+                self._look()
+                return
+            self._ask_for_offsets()
+        if self._queue:
+            found, place = self._queue[0]
+            assert self._store is not None  # the task was started
+            try:
+                self._open = OpenObject(self._store, found, place, self._csv)
+            except FileMissingError:
+                self._gone(found)
+            self._queue.popleft()
+
+    def _ask_for_offsets(self) -> None:
+        """Look up where to begin with some of the new files; those that were read before are passed over."""
+        assert self._store is not None  # the task was started
+        asked = [self._new.popleft() for _ in range(min(_OFFSETS, len(self._new)))]
+        name = self._store.name
+        offsets = self.context.offsets([partition_of(name, found.file.path) for found in asked])
+        for found, offset in zip(asked, offsets, strict=True):
+            if is_done(found.file, offset):
+                self._cleanup.read(found.file, place_in(found.file, offset).record)
+            else:
+                self._queue.append((found, place_in(found.file, offset)))
+
+    def _look(self) -> None:
+        """Look for new files where it is time to, else wait for a moment."""
+        wait = self._next_look - time.monotonic()
+        if wait > 0:
+            self.context.wait(min(wait, _WAIT_SECONDS))
+            return
+        new = self._listing.advance(_LOOK_SECONDS)
+        if new is not None:
+            self._new.extend(new)
+            self._next_look = time.monotonic() + self._interval
+
+    def _give_back(self) -> None:
+        """Close the file, and go on with it where it was."""
+        if self._open is not None:
+            self._queue.appendleft((self._open.found, self._open.place))
+            self._close()
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open.close()
+        self._open = None
+
+    def _gone(self, found: Found) -> None:
+        _log.warning("%s is gone before it was read to its end", found.file.path)

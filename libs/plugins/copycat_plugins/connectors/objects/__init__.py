@@ -1,0 +1,1 @@
+"""Records in files of a store, by topic, partition and offset: what the object connectors share."""

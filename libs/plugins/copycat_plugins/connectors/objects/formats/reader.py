@@ -1,0 +1,67 @@
+"""What a reader of a file of records is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from copycat_connect.data import ConnectValue, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place between two records of a file."""
+
+    record: int = 0
+    """How many records come before it; for formats of lines how many lines."""
+    position: int | None = None
+    """How many bytes come before it; None where the format, or a compressed file, has no such places."""
+
+
+START = Place()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Some records of a file, one after the other."""
+
+    values: list[ConnectValue]
+    """Their values; may be empty, as where lines are blank."""
+    schema: Schema | None
+    """The schema of every value."""
+    after: Place
+    """Where the next chunk begins."""
+    is_last: bool
+    """True when nothing comes after it."""
+    places: Callable[[], Sequence[Place]]
+    """Returns the place after each record."""
+    utf8: bool = False
+    """True when the values are texts as bytes of UTF-8."""
+
+
+class RecordReader(Protocol):
+    """Reads one file from a place on; memory holds about a chunk of it."""
+
+    def read(self, limit: int) -> Chunk:
+        """Return up to so many records; after the last chunk it is not called again.
+
+        Raises:
+            DataError: The file is not of its format; the text says where.
+            ConnectError: The store's errors.
+        """
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+def counted(values: list[ConnectValue], schema: Schema | None, first: int, *, is_last: bool) -> Chunk:
+    """Return a chunk of a format without positions, whose first record has that number."""
+    after = first + len(values)
+    return Chunk(
+        values,
+        schema,
+        Place(after),
+        is_last,
+        lambda: [Place(number) for number in range(first + 1, after + 1)],
+    )

@@ -1,0 +1,1 @@
+"""Which folder a record's file is in: one module for each way."""

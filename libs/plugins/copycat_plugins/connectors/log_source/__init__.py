@@ -1,0 +1,1 @@
+"""LogSource: the lines of many log files as records, through every rotation."""

@@ -1,0 +1,107 @@
+"""LogSource: gives each task a share of the logs, whatever logs there will be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from copycat_connect.config import ConfigValue
+from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+from copycat_plugins.connectors.log_source import spec
+from copycat_plugins.connectors.log_source.choice import FileChoice
+from copycat_plugins.connectors.log_source.moves import Moves
+from copycat_plugins.connectors.log_source.place import Place, check_partition
+from copycat_plugins.connectors.log_source.settings import Settings
+
+
+class LogSourceConnector(SourceConnector):
+    """Divides logs by a hash of their paths, so that files that come and go change no task."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+        self._most: int | None = None
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Check the configuration and keep it."""
+        Settings.of(config)
+        self._most = FileChoice(config).most
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Return as many shares as there may be tasks, or logs where these are all named."""
+        tasks = max_tasks if self._most is None else min(max_tasks, self._most)
+        return [{**self._config, spec.SHARE: f"{task}/{tasks}"} for task in range(tasks)]
+
+    def stop(self) -> None:
+        """Do nothing: the connector itself holds no resources."""
+
+    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
+        """Check that types are of groups that there are."""
+        found = {value.name: value for value in spec.CONFIG.validate(config)}
+        if not any(value.errors for value in found.values()):
+            try:
+                Settings.of(config)
+            except ConfigError as error:
+                found[error.fields.get("key", spec.LINE_REGEX)].errors.append(error.message)
+        return list(found.values())
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
+        """A file can be read again from any offset."""
+        del config
+        return ExactlyOnceSupport.SUPPORTED
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        """Accept positions inside of files; of a file that is not on this machine any."""
+        del config
+        known = True
+        for partition, offset in offsets:
+            if offset is None:
+                # Whatever is forgotten, the next start is well defined.
+                continue
+            path = check_partition(partition)
+            known &= _check_position(path, Place.of(offset))
+        return known
+
+    def explain_offsets(
+        self, config: Mapping[str, str], moves: Sequence[OffsetMove]
+    ) -> list[OffsetEffect | None]:
+        """Count the lines between two places, where the files are on this machine."""
+        looked = Moves(config)
+        return [looked.effect(move) for move in moves]
+
+    def find_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition, SourceOffset]],
+        time: datetime,
+    ) -> list[tuple[SourcePartition, SourceOffset | None]]:
+        """Find the files that were changed since a time, where they are on this machine."""
+        looked = Moves(config)
+        found = [(partition, looked.at(partition, time)) for partition, _ in offsets]
+        return [(partition, offset) for partition, offset in found if offset is not None]
+
+
+def _check_position(path: str, place: Place) -> bool:
+    """Return whether the position is known to work."""
+    if place.names_file:
+        return True  # one that was stored; its file may have been rotated
+    try:
+        size = os.stat(path).st_size  # noqa: PTH116
+    except OSError:
+        return Path(path).parent.is_dir()
+    if place.position > size:
+        message = (
+            f"{path} has {size} bytes: the position {place.position} is behind its end. "
+            f"Give one from 0 to {size}"
+        )
+        raise ConnectError(message)
+    return True

@@ -1,0 +1,1 @@
+"""What the three connectors of MirrorMaker share: names of topics, filters, internal records, clients."""

@@ -1,0 +1,100 @@
+"""Replication policies: what a topic is called on the other cluster, and where a topic came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat_plugins.connectors.mirror import keys
+
+HEARTBEATS = "heartbeats"
+_KAFKA_PREFIXES = ("__", ".")
+_CONNECT_SUFFIXES = ("-internal", ".internal")
+
+
+class DefaultPolicy:
+    """`<source alias><separator><topic>`: the name says where a topic came from, hop by hop."""
+
+    def __init__(
+        self, source: str, separator: str = ".", *, separator_in_internal_topics: bool = True
+    ) -> None:
+        """Take the alias of the source cluster, and the text between alias and topic."""
+        self._source = source
+        self._separator = separator
+        self._internal_separator = separator if separator_in_internal_topics else "."
+
+    def remote_topic(self, source: str, topic: str) -> str:
+        """Return what a source cluster's topic is called on the target."""
+        return f"{source}{self._separator}{topic}"
+
+    def source_of(self, topic: str) -> str | None:
+        """Return the alias of the cluster a topic came from; None for one that was not mirrored."""
+        source, separator, rest = topic.partition(self._separator)
+        return source if separator and rest.replace(self._separator, "") else None
+
+    def upstream_topic(self, topic: str) -> str | None:
+        """Return a topic's name one hop nearer to its origin; None for one that was not mirrored."""
+        source = self.source_of(topic)
+        return None if source is None else topic[len(source) + len(self._separator) :]
+
+    def original_topic(self, topic: str) -> str:
+        """Return a topic's name where it was first written."""
+        upstream = self.upstream_topic(topic)
+        return topic if upstream is None or upstream == topic else self.original_topic(upstream)
+
+    def is_heartbeats(self, topic: str) -> bool:
+        """Tell whether a topic holds heartbeats, of this cluster or mirrored ones."""
+        return self.original_topic(topic) == HEARTBEATS
+
+    def is_internal(self, topic: str) -> bool:
+        """Tell whether a topic belongs to Kafka, Kafka Connect or MirrorMaker: it is never mirrored."""
+        if topic.startswith(_KAFKA_PREFIXES) or topic.endswith(_CONNECT_SUFFIXES):
+            return True
+        return topic.endswith(f"{self._internal_separator}internal")
+
+    def would_loop(self, topic: str, target: str) -> bool:
+        """Tell whether a topic passed through the target on its way, so that mirroring it would go round."""
+        source = self.source_of(topic)
+        if source is None:
+            return False
+        if source == target:
+            return True
+        upstream = self.upstream_topic(topic)
+        return upstream is not None and upstream != topic and self.would_loop(upstream, target)
+
+    def offset_syncs_topic(self, other: str) -> str:
+        """Return the topic of offset syncs with the cluster of that alias."""
+        return f"mm2-offset-syncs{self._internal_separator}{other}{self._internal_separator}internal"
+
+    def checkpoints_topic(self, source: str) -> str:
+        """Return the topic of checkpoints of groups of the source cluster."""
+        return f"{source}{self._internal_separator}checkpoints{self._internal_separator}internal"
+
+
+class IdentityPolicy(DefaultPolicy):
+    """Topics keep their names, except heartbeats; loops cannot be told from names."""
+
+    def remote_topic(self, source: str, topic: str) -> str:
+        """Return the same name; heartbeats get the alias."""
+        return super().remote_topic(source, topic) if _like_heartbeats(topic) else topic
+
+    def source_of(self, topic: str) -> str | None:
+        """Return the source's alias: any topic may have come from there."""
+        return super().source_of(topic) if _like_heartbeats(topic) else self._source
+
+    def upstream_topic(self, topic: str) -> str | None:
+        """Return the same name; heartbeats lose the alias."""
+        return super().upstream_topic(topic) if _like_heartbeats(topic) else topic
+
+
+def policy_of(parsed: Mapping[str, object]) -> DefaultPolicy:
+    """Return the policy of a parsed configuration."""
+    kind = IdentityPolicy if parsed[keys.POLICY] == keys.IDENTITY_POLICY else DefaultPolicy
+    return kind(
+        str(parsed[keys.SOURCE_ALIAS]),
+        str(parsed[keys.SEPARATOR]),
+        separator_in_internal_topics=bool(parsed[keys.INTERNAL_SEPARATOR]),
+    )
+
+
+def _like_heartbeats(topic: str) -> bool:
+    return topic.endswith(HEARTBEATS)

@@ -1,0 +1,1 @@
+"""MirrorCheckpoint: where groups of the source go on at the target."""

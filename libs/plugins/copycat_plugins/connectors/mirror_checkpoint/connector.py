@@ -1,0 +1,126 @@
+"""MirrorCheckpoint: divides the source's groups among tasks, anew whenever groups come or go."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.config import ConfigValue
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import SourceConnector
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+from copycat_plugins.connectors.mirror import keys
+from copycat_plugins.connectors.mirror.clients import Clients
+from copycat_plugins.connectors.mirror.cluster import Cluster
+from copycat_plugins.connectors.mirror.filters import NameFilter
+from copycat_plugins.connectors.mirror.jobs import Jobs
+from copycat_plugins.connectors.mirror.offsets import check_offsets
+from copycat_plugins.connectors.mirror.policy import policy_of
+from copycat_plugins.connectors.mirror.syncs import make_internal_topic
+from copycat_plugins.connectors.mirror.watch import Watch
+from copycat_plugins.connectors.mirror_checkpoint import spec
+
+_log = logging.getLogger(__name__)
+
+
+class MirrorCheckpointConnector(SourceConnector):
+    """Looks for groups in a thread; moves no data itself."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+        self._jobs: Jobs | None = None
+        self._watch: Watch[list[str]] = Watch(self._look, lambda: self.context, _tell)
+        self._topic_made = False
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Check the configuration, and begin to look for groups."""
+        for found in self.validate(config):
+            if found.errors:
+                raise ConfigError(found.errors[0], key=found.name)
+        self._config = dict(config)
+        self._parsed = parsed = spec.CONFIG.parse(config)
+        if not parsed[keys.ENABLED]:
+            return
+        clients, seconds = Clients(config, "groups"), parsed[keys.ADMIN_TIMEOUT] / 1000
+        self._source = Cluster(clients.admin(keys.SOURCE_CLUSTER), parsed[keys.SOURCE_ALIAS], seconds)
+        self._target = Cluster(clients.admin(keys.TARGET_CLUSTER), parsed[keys.TARGET_ALIAS], seconds)
+        self._wanted = NameFilter(parsed[spec.GROUPS], parsed[spec.GROUPS_EXCLUDE])
+        self._topics = topic_filter(config, keys.TOPICS)
+        self._jobs = Jobs("mirror-groups")
+        interval = parsed[spec.REFRESH_INTERVAL]
+        self._jobs.repeat(self._look_once, interval, "looking for groups", at_once=True)
+        self._jobs.start()
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Return groups in their order, divided evenly."""
+        if self._jobs is None:
+            return []
+        groups = self._watch.give([])
+        count = min(max_tasks, len(groups))
+        # `topics` of a task's configuration says what a sink reads, so a task of a source must not have it.
+        shared = {key: value for key, value in self._config.items() if key != keys.TOPICS}
+        shared[spec.TASK_TOPICS] = self._config.get(keys.TOPICS, ".*")
+        return [
+            {**shared, spec.ASSIGNED: ",".join(groups[place::count]), spec.INDEX: str(place)}
+            for place in range(count)
+        ]
+
+    def stop(self) -> None:
+        """Stop looking."""
+        if self._jobs is not None:
+            self._jobs.stop()
+        self._jobs = None
+
+    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
+        """Check single keys, and that there is something to work with; no cluster is asked."""
+        found = {value.name: value for value in spec.CONFIG.validate(config)}
+        if _is(config, keys.ENABLED, "false"):
+            return list(found.values())
+        if _is(config, spec.EMIT, "false"):
+            found[spec.EMIT].errors.append(
+                f"{spec.EMIT} must not be false: it is all this connector does. {keys.ENABLED}=false stops it"
+            )
+        if _is(config, keys.EMIT_SYNCS, "false"):
+            text = f"{keys.EMIT_SYNCS} must not be false: checkpoints are made from offset syncs"
+            found[keys.EMIT_SYNCS] = ConfigValue(keys.EMIT_SYNCS, value="false", errors=[text])
+        return list(found.values())
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        """Accept partitions of groups, with the offset 0."""
+        del config
+        check_offsets(offsets, (spec.GROUP, spec.TOPIC), spec.PARTITION, only_zero=True)
+        return True
+
+    def _look_once(self) -> None:
+        if self._parsed[spec.REFRESH] or not self._watch.looked:
+            self._watch.look()
+
+    def _look(self) -> list[str]:
+        if not self._topic_made:
+            topic = policy_of(self._parsed).checkpoints_topic(self._parsed[keys.SOURCE_ALIAS])
+            make_internal_topic(self._target, topic, self._parsed, spec.REPLICATION)
+            self._topic_made = True
+        return [group for group in self._source.groups() if self._wanted.takes(group) and self._reads(group)]
+
+    def _reads(self, group: str) -> bool:
+        return any(self._topics.takes(topic) for topic, _ in self._source.group_offsets(group))
+
+
+def topic_filter(config: Mapping[str, str], key: str) -> NameFilter:
+    """Return the topics of which checkpoints are written: those that a key has, but for the excluded."""
+    include = config.get(key, ".*").split(",")
+    exclude = config.get(keys.TOPICS_EXCLUDE, keys.TOPICS_EXCLUDE_DEFAULT).split(",")
+    return NameFilter([each.strip() for each in include], [each.strip() for each in exclude])
+
+
+def _tell(groups: list[str]) -> None:
+    _log.info("The groups have changed; tasks are divided anew over %d of them", len(groups))
+
+
+def _is(config: Mapping[str, str | None], key: str, text: str) -> bool:
+    return (config.get(key) or "").strip().lower() == text

@@ -1,0 +1,1 @@
+"""MirrorHeartbeat: signs of life of the way between two clusters."""

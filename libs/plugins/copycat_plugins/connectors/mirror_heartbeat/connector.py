@@ -1,0 +1,50 @@
+"""MirrorHeartbeat: makes the topic of heartbeats and has one task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.plugin import SourceConnector
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+from copycat_plugins.connectors.mirror import keys
+from copycat_plugins.connectors.mirror.clients import Clients
+from copycat_plugins.connectors.mirror.cluster import Cluster
+from copycat_plugins.connectors.mirror.offsets import check_offsets
+from copycat_plugins.connectors.mirror.policy import HEARTBEATS
+from copycat_plugins.connectors.mirror.syncs import make_internal_topic
+from copycat_plugins.connectors.mirror_heartbeat import spec
+
+
+class MirrorHeartbeatConnector(SourceConnector):
+    """One task, however many there may be."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the configuration."""
+        parsed = spec.CONFIG.parse(config)
+        self._config = dict(config)
+        self._active: bool = parsed[keys.ENABLED] and parsed[spec.EMIT]
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Return one task, with its topic made; none where heartbeats are turned off."""
+        del max_tasks
+        if not self._active:
+            return []
+        parsed = spec.CONFIG.parse(self._config)
+        admin = Clients(self._config, "heartbeats").admin(keys.TARGET_CLUSTER)
+        cluster = Cluster(admin, parsed[keys.TARGET_ALIAS], parsed[keys.ADMIN_TIMEOUT] / 1000)
+        make_internal_topic(cluster, HEARTBEATS, parsed, spec.REPLICATION)
+        return [self._config]
+
+    def stop(self) -> None:
+        """Nothing is open."""
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        """Accept pairs of clusters, with the offset 0."""
+        del config
+        check_offsets(offsets, (spec.SOURCE, spec.TARGET), None, only_zero=True)
+        return True

@@ -1,0 +1,1 @@
+"""MirrorSource: copies topics of another cluster."""

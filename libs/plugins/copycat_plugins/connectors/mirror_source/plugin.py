@@ -1,0 +1,23 @@
+"""MirrorSource as the engine finds it; Kafka's client is loaded where one is made, not by a listing."""
+
+from __future__ import annotations
+
+from copycat_connect.kafka_version import KAFKA_VERSION
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_plugins.connectors.made_later import made_later
+from copycat_plugins.connectors.mirror_source import spec
+
+PLUGIN = PluginSpec(
+    class_name=spec.CLASS_NAME,
+    kind=PluginKind.SOURCE,
+    version=KAFKA_VERSION,
+    summary=spec.SUMMARY,
+    config=spec.CONFIG,
+    factory=made_later("copycat_plugins.connectors.mirror_source.connector", "MirrorSourceConnector"),
+    task_class_name=spec.TASK_CLASS_NAME,
+    task_factory=made_later("copycat_plugins.connectors.mirror_source.task", "MirrorSourceTask"),
+    guarantees=spec.GUARANTEES,
+    tested_with="brokers and MirrorMaker 2 of Apache Kafka 4.3.1",
+    examples=spec.EXAMPLES,
+)

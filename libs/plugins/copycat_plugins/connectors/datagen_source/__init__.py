@@ -1,0 +1,1 @@
+"""DatagenSource: records made up from a seed, for demonstrations and load."""

@@ -1,0 +1,141 @@
+"""DatagenSource: deals its streams out to the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from copycat_connect.cluster import Config
+from copycat_connect.config import ConfigValue
+from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+from copycat_plugins.connectors.datagen_source.blocks import first_of, is_of, numbers_of, place_of
+from copycat_plugins.connectors.datagen_source.fields import Fields
+from copycat_plugins.connectors.datagen_source.spec import (
+    CONFIG,
+    FIELDS,
+    KEY_FIELD,
+    MAX_RECORDS,
+    NEXT,
+    STREAM,
+    STREAMS,
+)
+
+
+class DatagenSourceConnector(SourceConnector):
+    """Gives each task a share of the streams."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+        self._streams = 0
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Check the configuration and keep it."""
+        parsed = CONFIG.parse(config)
+        check_key(parsed[KEY_FIELD], Fields.parse(parsed[FIELDS]))
+        self._config, self._streams = dict(config), parsed[STREAMS]
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Deal the streams out in turn; no more tasks than streams."""
+        tasks = min(max_tasks, self._streams)
+        return [
+            {**self._config, STREAM: ",".join(map(str, range(task, self._streams, tasks)))}
+            for task in range(tasks)
+        ]
+
+    def stop(self) -> None:
+        """Do nothing: the connector itself holds no resources."""
+
+    def validate(self, config: Config) -> list[ConfigValue]:
+        """Check that the key is one of the fields, where both can be read."""
+        found = {value.name: value for value in CONFIG.validate(config)}
+        if not any(value.errors for value in found.values()):
+            try:
+                check_key(found[KEY_FIELD].value, Fields.parse(found[FIELDS].value))
+            except ConfigError as error:
+                found[KEY_FIELD].errors.append(str(error))
+        return list(found.values())
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
+        """A record depends on its number alone, and the offset is a number."""
+        del config
+        return ExactlyOnceSupport.SUPPORTED
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        """Accept any number of a stream as the one that follows."""
+        streams: int = CONFIG.parse(config)[STREAMS]
+        for partition, offset in offsets:
+            if offset is not None:
+                check_offset(offset, _stream_of(partition, streams), streams)
+        return True
+
+    def explain_offsets(
+        self, config: Mapping[str, str], moves: Sequence[OffsetMove]
+    ) -> list[OffsetEffect | None]:
+        """Count the numbers between two offsets of a stream, up to the last number there is."""
+        parsed = CONFIG.parse(config)
+        return [_effect(move, parsed[STREAMS], parsed[MAX_RECORDS]) for move in moves]
+
+
+def check_key(name: str | None, fields: Fields) -> None:
+    """Accept a field's name, or none.
+
+    Raises:
+        ConfigError: There is no such field.
+    """
+    if name is not None and fields.schema_of(name) is None:
+        known = ", ".join(field.name for field in fields.schema.fields)
+        message = f"Invalid value {name} for configuration {KEY_FIELD}: it must be one of the fields: {known}"
+        raise ConfigError(message, key=KEY_FIELD)
+
+
+def check_offset(offset: SourceOffset, stream: int, streams: int) -> int:
+    """Return the number that follows in a stream.
+
+    Raises:
+        ConnectError: It is none of the stream's.
+    """
+    number = offset.get(NEXT)
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        message = f'A source offset is the number of the record that follows, such as {{"{NEXT}": 42}}'
+        raise ConnectError(message)
+    if not is_of(number, stream, streams):
+        message = (
+            f"Record {number} is not of stream {stream} of {streams}: they share numbers in blocks of 2000"
+        )
+        raise ConnectError(message)
+    return number
+
+
+def _effect(move: OffsetMove, streams: int, end: int | None) -> OffsetEffect | None:
+    try:
+        stream = _stream_of(move.partition, streams)
+        before, after = (
+            first_of(stream) if offset is None else check_offset(offset, stream, streams)
+            for offset in (move.before, move.after)
+        )
+    except ConnectError:
+        return None
+    places = [place_of(number, streams) for number in (before, after)]
+    if end is not None:
+        last = numbers_of(stream, streams, end)
+        places = [min(place, last) for place in places]
+    return OffsetEffect(max(places[0] - places[1], 0), max(places[1] - places[0], 0))
+
+
+def _stream_of(partition: SourcePartition | None, streams: int) -> int:
+    given = partition or {}
+    stream = given.get(STREAM)
+    fits = isinstance(stream, int) and not isinstance(stream, bool) and 0 <= stream < streams
+    if not fits or given.keys() != {STREAM, STREAMS} or given[STREAMS] != streams:
+        message = (
+            f'A source partition of this connector is {{"{STREAM}": n, "{STREAMS}": {streams}}}, n from 0 to '
+            f"{streams - 1}"
+        )
+        raise ConnectError(message)
+    return int(given[STREAM])

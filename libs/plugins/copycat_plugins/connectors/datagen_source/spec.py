@@ -1,0 +1,130 @@
+"""DatagenSource: what it is called and how it is configured."""
+
+from __future__ import annotations
+
+import json
+
+from copycat_connect.config import (
+    HIGH,
+    INT,
+    LONG,
+    LOW,
+    MEDIUM,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    at_least,
+    non_empty,
+)
+from copycat_connect.config.setting import ConfigSetting
+
+from copycat_plugins.connectors.datagen_source.fields import check_fields
+
+CLASS_NAME = "copycat_plugins.connectors.datagen_source.connector.DatagenSourceConnector"
+TASK_CLASS_NAME = "copycat_plugins.connectors.datagen_source.task.DatagenSourceTask"
+
+TOPIC = "topic"
+FIELDS = "fields"
+KEY_FIELD = "key.field"
+THROUGHPUT = "throughput"
+MAX_RECORDS = "max.records"
+SEED = "seed"
+STREAMS = "streams"
+BATCH_SIZE = "batch.size"
+
+STREAM = "stream"
+"""The key of a source partition and of a task's configuration: numbers of streams, from 0."""
+NEXT = "next"
+"""The key of a source offset: the number of the record that follows."""
+
+SUMMARY = "Makes records up, at a rate and from a seed: for demonstrations, tests and load."
+GUARANTEES = (
+    "At least once, in order per stream; also exactly or at most once (delivery.guarantee). Record n is "
+    "made of the seed and n alone, so a run can be repeated, and goes on exactly where its offsets end. The "
+    "source partition is {stream, streams}, the source offset {next}: the number of the record that follows. "
+    "Streams share the numbers in portions of 2000; other streams than before begin at the start."
+)
+
+
+def _check_max(name: str, value: ConfigSetting) -> None:
+    if value is not None:
+        at_least(0)(name, value)
+
+
+CONFIG = ConfigDef(
+    ConfigKey(TOPIC, STRING, HIGH, validator=non_empty, doc="Topic that receives the records."),
+    ConfigKey(
+        FIELDS,
+        STRING,
+        HIGH,
+        validator=check_fields,
+        doc=(
+            "The fields of each record, a JSON list of objects with name, type and what it takes: sequence "
+            "(start, step), integer and double (min, max), choice (options), text (pattern: # a digit, ? a "
+            "letter, {name} an earlier field), timestamp (start, step.ms), uuid, struct (fields)."
+        ),
+    ),
+    ConfigKey(
+        KEY_FIELD,
+        STRING,
+        MEDIUM,
+        default=None,
+        doc="Field whose value is the record's key too; without it there are no keys.",
+    ),
+    ConfigKey(
+        THROUGHPUT,
+        LONG,
+        HIGH,
+        default=10,
+        validator=at_least(-1),
+        doc="Records per second of each task; -1 for as many as go through, 0 for none.",
+    ),
+    ConfigKey(
+        MAX_RECORDS,
+        LONG,
+        MEDIUM,
+        default=None,
+        validator=_check_max,
+        doc="Records of all tasks together; without it there is no end.",
+    ),
+    ConfigKey(SEED, LONG, MEDIUM, default=0, doc="Decides what chance decides; another seed, other records."),
+    ConfigKey(
+        STREAMS,
+        INT,
+        MEDIUM,
+        default=1,
+        validator=at_least(1),
+        doc="In how many parts the numbers are dealt out; no more tasks than these have work.",
+    ),
+    ConfigKey(
+        BATCH_SIZE,
+        INT,
+        LOW,
+        default=2000,
+        validator=at_least(1),
+        doc="The most records a task makes at once.",
+    ),
+)
+
+_LOAD = [
+    {"name": "id", "type": "sequence"},
+    {"name": "text", "type": "text", "pattern": "?" * 32},
+]
+_ORDERS = [
+    {"name": "id", "type": "sequence", "start": 1},
+    {"name": "customer", "type": "text", "pattern": "customer-###"},
+    {"name": "country", "type": "choice", "options": ["DE", "DE", "FR", "PL"]},
+    {"name": "amount", "type": "double", "min": 1, "max": 500},
+    {"name": "ordered", "type": "timestamp", "start": "2026-01-01T00:00:00Z", "step.ms": 250},
+]
+EXAMPLES = {
+    "Five orders a second": {TOPIC: "orders", FIELDS: json.dumps(_ORDERS), KEY_FIELD: "id", THROUGHPUT: "5"},
+    "Load from four tasks, ten million records": {
+        "tasks.max": "4",
+        STREAMS: "4",
+        TOPIC: "load",
+        FIELDS: json.dumps(_LOAD),
+        THROUGHPUT: "-1",
+        MAX_RECORDS: "10000000",
+    },
+}

@@ -1,0 +1,111 @@
+"""DatagenSource's task: makes blocks of records and hands them out at a pace."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from copycat_connect.data import ConnectValue, SourceBatch
+from copycat_connect.plugin import SourceTask
+
+from copycat_plugins.connectors.datagen_source.blocks import BLOCK, first_of, following
+from copycat_plugins.connectors.datagen_source.connector import check_key, check_offset
+from copycat_plugins.connectors.datagen_source.fields import Fields
+from copycat_plugins.connectors.datagen_source.spec import (
+    BATCH_SIZE,
+    CONFIG,
+    FIELDS,
+    KEY_FIELD,
+    MAX_RECORDS,
+    NEXT,
+    SEED,
+    STREAM,
+    STREAMS,
+    THROUGHPUT,
+    TOPIC,
+)
+from copycat_plugins.connectors.pace import Pace
+
+_IDLE_SECONDS = 1.0
+Block = tuple[list[ConnectValue], list[ConnectValue] | None]
+
+
+@dataclass(slots=True)
+class Stream:
+    """How far a stream is, and the block it is in."""
+
+    number: int
+    partition: Mapping[str, int]
+    next: int
+    made: Block | None = None
+
+
+class DatagenSourceTask(SourceTask):
+    """Gives batches of its streams in turn; a batch never spans two blocks."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the configuration, and the numbers to go on from."""
+        parsed = CONFIG.parse(config)
+        self._fields = Fields.parse(parsed[FIELDS])
+        self._key: str | None = parsed[KEY_FIELD]
+        check_key(self._key, self._fields)
+        self._key_schema = None if self._key is None else self._fields.schema_of(self._key)
+        self._topic: str = parsed[TOPIC]
+        self._seed: int = parsed[SEED]
+        self._end: int | None = parsed[MAX_RECORDS]
+        self._batch_size: int = parsed[BATCH_SIZE]
+        self._of: int = parsed[STREAMS]
+        self._streams = deque(map(self._stream, map(int, config[STREAM].split(","))))
+        self._pace = Pace(parsed[THROUGHPUT])
+
+    def poll(self) -> SourceBatch | None:
+        """Return records of one stream, as many as are due; nothing where all are made."""
+        while self._streams and self._left(self._streams[0]) <= 0:
+            self._streams.popleft()
+        if not self._streams:
+            self.context.wait(_IDLE_SECONDS)
+            return None
+        stream = self._streams[0]
+        count = self._pace.take(min(self._batch_size, self._left(stream)), self.context.wait)
+        if not count:
+            return None
+        self._streams.rotate(-1)
+        return self._batch(stream, count)
+
+    def stop(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _stream(self, number: int) -> Stream:
+        partition = {STREAM: number, STREAMS: self._of}
+        offset = self.context.offset(partition)
+        start = first_of(number) if offset is None else check_offset(offset, number, self._of)
+        return Stream(number, partition, start)
+
+    def _left(self, stream: Stream) -> int:
+        """Return how many records there are from the next one to the end of its block, or to the very end."""
+        block_end = stream.next - stream.next % BLOCK + BLOCK
+        return (block_end if self._end is None else min(block_end, self._end)) - stream.next
+
+    def _batch(self, stream: Stream, count: int) -> SourceBatch:
+        first, last = stream.next, stream.next + count - 1
+        place = first % BLOCK
+        values, keys = stream.made = stream.made or self._block(first // BLOCK)
+        stream.next = following(last, self._of)
+        if stream.next // BLOCK != first // BLOCK:
+            stream.made = None
+        return SourceBatch(
+            self._topic,
+            values[place : place + count],
+            value_schema=self._fields.schema,
+            keys=None if keys is None else keys[place : place + count],
+            key_schema=self._key_schema,
+            source_partition=stream.partition,
+            source_offset={NEXT: stream.next},
+            offsets=lambda: [{NEXT: following(number, self._of)} for number in range(first, last + 1)],
+        )
+
+    def _block(self, block: int) -> Block:
+        columns = self._fields.columns(self._seed, block)
+        keys = None if self._key is None else columns[self._key]
+        return list(self._fields.structs(columns)), keys

@@ -1,0 +1,1 @@
+"""VerifiableSink: prints each record when it comes and when it is flushed."""

@@ -1,0 +1,24 @@
+"""VerifiableSource as the engine finds it."""
+
+from __future__ import annotations
+
+from copycat_connect.kafka_version import KAFKA_VERSION
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_plugins.connectors.verifiable_source import spec
+from copycat_plugins.connectors.verifiable_source.connector import VerifiableSourceConnector
+from copycat_plugins.connectors.verifiable_source.task import VerifiableSourceTask
+
+PLUGIN = PluginSpec(
+    class_name=spec.CLASS_NAME,
+    kind=PluginKind.SOURCE,
+    version=KAFKA_VERSION,
+    summary=spec.SUMMARY,
+    config=spec.CONFIG,
+    factory=VerifiableSourceConnector,
+    task_class_name=spec.TASK_CLASS_NAME,
+    task_factory=VerifiableSourceTask,
+    guarantees=spec.GUARANTEES,
+    tested_with="nothing",
+    examples=spec.EXAMPLES,
+)

@@ -11,15 +11,24 @@ from importlib import import_module
 from inspect import getfile
 from itertools import groupby
 from pathlib import Path
+from typing import Final
 
 from copycat_connect.plugin import PluginKind, PluginSpec, load_plugins, render_page
+
+from copycat_plugins.index import connector_index
+
+INDEX: Final = Path(__file__).parent.parent / "CONNECTORS.md"
+"""The table of the connectors."""
 
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Yield the file and the text of each page; the plugins of one module share theirs."""
-    for file, specs in groupby(load_plugins().all(), _page):
+    plugins = load_plugins().all()
+    for file, specs in groupby(plugins, _page):
         if file is not None:
             yield file, "\n".join(map(render_page, specs))
+    connectors = [(file, spec) for spec in plugins if spec.kind.is_connector and (file := _page(spec))]
+    yield INDEX, connector_index(connectors, INDEX.parent)
 
 
 def _page(spec: PluginSpec) -> Path | None:

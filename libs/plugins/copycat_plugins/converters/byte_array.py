@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import (
@@ -44,6 +45,15 @@ class ByteArrayConverter(Converter, HeaderConverter):
             return bytes(value)
         message = f"ByteArrayConverter is not compatible with objects of type {class_text(value)}"
         raise DataError(message)
+
+    def from_connect_batch(
+        self, topic: str, schema: Schema | None, values: Sequence[ConnectValue], utf8: bool = False
+    ) -> list[bytes | None]:
+        """Return bytes as they are, without a look at each where all are bytes or None."""
+        known = schema is None or schema.type is SchemaType.BYTES
+        if known and not utf8 and {bytes, type(None)}.issuperset(map(type, values)):
+            return cast("list[bytes | None]", values)
+        return super().from_connect_batch(topic, schema, values, utf8)
 
     def to_connect_batch(
         self, topic: str, datas: Sequence[bytes | None]

@@ -19,7 +19,9 @@ from copycat_plugins.converters import json_encoding as encoding
 from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.converters.json_node import Node
 from copycat_plugins.converters.json_reader import JsonReader, Reader, reads_decimals
+from copycat_plugins.converters.json_rows import RowWriter, has_rows
 from copycat_plugins.converters.json_schema import schema_from_node, schema_to_node
+from copycat_plugins.converters.json_shapes import ShapeReader
 from copycat_plugins.converters.json_writer import JsonWriter, Writer, write_schemaless
 
 CLASS_NAME = "org.apache.kafka.connect.json.JsonConverter"
@@ -45,6 +47,13 @@ def _payloads(prefix: bytes, datas: Sequence[bytes | None]) -> list[bytes] | Non
     return payloads if len(payloads) == len(datas) else None
 
 
+def _plain_nodes(schema: Schema | None, values: Sequence[ConnectValue]) -> Sequence[Node] | None:
+    """Return values as nodes for `write_plain_batch`; None when they must be written one by one."""
+    if schema is None:
+        return None if None in values else values
+    return values if schema is STRING_SCHEMA and _TEXTS.issuperset(map(type, values)) else None
+
+
 class JsonConverter(Converter, HeaderConverter):
     """Writes what Kafka Connect's converter writes, byte for byte, and reads what it reads."""
 
@@ -60,10 +69,12 @@ class JsonConverter(Converter, HeaderConverter):
         self._last_prefix = b""
         self._last_schema: Schema | None = None
         self._last_read: Reader = self._readers.reader(None)
+        self._shapes = ShapeReader()
         size: int = parsed[keys.CACHE_SIZE]
         self._to_json = BoundedCache(size, self._prepare_writing)
         self._from_json = BoundedCache(size, self._prepare_reading)
         self._is_flat = BoundedCache(size, columns.is_flat)
+        self._rows = BoundedCache(size, self._prepare_rows)
         content: str = parsed[keys.SCHEMA_CONTENT] or ""
         self._fixed = (
             self._from_json.get(encoding.write(decoding.read(content.encode()))) if content else None
@@ -84,28 +95,20 @@ class JsonConverter(Converter, HeaderConverter):
         return prefix + payload + b"}" if self._envelopes else payload
 
     def from_connect_batch(
-        self, topic: str, schema: Schema | None, values: list[ConnectValue], utf8: bool = False
+        self, topic: str, schema: Schema | None, values: Sequence[ConnectValue], utf8: bool = False
     ) -> list[bytes | None]:
-        """Return the JSON of many values; those without schema at full speed."""
+        """Return the JSON of many values; those without schema, and structs as rows, at full speed."""
         if utf8:
             values = [value.decode() for value in values]
-        nodes = self._plain_nodes(schema, values)
+        rows = self._rows.get(schema)
+        if rows is not None and (written := rows.write(values)) is not None:
+            return written
+        nodes = _plain_nodes(schema, values)
         if nodes is None:
             return [self.from_connect(topic, None, schema, value) for value in values]
+        payloads = encoding.write_plain_batch(nodes, write_schemaless)
         prefix = self._to_json.get(schema)[0]
-        if schema is None or columns.holds_floats(schema):
-            payloads = encoding.write_plain_batch(nodes, write_schemaless)
-        else:
-            payloads = encoding.write_simple_batch(nodes, write_schemaless)
         return [prefix + payload + b"}" for payload in payloads] if self._envelopes else [*payloads]
-
-    def _plain_nodes(self, schema: Schema | None, values: list[ConnectValue]) -> list[Node] | None:
-        """Return values as nodes for `write_plain_batch`; None when they must be written one by one."""
-        if schema is None:
-            return None if None in values else values
-        if schema is STRING_SCHEMA:
-            return values if _TEXTS.issuperset(map(type, values)) else None
-        return columns.nodes_of(schema, values) if self._is_flat.get(schema) else None
 
     def _read_like_last(
         self, datas: Sequence[bytes | None]
@@ -156,12 +159,14 @@ class JsonConverter(Converter, HeaderConverter):
 
     def to_connect_batch(
         self, topic: str, datas: Sequence[bytes | None]
-    ) -> tuple[Schema | None, list[ConnectValue]] | None:
+    ) -> tuple[Schema | None, Sequence[ConnectValue]] | None:
         """Return the values of many; schemaless ones at full speed."""
         if self._envelopes:
             return self._read_like_last(datas) or super().to_connect_batch(topic, datas)
-        if None not in datas:
-            return None, decoding.read_batch([data for data in datas if data is not None])
+        texts = [data for data in datas if data is not None]
+        if len(texts) == len(datas):
+            columns = self._shapes.read(texts)
+            return None, decoding.read_batch(texts) if columns is None else columns
         return None, [None if data is None else decoding.read(data) for data in datas]
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
@@ -179,6 +184,12 @@ class JsonConverter(Converter, HeaderConverter):
     def _prepare_writing(self, schema: Schema | None) -> tuple[bytes, Writer]:
         node = schema_to_node(schema, lambda of, value: self._writers.writer(of)(value))
         return _envelope_start(encoding.write(node)), self._writers.writer(schema)
+
+    def _prepare_rows(self, schema: Schema | None) -> RowWriter | None:
+        if schema is None or not has_rows(schema):
+            return None
+        prefix, end = (self._to_json.get(schema)[0], b"}") if self._envelopes else (b"", b"")
+        return RowWriter(schema, prefix, end, self._writers.writer)
 
     def _prepare_reading(self, schema_text: bytes) -> tuple[Schema | None, Reader, bool]:
         node = decoding.read_for_schema(schema_text, digits_as_written=True)

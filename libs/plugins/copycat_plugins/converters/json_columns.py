@@ -1,13 +1,12 @@
-"""Structs of plain fields to JSON nodes and back, many at a time: column by column instead of field by field.
+"""JSON nodes to structs of plain fields, many at a time: column by column instead of field by field.
 
-Whatever is not plain is left to the readers and writers, which go field by field.
+Whatever is not plain is left to the readers, which go field by field.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import repeat
 from operator import itemgetter
 
 from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct
@@ -26,7 +25,6 @@ _CLASSES: dict[SchemaType, type] = {
     SchemaType.STRING: str,
 }
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
-_STRUCTS = frozenset({Struct})
 _MAPS = frozenset({dict})
 _NULL = type(None)
 
@@ -44,11 +42,6 @@ def is_flat(schema: Schema | None) -> bool:
     )
 
 
-def holds_floats(schema: Schema) -> bool:
-    """Return whether a flat schema has a field for floats."""
-    return any(each.schema.type is SchemaType.FLOAT64 for each in schema.field_list)
-
-
 def read_structs(schema: Schema, nodes: Sequence[Node]) -> list[ConnectValue] | None:
     """Turn nodes into structs of a flat schema; None when one of them must be looked at more closely."""
     if not _MAPS.issuperset(map(type, nodes)):
@@ -63,17 +56,6 @@ def read_structs(schema: Schema, nodes: Sequence[Node]) -> list[ConnectValue] | 
     if not _columns_fit(schema, rows):
         return None
     return list(map(partial(Struct.of_valid, schema), rows))
-
-
-def nodes_of(schema: Schema, values: Sequence[ConnectValue]) -> list[Node] | None:
-    """Turn structs of a flat schema into nodes; None when one of them must be looked at more closely."""
-    if not _STRUCTS.issuperset(map(type, values)) or any(value.schema is not schema for value in values):
-        return None
-    rows = [value.values for value in values]
-    if not _columns_fit(schema, rows):
-        return None
-    names = [field.name for field in schema.field_list]
-    return list(map(dict, map(zip, repeat(names), rows)))
 
 
 def _columns_fit(schema: Schema, rows: Sequence[Sequence[ConnectValue]]) -> bool:

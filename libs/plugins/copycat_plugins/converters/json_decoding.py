@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 import orjson
+from copycat_connect.data import MapColumns
 from copycat_connect.errors import DataError
 
+from copycat_plugins.converters.json_exact import is_exact
 from copycat_plugins.converters.json_node import MISSING, Node
 
 _DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
@@ -67,19 +69,24 @@ def _decode_schemaless(data: bytes) -> Node:
     return None if node is MISSING else without_extremes(node)
 
 
-def read_batch(datas: Sequence[bytes]) -> list[Node]:
-    """Read many values, each as `read` does.
+def read_batch(datas: Sequence[bytes]) -> list[Node] | MapColumns:
+    """Read many values, each as `read` does; objects with the same keys become columns.
 
     Raises:
         DataError: One of them is malformed.
     """
-    joined = b"\n".join(datas)
-    if _may_be_huge(joined) or (b"-0" in joined and _NEGATIVE_ZERO.search(joined)) or _any_too_deep(datas):
-        return [read(data) for data in datas]
     try:
-        return [orjson.loads(data) for data in datas]
+        nodes = None if _any_too_deep(datas) else list(map(orjson.loads, datas))
     except orjson.JSONDecodeError:
+        nodes = None
+    if nodes is None:
         return [read(data) for data in datas]
+    columns = MapColumns.of(nodes)
+    if columns is None or not all(map(is_exact, columns.columns.values())):
+        joined = b"\n".join(datas)
+        if _may_be_huge(joined) or (b"-0" in joined and _NEGATIVE_ZERO.search(joined)):
+            return [read(data) for data in datas]
+    return nodes if columns is None else columns
 
 
 def read_for_schema(data: bytes, *, digits_as_written: bool = False) -> Node:

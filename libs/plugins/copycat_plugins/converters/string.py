@@ -7,7 +7,7 @@ from typing import cast
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, Width
-from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue
+from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue, Texts
 from copycat_connect.data.java import decode_utf8, to_text_under
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
@@ -68,10 +68,13 @@ class StringConverter(Converter, HeaderConverter):
 
     def to_connect_batch(
         self, topic: str, datas: Sequence[bytes | None]
-    ) -> tuple[Schema | None, list[ConnectValue]]:
-        """Return the texts with their one schema."""
+    ) -> tuple[Schema | None, Sequence[ConnectValue]]:
+        """Return the texts with their one schema, as the bytes they are where that is possible."""
         del topic
         if self._encoding == "utf-8":
+            encoded = [data for data in datas if data is not None]
+            if len(encoded) == len(datas) and b"".join(encoded).isascii():
+                return OPTIONAL_STRING_SCHEMA, Texts(encoded)
             try:
                 return OPTIONAL_STRING_SCHEMA, [None if data is None else data.decode() for data in datas]
             except UnicodeDecodeError:
@@ -79,7 +82,7 @@ class StringConverter(Converter, HeaderConverter):
         return OPTIONAL_STRING_SCHEMA, [None if data is None else self._decode(data) for data in datas]
 
     def from_connect_batch(
-        self, topic: str, schema: Schema | None, values: list[ConnectValue], utf8: bool = False
+        self, topic: str, schema: Schema | None, values: Sequence[ConnectValue], utf8: bool = False
     ) -> list[bytes | None]:
         """Return encoded text as it is; encode the rest."""
         if self._encoding != "utf-8":

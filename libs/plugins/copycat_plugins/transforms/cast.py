@@ -8,7 +8,16 @@ from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaBuilder, SchemaType, Struct
+from copycat_connect.data import (
+    ConnectRecord,
+    ConnectValue,
+    MapColumn,
+    MapColumns,
+    Schema,
+    SchemaBuilder,
+    SchemaType,
+    Struct,
+)
 from copycat_connect.data.narrow import narrowed
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.transformations import Values
@@ -141,6 +150,21 @@ class Cast(SidedTransformation):
                 quick = direct.get(type(item))
                 fields[name] = quick(item) if quick else narrowed(cast(None, item, wanted), wanted)
         return None, values
+
+    def change_columns(self, columns: MapColumns) -> dict[ConnectValue, MapColumn] | None:
+        """Cast columns; a field that is not there becomes null."""
+        if self._whole is not None:
+            return None
+        changed = dict(columns.columns)
+        for name, wanted in self._casts.items():
+            column = changed.get(name, [None] * len(columns))
+            kinds = set(map(type, column))
+            quick = DIRECT.get(wanted, {}).get(kinds.pop()) if len(kinds) == 1 else None
+            if quick is not None:
+                changed[name] = list(map(quick, column))
+            else:
+                changed[name] = [narrowed(cast(None, item, wanted), wanted) for item in column]
+        return changed
 
     def _change_structs(self, schema: Schema, values: list[ConnectValue]) -> Values | None:
         rows = rows_of(schema, values)

@@ -19,6 +19,8 @@ from copycat_connect.data import (
     TIMESTAMP_SCHEMA,
     ConnectRecord,
     ConnectValue,
+    MapColumn,
+    MapColumns,
     Schema,
     Struct,
 )
@@ -168,6 +170,12 @@ class InsertField(SidedTransformation):
         for row in rows:
             row.append(text)
         return updated, structs_of(updated, rows)
+
+    def change_columns(self, columns: MapColumns) -> dict[ConnectValue, MapColumn] | None:
+        """Append a fixed text."""
+        if self._static is None:
+            return None
+        return {**columns.columns, self._insertions[0].name: [self._static] * len(columns)}
 
     def _with_schema(self, record: ConnectRecord, struct: Struct) -> tuple[Schema, Struct]:
         schema = struct.schema

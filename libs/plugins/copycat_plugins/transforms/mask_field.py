@@ -13,6 +13,8 @@ from copycat_connect.data import (
     ConnectValue,
     FarDate,
     FarTimestamp,
+    MapColumn,
+    MapColumns,
     Schema,
     SchemaType,
     Struct,
@@ -33,6 +35,7 @@ from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
 FIELDS = "fields"
 REPLACEMENT = "replacement"
 _PURPOSE = "mask fields"
+_TEXTS = frozenset({str})
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32}
 _NARROW_BITS = {Int8: 8, Int16: 16, Int32: 32}
 CONFIG = ConfigDef(
@@ -90,6 +93,18 @@ class MaskField(SidedTransformation):
                 item = fields.get(name)
                 fields[name] = text if type(item) is str else mask(None, item)
         return None, values
+
+    def change_columns(self, columns: MapColumns) -> dict[ConnectValue, MapColumn] | None:
+        """Mask columns; a field that is not there becomes null."""
+        text, mask, count = self._replacement or "", self._mask, len(columns)
+        changed = dict(columns.columns)
+        for name in self._fields:
+            column = changed.get(name, [None] * count)
+            if _TEXTS.issuperset(map(type, column)):
+                changed[name] = [text] * count
+            else:
+                changed[name] = [text if type(item) is str else mask(None, item) for item in column]
+        return changed
 
     def _change_structs(self, schema: Schema, values: list[ConnectValue]) -> Values | None:
         rows = rows_of(schema, values)

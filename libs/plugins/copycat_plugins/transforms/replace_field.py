@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import LIST, MEDIUM, ConfigDef, ConfigKey
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema, Struct
+from copycat_connect.data import ConnectRecord, ConnectValue, MapColumn, MapColumns, Schema, Struct
 from copycat_connect.errors import DataError
 from copycat_connect.plugin.transformations import Values
 
@@ -119,6 +120,11 @@ class ReplaceField(SidedTransformation):
             return None
         updated, places = self._schemas.get(schema), self._places(schema)
         return updated, structs_of(updated, [[row[place] for place in places] for row in rows])
+
+    def change_columns(self, columns: MapColumns) -> dict[ConnectValue, MapColumn] | None:
+        """Return columns under other names: what is done to one map is done to the map of them."""
+        fields: dict[ConnectValue, Any] = dict(columns.columns)
+        return self._in_place(fields) if self._is_local else self._rebuilt(fields)
 
     def _places(self, schema: Schema) -> list[int]:
         return [field.index for field in schema.field_list if self._keeps(field.name)]

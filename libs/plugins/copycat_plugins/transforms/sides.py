@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from copycat_connect.config import ConfigDef
-from copycat_connect.data import ConnectRecord, ConnectValue, Schema
+from copycat_connect.data import ConnectRecord, ConnectValue, MapColumn, MapColumns, Schema
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
 from copycat_connect.plugin.transformations import Values
@@ -101,6 +101,16 @@ class SidedTransformation(Transformation):
     def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
         """Change values without their records where that can be done."""
         return self.change_all(schema, values) if isinstance(self.side, ValueSide) else None
+
+    def apply_to_columns(self, columns: MapColumns) -> MapColumns | None:
+        """Change columns where that can be done."""
+        changed = self.change_columns(columns) if isinstance(self.side, ValueSide) else None
+        return None if changed is None else columns.with_columns(changed)
+
+    def change_columns(self, columns: MapColumns) -> dict[ConnectValue, MapColumn] | None:
+        """Return the columns of maps that `change` makes of these; None when it needs the values."""
+        del columns
+        return None
 
     def change_all(self, schema: Schema | None, values: list[ConnectValue]) -> Values | None:
         """Do with many values what `change` does; None, before any is changed, when it needs the records."""

@@ -19,5 +19,6 @@ PLUGIN = PluginSpec(
     task_class_name=spec.TASK_CLASS_NAME,
     task_factory=FileStreamSinkTask,
     guarantees=spec.GUARANTEES,
+    tested_with="files on Linux",
     examples=spec.EXAMPLES,
 )

@@ -8,14 +8,26 @@ CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkTask"
 
 FILE = "file"
+NAME = "name"
 
 SUMMARY = "Appends the value of every record to a file, or to the standard output, one a line."
 GUARANTEES = (
     "At least once, in order per Kafka partition; every task appends to the same file. Offsets are committed "
     "after the lines were handed to the operating system: they outlive the process, not the machine. "
-    "A line that a full disk cut short stays, and what is written next, its record again, begins a new line."
+    "A line that a full disk cut short stays, and what is written next, its record again, begins a new line. "
+    "At most once on request. Exactly once on request, into a file: by one task, whose file, on a file "
+    "system with locks that all workers see, is nobody else's; `<file>.copycat-positions` beside it has the "
+    "positions, each commit waits for the disk, and what lies behind the last commit after a crash is cut "
+    "off and written again."
 )
 CONFIG = ConfigDef(
     ConfigKey(FILE, STRING, HIGH, default=None, doc="File to append to; without it the standard output."),
 )
-EXAMPLES = {"A copy of a topic": {"topics": "messages", "file": "/data/messages.txt"}}
+EXAMPLES = {
+    "A copy of a topic": {"topics": "messages", "file": "/data/messages.txt"},
+    "A copy without repeats": {
+        "topics": "messages",
+        "file": "/data/messages.txt",
+        "delivery.guarantee": "exactly_once",
+    },
+}

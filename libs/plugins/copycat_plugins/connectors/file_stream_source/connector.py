@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from copycat_connect.errors import ConnectError
-from copycat_connect.plugin import ExactlyOnceSupport, SourceConnector
+from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_plugins.connectors.file_stream_source.spec import CONFIG, FILE, FILENAME, POSITION
+from copycat_plugins.connectors.line_effects import effect_of
 
 
 class FileStreamSourceConnector(SourceConnector):
@@ -52,6 +54,25 @@ class FileStreamSourceConnector(SourceConnector):
             _check_offset(offset)
             _check_partition(partition)
         return True
+
+    def explain_offsets(
+        self, config: Mapping[str, str], moves: Sequence[OffsetMove]
+    ) -> list[OffsetEffect | None]:
+        """Count the lines between two positions, where the file is on this machine."""
+        return [_effect(config.get(FILE), move) for move in moves]
+
+
+def _effect(file: str | None, move: OffsetMove) -> OffsetEffect | None:
+    if not file or move.partition.get(FILENAME) != file:
+        return OffsetEffect(0, 0, "lines")  # no task reads it
+    before, after = (0 if offset is None else offset.get(POSITION) for offset in (move.before, move.after))
+    if not (_is_position(before) and _is_position(after)):
+        return None
+    return effect_of(file, before, after)
+
+
+def _is_position(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _check_offset(offset: SourceOffset) -> None:

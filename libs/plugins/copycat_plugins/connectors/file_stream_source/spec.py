@@ -18,8 +18,9 @@ POSITION = "position"
 
 SUMMARY = "Copies the lines of a file, or of the standard input, into a topic, and goes on as the file grows."
 GUARANTEES = (
-    "At least once, in file order. The source partition is {filename}, the source offset {position}: the "
-    "bytes before the next line. The standard input has no offsets. A last line without an end waits for one."
+    "At least once, in file order; with a file also exactly once, or at most once (delivery.guarantee). The "
+    "source partition is {filename}, the source offset {position}: the bytes before the next line. The "
+    "standard input has no offsets. A last line without an end waits for one."
 )
 CONFIG = ConfigDef(
     ConfigKey(FILE, STRING, HIGH, default=None, doc="File to read; without it the standard input is read."),

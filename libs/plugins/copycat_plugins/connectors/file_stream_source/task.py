@@ -14,7 +14,6 @@ from copycat_connect.data import STRING_SCHEMA, SourceBatch
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SourceTask
 
-from copycat_plugins.connectors.file_stream_source.lines import Lines, positions
 from copycat_plugins.connectors.file_stream_source.spec import (
     BATCH_SIZE,
     CONFIG,
@@ -23,6 +22,7 @@ from copycat_plugins.connectors.file_stream_source.spec import (
     POSITION,
     TOPIC,
 )
+from copycat_plugins.connectors.lines import Lines, positions
 
 _CHUNK_BYTES = 1 << 20
 _NO_LINES_WAIT_SECONDS = 0.25

@@ -60,7 +60,7 @@ class RegistryConverter(Converter):
         return prefix + encode(value)
 
     def from_connect_batch(
-        self, topic: str, schema: Schema | None, values: list[ConnectValue], utf8: bool = False
+        self, topic: str, schema: Schema | None, values: Sequence[ConnectValue], utf8: bool = False
     ) -> list[bytes | None]:
         """Return schema id and payload of each value.
 
@@ -91,7 +91,7 @@ class RegistryConverter(Converter):
 
     def to_connect_batch(
         self, topic: str, datas: Sequence[bytes | None]
-    ) -> tuple[Schema | None, list[ConnectValue]] | None:
+    ) -> tuple[Schema | None, Sequence[ConnectValue]] | None:
         """Return the values, when one schema wrote them all; None otherwise.
 
         Raises:

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Mapping
 
-from copycat_connect.plugin import RestAnswer, RestExtension, RestExtensionContext, RestRequest
+from copycat_connect.plugin import Caller, RestAnswer, RestExtension, RestExtensionContext, RestRequest
 
 from copycat_plugins.rest_extensions.basic_auth.credentials import credentials
 from copycat_plugins.rest_extensions.basic_auth.spec import CONFIG, FILE
@@ -16,6 +16,7 @@ log = logging.getLogger(__name__)
 
 #: Requests of workers to each other, which are signed with a key of theirs.
 INTERNAL = (("POST", re.compile(r"/connectors/[^/]+/tasks")), ("PUT", re.compile(r"/connectors/[^/]+/fence")))
+SCHEME = "Basic"
 REFUSAL = RestAnswer(401, "User cannot access the resource.", "text/plain")
 
 
@@ -30,16 +31,16 @@ class BasicAuthSecurityRestExtension(RestExtension):
             log.warning("%s names nobody in %s: everybody may use the REST interface", FILE, file)
 
     def register(self, context: RestExtensionContext) -> None:
-        """Add a filter that refuses requests without a known name and password."""
-        context.add_filter(lambda request: refusal(self._users, request))
+        """Say who calls by a known name and password, and refuse all others."""
+        context.add_authenticator(SCHEME, lambda request: caller_of(self._users, request))
 
 
-def refusal(users: Users, request: RestRequest) -> RestAnswer | None:
-    """Return the refusal of a request; nothing where it may pass."""
+def caller_of(users: Users, request: RestRequest) -> Caller | RestAnswer | None:
+    """Return who sent a request, or its refusal; nothing where anybody may pass."""
     if users.are_all or _is_internal(request):
         return None
     given = credentials(request.headers.get("authorization"))
-    return None if given is not None and users.has(*given) else REFUSAL
+    return Caller(given.name) if given is not None and users.has(*given) else REFUSAL
 
 
 def _is_internal(request: RestRequest) -> bool:

@@ -12,8 +12,9 @@ SUMMARY = "Lets only those use the REST interface who have a name and a password
 GUARANTEES = (
     "Every request is checked but the internal ones of Connect's workers (POST /connectors/{name}/tasks "
     "and PUT /connectors/{name}/fence), which ask for a signature. A refusal is 401 with the text `User "
-    "cannot access the resource.` and no WWW-Authenticate header. The file is read once, at the start; an "
-    "empty one lets everybody in. Passwords travel unhidden: listen on loopback, or behind TLS."
+    "cannot access the resource.` and, unless tokens are accepted beside it, no WWW-Authenticate header. "
+    "The file is read once, at the start; an empty one lets everybody in. Passwords travel unhidden: listen "
+    "on loopback, or behind TLS."
 )
 CONFIG = ConfigDef(
     ConfigKey(

@@ -14,9 +14,11 @@ from copycat_connect.data.java import decode_utf8
 class Lines:
     """The lines read and not yet taken."""
 
-    def __init__(self, position: int = 0) -> None:
+    def __init__(self, position: int = 0, *, utf8: bool = True) -> None:
+        """Begin at a position; without `utf8` lines are left as the bytes they are."""
         self.position = position
         """Bytes before the first line not taken."""
+        self._utf8 = utf8
         self._lines: list[bytes] = []
         self._taken = 0
         self._lengths: list[int] | None = None
@@ -38,17 +40,19 @@ class Lines:
         # Without CR every line end is one byte, and lengths follow from the lines alone.
         self._lengths = _lengths(whole) if b"\r" in whole else None
         self._lines = whole.splitlines()
-        if not whole.isascii():
+        if self._utf8 and not whole.isascii():
             self._replace_malformed(whole)
 
-    def take(self, limit: int) -> tuple[list[bytes], list[int] | None]:
-        """Take up to that many lines, and move the position behind them.
+    def take(self, limit: int | None = None) -> tuple[list[bytes], list[int] | None]:
+        """Take up to that many lines, all of them without a limit, and move the position behind them.
 
         Returns:
-            The lines as valid UTF-8 without their ends; and how many bytes each took up, or None when that is
-            its length and one more.
+            The lines without their ends, valid UTF-8 unless bytes were asked for; and how many bytes each
+            took up, or None when that is its length and one more.
         """
-        first, last = self._taken, min(self._taken + limit, len(self._lines))
+        first, last = self._taken, len(self._lines)
+        if limit is not None:
+            last = min(first + limit, last)
         lines = self._lines[first:last] if last - first < len(self._lines) else self._lines
         self._taken = last
         if self._lengths is None:

@@ -1,0 +1,1 @@
+"""The published HDFS sink under its class name and keys."""

@@ -1,0 +1,1 @@
+"""MockSink: writes nothing, and fails on order."""

@@ -1,0 +1,11 @@
+"""MockSink: one task, and a failure of the connector where it is ordered."""
+
+from __future__ import annotations
+
+from copycat_connect.plugin import SinkConnector
+
+from copycat_plugins.connectors.ordered_connector import OrderedConnector
+
+
+class MockSinkConnector(OrderedConnector, SinkConnector):
+    """Fails when it is told to."""

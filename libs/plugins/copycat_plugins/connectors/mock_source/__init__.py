@@ -1,0 +1,1 @@
+"""MockSource: reads nothing, and fails on order."""

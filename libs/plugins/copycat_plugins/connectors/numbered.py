@@ -1,0 +1,87 @@
+"""Numbered tasks, and source offsets that are the number of a task's last record: `{id}` to `{seqno}`.
+
+What Kafka's own sources for tests have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from copycat_connect.errors import ConnectError
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, SourceTaskContext
+
+ID = "id"
+"""The key of a source partition, and of a task's configuration: the task's number."""
+SEQNO = "seqno"
+"""The key of a source offset: the number of the last record."""
+
+
+def numbered(config: Mapping[str, str], count: int) -> list[dict[str, str]]:
+    """Return a configuration for each of so many tasks: the connector's, and the task's number."""
+    return [{**config, ID: str(number)} for number in range(count)]
+
+
+def number_of(config: Mapping[str, str]) -> int:
+    """Return the number in a task's configuration.
+
+    Raises:
+        ConnectError: There is none; the connector sets it.
+    """
+    number = config.get(ID, "")
+    if not number.isdecimal():
+        message = (
+            f"The task's configuration needs its number as 'id', which the connector sets; got {number!r}"
+        )
+        raise ConnectError(message)
+    return int(number)
+
+
+def next_seqno(context: SourceTaskContext, partition: SourcePartition) -> int:
+    """Return the number of the first record that is not committed, from 0.
+
+    Raises:
+        ConnectError: The committed offset is not of these connectors.
+    """
+    offset = context.offset(partition)
+    if offset is None:
+        return 0
+    _check_offset(offset)
+    seqno: int = offset[SEQNO]
+    return seqno + 1
+
+
+def check_offsets(offsets: Iterable[tuple[SourcePartition | None, SourceOffset | None]]) -> None:
+    """Accept any task's number with the number of a record.
+
+    Raises:
+        ConnectError: A partition or an offset is of another shape.
+    """
+    for partition, offset in offsets:
+        if offset is None:
+            continue  # what is forgotten begins at 0
+        _check_partition(partition)
+        _check_offset(offset)
+
+
+def _check_partition(partition: SourcePartition | None) -> None:
+    if partition is None or partition.keys() != {ID} or not _is_count(partition[ID]):
+        shape = "null" if partition is None else _shape(list(partition))
+        message = f'A source partition is the number of a task, such as {{"id": 0}}; got {shape}'
+        raise ConnectError(message)
+
+
+def _check_offset(offset: SourceOffset) -> None:
+    if not _is_count(offset.get(SEQNO)):
+        message = (
+            'A source offset is the number of the last record, from 0, such as {"seqno": 41}; '
+            f"got {_shape(list(offset))}"
+        )
+        raise ConnectError(message)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _shape(keys: Sequence[str]) -> str:
+    return f"the keys {keys}, one with another kind of value" if keys else "no keys"

@@ -1,0 +1,1 @@
+"""The published S3 sink under its class name and keys."""

@@ -1,0 +1,1 @@
+"""SchemaSource: structs of one schema, or of two in turn."""

@@ -1,0 +1,1 @@
+"""Stores of files that several connectors share: a folder, HDFS, S3."""

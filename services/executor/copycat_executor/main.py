@@ -15,6 +15,10 @@ from copycat_rpc import role
 from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import connected
+from copycat_rpc.tls import PREFIX as SERVICES_SSL
+from copycat_rpc.tls import ServicesTls
+from copycat_rpc.users.calls import UserCalls, user_calls
+from copycat_tls.passing import PassingCertificate, make_certificate
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
@@ -23,8 +27,10 @@ from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.settings import Settings, read_settings
 from copycat_executor.spark.conf import slots_of
+from copycat_executor.spark.jvm_watch import JvmWatch
 from copycat_executor.spark.launcher import SparkLauncher
 from copycat_executor.spark.session import Spark, start_spark
+from copycat_executor.taskhost.spec import HostTls
 from copycat_executor.tasks.task_actions import Budgets
 from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
 from copycat_executor.worker.advertised import advertised_address
@@ -58,6 +64,7 @@ async def serve(
             should end and be started again.
     """
     settings = _settings(properties)
+    users = user_calls(role.own_properties(properties), "executor")
     worker, jobs = _without_secret(properties), Jobs()
     process = ConnectorProcess(worker)
     jobs.spawn(process.run(), "process of the connectors")
@@ -65,7 +72,7 @@ async def serve(
         if spark is None:
             spark = await _starting(properties, stop)
         if spark is not None:
-            await _serve(_Given(worker, settings, process, jobs), spark, stop, ready)
+            await _serve(_Given(worker, settings, process, jobs, users), spark, stop, ready)
     finally:
         await jobs.close()
         if spark is not None:
@@ -84,7 +91,11 @@ def _settings(properties: Mapping[str, str]) -> Settings:
 
 def _without_secret(properties: Mapping[str, str]) -> dict[str, str]:
     """Return what plugins may see: a plugin has no business with the services."""
-    return {key: value for key, value in properties.items() if key != CLUSTER_SECRET.name}
+    return {
+        key: value
+        for key, value in properties.items()
+        if key != CLUSTER_SECRET.name and not key.startswith(SERVICES_SSL)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,8 @@ class _Given:
     settings: Settings
     process: ConnectorProcess
     jobs: Jobs
+    users: UserCalls | None
+    """Who answers users that bring a token; none where no tokens are accepted."""
 
 
 def _limits(worker: Mapping[str, str], settings: Settings) -> Limits:
@@ -109,6 +122,7 @@ def _limits(worker: Mapping[str, str], settings: Settings) -> Limits:
         ),
         budgets=Budgets(drain=settings.drain, commit=settings.commit),
         plugin_call=settings.plugin_call,
+        max_tasks=settings.max_tasks,
         topic_tracking=settings.topic_tracking,
         log_level=settings.log_level,
         windows=settings.windows,
@@ -134,24 +148,50 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
             loop.call_soon_threadsafe(jobs.crash, SparkLostError(message))
 
     spark.jvm.when_ended(lost)
-    server = RpcServer(settings.listen, setting="executor.listen", secret=settings.secret)
-    launcher = SparkLauncher(spark)
+    for_hosts = make_certificate("task hosts of an executor") if settings.tls else None
+    server = RpcServer(
+        settings.listen,
+        setting="executor.listen",
+        secret=settings.secret,
+        users=given.users,
+        tls=settings.tls,
+        trusted=for_hosts.certificate if for_hosts else "",
+    )
+    launcher, watch = SparkLauncher(spark), JvmWatch(spark.ask, spark.jvm.kill)
+    watch.start()
     try:
-        async with connected(settings.addresses, secret=settings.secret) as services:
+        async with connected(settings.addresses, secret=settings.secret, tls=settings.tls) as services:
+            address = await advertised_address(settings, server.bind(), socket.gethostname())
             executor = wire(
-                await advertised_address(settings, server.bind(), socket.gethostname()),
+                address,
                 given.worker,
                 _limits(given.worker, settings),
                 ExecutorSurroundings(
                     server, services, launcher, given.process, Queries(given.worker, jobs), jobs
                 ),
                 host_token=secrets.token_urlsafe(32),
+                host_tls=lambda: _host_tls(address, settings.tls, for_hosts),
             )
             async with serving_metrics(server, "executor", given.worker, executor.meter.readings):
                 await _work(executor, server, given, stop, ready)
     finally:
+        watch.stop()
         launcher.close()
         await server.stop(SERVER_STOP_GRACE_SECONDS)
+
+
+def _host_tls(
+    address: str, tls: ServicesTls | None, certificate: PassingCertificate | None
+) -> HostTls | None:
+    """Return what a host that is launched now calls us with: not with the certificate of the cluster."""
+    if tls is None or certificate is None:
+        return None
+    return HostTls(
+        certificate.certificate,
+        certificate.key,
+        tls.current().trusted.decode(),
+        tls.target(address.rpartition(":")[0]),
+    )
 
 
 async def _work(
@@ -193,9 +233,14 @@ async def _loaded(given: _Given, stop: asyncio.Event) -> bool:
 
 
 async def _announce(executor: Executor, server: RpcServer, address: str, ready: Ready) -> None:
-    await executor.membership.joined.wait()
-    await server.set_serving(True)
+    """Say that the worker serves while its tenure holds: the scheduler asks where it hears nothing of it."""
+    await executor.tenure.held()
     ready(address)
+    while True:
+        await server.set_serving(True)
+        await executor.tenure.lapsed(executor.tenure.lapses)
+        await server.set_serving(False)
+        await executor.tenure.held()
 
 
 async def _until(stop: asyncio.Event, jobs: Jobs) -> None:

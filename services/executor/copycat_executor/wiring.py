@@ -6,15 +6,21 @@ with its listener, once and before anything runs.
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
+from copycat_connect.config.delivery import ExactlyOnceSources
+from copycat_connect.config.worker_keys import SPAN_ENDPOINT
+from copycat_rpc.acts import ActReporter
+from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.metrics.sampled import Windows
+from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
@@ -24,16 +30,23 @@ from copycat_executor.connectors.connector_actions import ConnectorActions
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.process_events import ProcessEvents
 from copycat_executor.connectors.publishing import Publishing
+from copycat_executor.connectors.reloading import Reloading
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.hosts import host_server
 from copycat_executor.hosts.host_pool import HostPool, Launcher
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.commit_outbox import CommitOutbox
+from copycat_executor.outbox.fencing import TaskFencing
 from copycat_executor.outbox.offset_reader import OffsetReader
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
+from copycat_executor.outbox.trouble_outbox import TroubleOutbox
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.healer import Healer
+from copycat_executor.state.tenure import Tenure
+from copycat_executor.taskhost.spec import HostTls
+from copycat_executor.tasks.place_waits import PlaceWaits
 from copycat_executor.tasks.suspects import Suspects
 from copycat_executor.tasks.task_actions import Budgets, TaskActions
 from copycat_executor.tasks.task_events import TaskEvents
@@ -42,7 +55,7 @@ from copycat_executor.worker import executor_server
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.executor import Executor
 from copycat_executor.worker.levels import LogLevels
-from copycat_executor.worker.membership import Membership
+from copycat_executor.worker.membership import Membership, ReachOf
 from copycat_executor.worker.restarting import Restarting
 from copycat_executor.worker.watches import ConfigWatch
 
@@ -57,6 +70,8 @@ class Limits:
     """How long tasks may take to end."""
     plugin_call: float
     """For author code of a connector, seconds."""
+    max_tasks: int
+    """Of one connector."""
     topic_tracking: bool
     """Whether active topics are recorded."""
     log_level: str
@@ -81,10 +96,18 @@ class ExecutorSurroundings:
     """The query engine."""
     jobs: Jobs
     """Runs what goes on in the background."""
+    reach: ReachOf = reach
+    """Asks whether somebody listens at an address, within some seconds."""
 
 
 def wire(
-    worker_id: str, worker: Mapping[str, str], limits: Limits, given: ExecutorSurroundings, *, host_token: str
+    worker_id: str,
+    worker: Mapping[str, str],
+    limits: Limits,
+    given: ExecutorSurroundings,
+    *,
+    host_token: str,
+    host_tls: Callable[[], HostTls | None] = lambda: None,
 ) -> Executor:
     """Make an executor and add its servicers to the server; nothing runs yet.
 
@@ -95,14 +118,20 @@ def wire(
         given: What it works with.
         host_token: What hosts prove themselves with. They run code of plugins: it opens the service of hosts
             on this executor, and nothing else.
+        host_tls: Returns what they encrypt with.
     """
     services, process, jobs = given.services, given.process, given.jobs
     bell = Bell()
-    board, feed = Board(bell), Feed(worker_id, bell)
+    tenure = Tenure(time.monotonic)
+    board, feed = Board(bell), Feed(worker_id, bell, tenure)
     meter = WorkerMeter(board, limits.windows, clock=time.monotonic, wall=time.time)
     statuses = StatusOutbox(worker_id, services, feed.is_configured, meter)
+    troubles = TroubleOutbox(worker_id, services, feed.generation_for)
     topics = TopicOutbox(services, feed.is_configured, tracking=limits.topic_tracking)
-    commits, offsets = CommitOutbox(services, jobs, feed.generation_for), OffsetReader(services)
+    commits = CommitOutbox(
+        services, jobs, feed.generation_for, lambda task: board.change_task(task, restart=True)
+    )
+    offsets = OffsetReader(services)
     hosts = HostPool(
         given.launcher,
         limits.residency,
@@ -110,48 +139,64 @@ def wire(
         token=host_token,
         log_level=limits.log_level,
         failed_plugins=process.failed_plugins,
+        lease=lambda: tenure.length,
+        tls=host_tls,
+        span_endpoint=worker.get(SPAN_ENDPOINT.name) or "",
     )
-    suspects, lives = Suspects(), TaskLives(board, feed, hosts, statuses)
+    suspects, spans = Suspects(), RecentSpans(time.monotonic)
+    acts = ActReporter(services.status, f"worker {worker_id}")
+    healer = Healer(board, jobs, worker, acts, clock=time.monotonic, random=random.random)
+    lives = TaskLives(board, feed, hosts, statuses, troubles, healer=healer)
     events = TaskEvents(
         board=board,
         lives=lives,
         suspects=suspects,
+        healer=healer,
+        acts=acts,
         commits=commits,
         offsets=offsets,
+        fencing=TaskFencing(services, worker_id, feed.generation_for),
         topics=topics,
         queries=given.queries,
         meter=meter,
         jobs=jobs,
+        exactly_once=ExactlyOnceSources.of(worker),
     )
     hosts.listen(events)
     tasks = TaskActions(
         board=board,
         feed=feed,
+        tenure=tenure,
         hosts=hosts,
+        waits=PlaceWaits(hosts, lives, troubles, worker.get("spark.master") or "local"),
         lives=lives,
         suspects=suspects,
+        healer=healer,
         commits=commits,
         offsets=offsets,
         meter=meter,
         jobs=jobs,
         budgets=limits.budgets,
         worker=worker,
+        spans=spans,
     )
     calls = ConnectorCalls(process, limits.plugin_call)
     connectors = ConnectorActions(
         board=board,
         feed=feed,
         calls=calls,
-        publishing=Publishing(calls, services, feed, bell),
+        publishing=Publishing(calls, services, feed, bell, max_tasks=limits.max_tasks),
         statuses=statuses,
+        healer=healer,
         meter=meter,
         jobs=jobs,
+        spans=spans,
     )
-    process.listen(ProcessEvents(connectors, given.queries, process, jobs))
-    restarting = Restarting(board, feed, statuses, suspects)
+    process.listen(ProcessEvents(connectors, Reloading(services, jobs), given.queries, process, jobs))
+    restarting = Restarting(board, feed, statuses, suspects, healer)
     given.server.add(
         host_service_pb2_grpc.add_HostServiceServicer_to_server,
-        host_server.HostServer(hosts, events),
+        host_server.HostServer(hosts, events, tenure.remaining),
         host_server.SERVICE_NAME,
         secret=host_token,
     )
@@ -163,10 +208,13 @@ def wire(
     return Executor(
         board=board,
         feed=feed,
+        tenure=tenure,
         hosts=hosts,
         meter=meter,
         statuses=statuses,
         topics=topics,
+        troubles=troubles,
+        acts=acts,
         config_watch=ConfigWatch(
             services,
             feed,
@@ -174,9 +222,10 @@ def wire(
             levels=LogLevels(process, given.queries, hosts),
             statuses=statuses,
             topics=topics,
+            spans=spans,
         ),
         conductor=Conductor(board, feed, connectors, tasks),
-        membership=Membership(worker_id, services, board),
+        membership=Membership(worker_id, services, board, tenure, given.reach),
         services=services,
         budgets=limits.budgets,
         jobs=jobs,

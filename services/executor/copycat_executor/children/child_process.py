@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 PING_AFTER_SECONDS: Final = 2.0
 #: Time for an answer to that: beyond it some author code holds the interpreter.
 PING_TIMEOUT_SECONDS: Final = 5.0
+#: A process that nobody calls is asked as often, and has longer: nobody waits for it.
+IDLE_PING_INTERVAL_SECONDS: Final = 5.0
+IDLE_PING_TIMEOUT_SECONDS: Final = 10.0
 #: Waits before a process that ended is started again.
 RESTARTS: Final = RetryPolicy(first=0.05, factor=4.0, ceiling=10.0)
 #: A process that lived longer than this is started again at once.
@@ -146,15 +149,22 @@ class ChildProcess(Generic[E]):
             done, _ = await asyncio.wait((opened.result,), timeout=PING_AFTER_SECONDS)
             if done:
                 return opened.result.result()
-            await self._check_alive()
+            await self._check_alive(PING_TIMEOUT_SECONDS)
 
-    async def _check_alive(self) -> None:
+    async def _check_idle(self) -> None:
+        """Notice also without a call that the process hangs: what runs there seems to go on, and does not."""
+        while True:
+            await asyncio.sleep(IDLE_PING_INTERVAL_SECONDS)
+            if self._ready.is_set():
+                await self._check_alive(IDLE_PING_TIMEOUT_SECONDS)
+
+    async def _check_alive(self, timeout_seconds: float) -> None:
         """End a process that does not even answer a ping; its end then fails all calls."""
         process, ping = self._process, self._calls.new(Ping(), "")
         self._calls.add(ping)
         try:
             self._write(Ask(ping.number, ping.call))
-            await asyncio.wait_for(ping.result, PING_TIMEOUT_SECONDS)
+            await asyncio.wait_for(ping.result, timeout_seconds)
         except TimeoutError:
             log.warning("the process of the %s does not answer and is replaced", self._program.name)
             if process is self._process:
@@ -167,11 +177,13 @@ class ChildProcess(Generic[E]):
     async def _one_life(self) -> str:
         process = await PipedProcess.start(self._program.module)
         self._process = process
+        checks = asyncio.create_task(self._check_idle())
         try:
             process.write(self._owner.first_message())
             await self._read(process)
             return await process.ended()
         finally:
+            checks.cancel()
             self._ready.clear()
             self._process = None
             self._calls.fail(await process.end(self._program.grace_seconds))

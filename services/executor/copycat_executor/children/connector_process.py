@@ -20,6 +20,7 @@ from copycat_executor.pipes.connector_messages import (
     ProcessEvent,
     QueryAsked,
     ReconfigurationWanted,
+    SecretsExpired,
 )
 from copycat_executor.pipes.messages import T
 
@@ -63,7 +64,7 @@ class _Owner:
                 self.loading.begins(entry_point)
             case PluginsLoaded(failed=failed):
                 self.loading.finished(failed)
-            case ReconfigurationWanted() | ConnectorFailed() | QueryAsked():
+            case ReconfigurationWanted() | ConnectorFailed() | SecretsExpired() | QueryAsked():
                 self.listener.heard(event)
             case _:
                 assert_never(event)

@@ -15,3 +15,4 @@ class PluginError(RemoteError):
         """Take the failure as the child process described it."""
         super().__init__(failure.code or ConnectError.code, failure.message, **failure.fields)
         self.trace = failure.trace
+        self.kind = failure.kind

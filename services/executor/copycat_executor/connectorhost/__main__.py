@@ -8,6 +8,7 @@ from copycat_connect.config.worker_keys import LOG_LEVEL
 from copycat_connect.plugin import load_plugins
 from copycat_connect.plugin.unloadable import failed_entry_points
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.printing import limit_printing
 
 from copycat_executor.connectorhost.dispatch import Dispatcher
 from copycat_executor.pipes.child import LineWriter, obey_lines, read_first, take_pipes
@@ -21,6 +22,7 @@ def main() -> None:
     configure_logging("connectors", LOG_LEVEL.default)  # for a first line that cannot be read
     begin = read_first(lines, FIRST_LINE)
     configure_logging("connectors", begin.worker.get(LOG_LEVEL.name, LOG_LEVEL.default))
+    limit_printing()
     out = LineWriter(answers)
     plugins = load_plugins(
         failed_before=begin.failed_plugins,

@@ -13,15 +13,20 @@ from copycat_connect.plugin.registry import Plugins
 from copycat_telemetry.loggers import set_level
 
 from copycat_executor.connectorhost.instance import ConnectorInstance
+from copycat_executor.connectorhost.offset_questions import explained, found
 from copycat_executor.connectorhost.query_checks import QueryChecks
 from copycat_executor.connectorhost.questions import Question
 from copycat_executor.connectorhost.resources import ConnectorResources
+from copycat_executor.connectorhost.watchdog import CONNECTOR_MEMORY_MAX, Watchdog
+from copycat_executor.pipeline.task.memory import memory_limit
 from copycat_executor.pipes.child import LineWriter
 from copycat_executor.pipes.connector_messages import (
     AbandonConnector,
     AlterOffsets,
     AnyConnectorCall,
     DescribeKeys,
+    ExplainOffsets,
+    FindOffsets,
     FindPlugin,
     ListPlugins,
     MakeTaskConfigs,
@@ -50,6 +55,9 @@ class Dispatcher:
         self._resources = ConnectorResources(plugins, placeholders, self._queries, worker)
         self._instances: dict[int, ConnectorInstance] = {}
         self._out = out
+        limit = memory_limit(worker.get(CONNECTOR_MEMORY_MAX))
+        self._watchdog = Watchdog(limit, lambda: list(self._instances.values()))
+        self._watchdog.start()
 
     def obey(self, message: ToConnectors) -> None:
         """Begin what a message asks for; the answer to a call follows in a line of its own."""
@@ -63,7 +71,7 @@ class Dispatcher:
             case AbandonConnector(incarnation=incarnation):
                 instance = self._instances.pop(incarnation, None)
                 if instance is not None:
-                    instance.abandon()
+                    self._watchdog.give_up(instance)
             case _:
                 assert_never(message)
 
@@ -81,8 +89,19 @@ class Dispatcher:
                 self._ask(number, call, partial(Question.plugin_of, written=config))
             case ValidateConfig(config=config):
                 self._ask(number, call, partial(Question.validate, written=config))
+            case AlterOffsets() | ExplainOffsets() | FindOffsets():
+                self._ask_about_offsets(number, call)
+            case _:
+                assert_never(call)
+
+    def _ask_about_offsets(self, number: int, call: AlterOffsets | ExplainOffsets | FindOffsets) -> None:
+        match call:
             case AlterOffsets():
                 self._ask(number, call, partial(Question.alter_offsets, wanted=call))
+            case ExplainOffsets():
+                self._ask(number, call, partial(explained, wanted=call))
+            case FindOffsets():
+                self._ask(number, call, partial(found, wanted=call))
             case _:
                 assert_never(call)
 
@@ -106,13 +125,19 @@ class Dispatcher:
                 else:
                     self._submit(known, number, call, partial(known.task_configs, max_tasks))
             case StopConnector(incarnation=incarnation):
-                known = self._instances.pop(incarnation, None)
+                known = self._instances.get(incarnation)
                 if known is None:
                     self._refuse(number, call)
                 else:
-                    self._submit(known, number, call, known.stop)
+                    self._submit(known, number, call, partial(self._stop, known, incarnation))
             case _:
                 assert_never(call)
+
+    def _stop(self, instance: ConnectorInstance, incarnation: int) -> None:
+        try:
+            instance.stop()
+        finally:
+            self._instances.pop(incarnation, None)  # until now it can be given up
 
     def _submit(self, instance: ConnectorInstance, number: int, call: Call[T], work: Callable[[], T]) -> None:
         instance.submit(partial(self._out.reply, number, call, work, instance.scrub))

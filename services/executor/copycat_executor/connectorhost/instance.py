@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import queue
 import threading
 from collections.abc import Callable
 
@@ -13,18 +12,25 @@ from copycat_connect.plugin.spec import PluginSpec
 from copycat_connect.validation import connector_plugin
 from copycat_telemetry.context import keep_secret
 
+from copycat_executor.connectorhost.author_thread import AuthorThread, GivenUpError, Job
 from copycat_executor.connectorhost.creation_keys import check_creation_keys
 from copycat_executor.connectorhost.plugin_answers import identity
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
 from copycat_executor.connectorhost.task_configs import publishable
 from copycat_executor.domain.plugin import Plugin
-from copycat_executor.pipes.connector_messages import ConnectorFailed, ReconfigurationWanted
+from copycat_executor.pipes.connector_messages import (
+    ConnectorFailed,
+    ReconfigurationWanted,
+    SecretsExpired,
+)
 from copycat_executor.pipes.failures import failure
 
 log = logging.getLogger(__name__)
-Job = Callable[[], None]
-SendEvent = Callable[[ReconfigurationWanted | ConnectorFailed], None]
+Event = ReconfigurationWanted | ConnectorFailed | SecretsExpired
+SendEvent = Callable[[Event], None]
+#: A lease that is shorter would have its connector start all the time.
+MIN_LEASE_SECONDS = 1.0
 
 
 class ConnectorInstance:
@@ -40,9 +46,14 @@ class ConnectorInstance:
         self._send = send
         self._spec: PluginSpec | None = None
         self._connector: SourceConnector | SinkConnector | None = None
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._abandoned = False
-        threading.Thread(target=self._work, name=f"connector-{incarnation}", daemon=True).start()
+        self._lease: threading.Timer | None = None
+        self.thread = AuthorThread(f"connector-{incarnation}", lambda: keep_secret(self.scrub))
+
+    @property
+    def name(self) -> str:
+        """Name of the connector."""
+        return self._config.raw.get("name") or f"{self._incarnation}"
 
     def scrub(self, text: str) -> str:
         """Take the connector's secrets out of a text."""
@@ -50,7 +61,7 @@ class ConnectorInstance:
 
     def submit(self, job: Job) -> None:
         """Run a job in the connector's thread, after those before it."""
-        self._jobs.put(job)
+        self.thread.submit(job)
 
     def start(self) -> Plugin:
         """Resolve the configuration, make the connector and start it; reading secrets may block, too."""
@@ -61,6 +72,7 @@ class ConnectorInstance:
         connector.initialize(self)
         connector.start(self._config.given())
         self._spec, self._connector = spec, connector
+        self._begin_lease()
         return identity(spec)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -71,16 +83,27 @@ class ConnectorInstance:
 
     def stop(self) -> None:
         """Stop the connector; its thread ends."""
-        self._jobs.put(None)
+        self._end_lease()
+        self.thread.end()
         connector, self._connector = self._connector, None
         if connector is not None:
             connector.stop()
 
     def abandon(self) -> None:
-        """Give it up: what it says no longer counts, and if it ever comes back it is stopped."""
+        """Give it up: what it says no longer counts, what it does is interrupted, and it is stopped."""
         self._abandoned = True
-        self._jobs.put(self._stop_late)
-        self._jobs.put(None)
+        self._end_lease()
+        self.thread.submit(self._stop_late)
+        self.thread.end()
+        self.thread.interrupt(GivenUpError)
+
+    def processor_seconds(self) -> float:
+        """Return how much processor time its thread has used."""
+        return self.thread.processor_seconds()
+
+    def interrupt(self, error: type[BaseException]) -> None:
+        """Raise an error in what it does now."""
+        self.thread.interrupt(error)
 
     def request_task_reconfiguration(self) -> None:
         """Have the executor ask for task configurations again (ConnectorContext)."""
@@ -90,7 +113,19 @@ class ConnectorInstance:
         """Report to the executor that the connector failed outside of a call (ConnectorContext)."""
         self._report(ConnectorFailed(self._incarnation, failure(error, self.scrub)))
 
-    def _report(self, event: ReconfigurationWanted | ConnectorFailed) -> None:
+    def _begin_lease(self) -> None:
+        seconds = self._config.expires_after
+        if seconds is not None:
+            expired = SecretsExpired(self._incarnation)
+            self._lease = threading.Timer(max(seconds, MIN_LEASE_SECONDS), self._report, (expired,))
+            self._lease.daemon = True
+            self._lease.start()
+
+    def _end_lease(self) -> None:
+        if self._lease is not None:
+            self._lease.cancel()
+
+    def _report(self, event: Event) -> None:
         if not self._abandoned:
             self._send(event)
 
@@ -99,8 +134,3 @@ class ConnectorInstance:
             self.stop()
         except Exception as error:
             log.warning("an abandoned connector failed to stop: %s", self.scrub(str(error)))
-
-    def _work(self) -> None:
-        keep_secret(self.scrub)
-        while (job := self._jobs.get()) is not None:
-            job()

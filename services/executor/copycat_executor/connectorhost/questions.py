@@ -79,15 +79,21 @@ class Question:
 
     def alter_offsets(self, wanted: AlterOffsets) -> bool:
         """Call a connector's hook."""
-        config = self._resolve(wanted.config)
-        spec = connector_plugin(config.values, self._resources.plugins)
-        self._stage(f"{ALTERING} {config.raw.get('name')}")
-        connector = spec.factory()
-        if spec.kind is PluginKind.SINK:
+        kind, connector, given = self.connector(wanted.config, ALTERING)
+        if kind is PluginKind.SINK:
             positions = {TopicPartition(each.topic, each.partition): each.offset for each in wanted.sink}
-            return bool(connector.alter_offsets(config.given(), positions))
-        offsets = [(_from_json(each.partition), _from_json(each.offset)) for each in wanted.source]
-        return bool(connector.alter_offsets(config.given(), offsets))
+            return bool(connector.alter_offsets(given, positions))
+        offsets = [(from_json(each.partition), from_json(each.offset)) for each in wanted.source]
+        return bool(connector.alter_offsets(given, offsets))
+
+    def connector(
+        self, written: Mapping[str, str | None], stage: str
+    ) -> tuple[PluginKind, Any, Mapping[str, str]]:
+        """Make the connector of a configuration, which is not started, with what it is configured to."""
+        config = self._resolve(written)
+        spec = connector_plugin(config.values, self._resources.plugins)
+        self._stage(f"{stage} {config.raw.get('name')}")
+        return spec.kind, spec.factory(), config.given()
 
     def _resolve(self, written: Mapping[str, str | None]) -> Resolved:
         keep_secret(self.scrub)
@@ -100,5 +106,6 @@ class Question:
         self._out.write(StageReached(self._number, stage, began))
 
 
-def _from_json(text: str | None) -> Any:  # noqa: ANN401 - a connector's own JSON
+def from_json(text: str | None) -> Any:  # noqa: ANN401 - a connector's own JSON
+    """Return a partition or an offset as connectors take it."""
     return None if text is None else json.loads(text)

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from copycat_connect.cluster import Config
+from copycat_connect.config.framework_names import CONFIG_RELOAD
 from copycat_connect.config.placeholders import Placeholders, has_placeholder, restore_placeholders
 from copycat_connect.config.secrets import Secrets
 
 NOTHING = Secrets()
+#: Of `config.action.reload`, its default.
+RESTART = "restart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,8 @@ class Resolved:
     raw: Config
     values: Config
     secrets: Secrets = NOTHING
+    expires_after: float | None = None
+    """Seconds for which the values count; None for ever, or where nothing shall happen then."""
 
     @classmethod
     def of(cls, raw: Config, placeholders: Placeholders) -> Resolved:
@@ -28,7 +33,9 @@ class Resolved:
             ConfigError: A config provider failed.
         """
         read = placeholders.read(raw)
-        return cls(raw, read.values, read.secrets)
+        reload = read.values.get(CONFIG_RELOAD) or RESTART
+        lives = read.ttl_ms is not None and reload == RESTART
+        return cls(raw, read.values, read.secrets, (read.ttl_ms or 0) / 1000 if lives else None)
 
     def given(self) -> dict[str, str]:
         """Return the resolved values without the null ones, as author code gets them."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TargetState
 from copycat_connect.errors import CopycatError
+from copycat_connect.failure_kind import FailureKind, kind_of
+from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.plugin_errors import PluginError
@@ -23,6 +26,7 @@ from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.healer import Healer
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +48,13 @@ class ConnectorActions:
         calls: ConnectorCalls,
         publishing: Publishing,
         statuses: StatusOutbox,
+        healer: Healer,
         meter: WorkerMeter,
         jobs: Jobs,
+        spans: RecentSpans,
     ) -> None:
+        self._spans = spans
+        self._healer = healer
         self._board = board
         self._feed = feed
         self._calls = calls
@@ -63,26 +71,26 @@ class ConnectorActions:
         running = RunningConnector(wanted.config, wanted.generation, wanted.target)
         self._board.put_connector(wanted.name, running)
         self._meter.begins(life.instance)
-        self._spawn(life, self._reach(life, wanted.target))
+        self._spawn(life, "start connector", partial(self._reach, life, wanted.target))
 
     def set_target(self, name: str, target: TargetState) -> None:
         """Pause, resume or stop a connector that stays here."""
         self._board.change_connector(name, target=target, changing=True)
         life = self._lives[name]
-        self._spawn(life, self._change(life, target))
+        self._spawn(life, "change connector", partial(self._change, life, target))
 
     def stop(self, name: str) -> None:
         """Stop a connector, then forget it; author code that still starts is given up."""
         failed = self._board.connectors[name].phase is Phase.FAILED
         self._board.change_connector(name, phase=Phase.STOPPING)
         life = self._lives[name]
-        self._spawn(life, self._stop(life, failed))
+        self._spawn(life, "stop connector", partial(self._stop, life, failed))
 
     def publish(self, name: str) -> None:
         """Ask a connector for task configurations and publish them."""
         self._board.change_connector(name, publishing=True, publish_due=False)
         life = self._lives[name]
-        self._spawn(life, self._publish(life))
+        self._spawn(life, "publish tasks", partial(self._publish, life))
 
     def reconfigure(self, incarnation: int) -> None:
         """A connector's object asks for its work to be divided again."""
@@ -94,12 +102,12 @@ class ConnectorActions:
         else:
             self._board.change_connector(life.name, publish_due=True)
 
-    def failed(self, incarnation: int, trace: str) -> None:
+    def failed(self, incarnation: int, trace: str, kind: FailureKind) -> None:
         """A connector's object failed outside of a call."""
         life = self._life_of(incarnation)
         if life is not None and self._board.connectors[life.name].phase is not Phase.STOPPING:
             life.cancel_jobs()
-            self._failed(life, trace)
+            self._failed(life, trace, kind)
 
     def process_ended(self) -> None:
         """All objects are gone: connectors at rest begin anew; the others hear it in their calls."""
@@ -111,11 +119,20 @@ class ConnectorActions:
                 life.incarnation = 0
                 self._forget(life)
 
+    def name_of(self, incarnation: int) -> str | None:
+        """Return the connector whose object this is; nothing where it is gone."""
+        life = self._life_of(incarnation)
+        return None if life is None else life.name
+
     def _life_of(self, incarnation: int) -> ConnectorLife | None:
         return next((life for life in self._lives.values() if life.incarnation == incarnation), None)
 
-    def _spawn(self, life: ConnectorLife, job: Coroutine[Any, Any, None]) -> None:
-        task = self._jobs.spawn(job, f"connector {life.name}")
+    def _spawn(self, life: ConnectorLife, what: str, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        async def traced() -> None:
+            with self._spans.span(what, life.instance):
+                await job()
+
+        task = self._jobs.spawn(traced(), f"connector {life.name}")
         life.jobs.add(task)
         task.add_done_callback(life.jobs.discard)
 
@@ -127,7 +144,7 @@ class ConnectorActions:
             else:
                 await self._find_plugin(life)
         except CopycatError as error:
-            self._failed(life, _trace(error))
+            self._failed(life, *_explained(error))
             return
         self._settled(life, target)
 
@@ -148,7 +165,7 @@ class ConnectorActions:
             await self._calls.stop(life)
         except CopycatError as error:
             if target is TargetState.PAUSED:
-                self._failed(life, _trace(error))
+                self._failed(life, *_explained(error))
                 return
             log.warning("connector %s failed to stop: %s", life.name, error)
         self._settled(life, target)
@@ -172,23 +189,27 @@ class ConnectorActions:
         try:
             await self._publishing.publish(life)
         except CopycatError as error:
-            self._failed(life, _trace(error))
+            self._failed(life, *_explained(error))
             return
         self._board.change_connector(life.name, publishing=False, publish_due=life.reconfigure)
         life.reconfigure = False
 
     def _settled(self, life: ConnectorLife, target: TargetState) -> None:
-        self._report(life, STATE_OF_TARGET[target])
+        limited = self._publishing.limited(life) if target is TargetState.STARTED else None
+        if limited is not None:
+            log.warning("connector %s: %s", life.name, limited)
+        self._report(life, STATE_OF_TARGET[target], limited)
+        self._healer.running(life.instance)
         self._board.change_connector(
             life.name, phase=Phase.SETTLED, changing=False, publish_due=target is TargetState.STARTED
         )
 
-    def _failed(self, life: ConnectorLife, trace: str) -> None:
+    def _failed(self, life: ConnectorLife, trace: str, kind: FailureKind) -> None:
         self._calls.abandon(life)
-        self._report(life, status_outbox.FAILED, trace)
         self._board.change_connector(
             life.name, phase=Phase.FAILED, changing=False, publishing=False, publish_due=False
         )
+        self._report(life, status_outbox.FAILED, self._healer.failed(life.instance, life.config, kind, trace))
 
     def _report(
         self, life: ConnectorLife, state: types_pb2.State.ValueType, trace: str | None = None
@@ -199,6 +220,8 @@ class ConnectorActions:
         self._statuses.report(life.instance, state, generation, trace=trace, version=life.version)
 
     def _forget(self, life: ConnectorLife) -> None:
+        if not self._wanted_here(life.name):
+            self._healer.forget(life.instance)
         self._lives.pop(life.name, None)
         self._board.drop_connector(life.name)
 
@@ -207,5 +230,7 @@ class ConnectorActions:
         return desired is not None and name in desired.connectors
 
 
-def _trace(error: CopycatError) -> str:
-    return error.trace if isinstance(error, PluginError) else trace_text(error)
+def _explained(error: CopycatError) -> tuple[str, FailureKind]:
+    if isinstance(error, PluginError):
+        return error.trace, error.kind
+    return trace_text(error), kind_of(error, {}) or FailureKind.BUG

@@ -8,11 +8,13 @@ from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
+from copycat_executor.connectors.reloading import Reloading
 from copycat_executor.pipes.connector_messages import (
     ConnectorEvent,
     ConnectorFailed,
     QueryAsked,
     ReconfigurationWanted,
+    SecretsExpired,
 )
 
 
@@ -20,8 +22,14 @@ class ProcessEvents:
     """Hears the process of the connectors: a validation's queries are answered, the rest is of connectors."""
 
     def __init__(
-        self, connectors: ConnectorActions, queries: Queries, process: ConnectorProcess, jobs: Jobs
+        self,
+        connectors: ConnectorActions,
+        reloading: Reloading,
+        queries: Queries,
+        process: ConnectorProcess,
+        jobs: Jobs,
     ) -> None:
+        self._reloading = reloading
         self._connectors = connectors
         self._queries = queries
         self._process = process
@@ -35,7 +43,11 @@ class ProcessEvents:
             case ReconfigurationWanted(incarnation=incarnation):
                 self._connectors.reconfigure(incarnation)
             case ConnectorFailed(incarnation=incarnation, failure=failure):
-                self._connectors.failed(incarnation, failure.trace)
+                self._connectors.failed(incarnation, failure.trace, failure.kind)
+            case SecretsExpired(incarnation=incarnation):
+                name = self._connectors.name_of(incarnation)
+                if name is not None:
+                    self._reloading.expired(name)
             case _:
                 assert_never(event)
 

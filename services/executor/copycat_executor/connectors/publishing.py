@@ -11,16 +11,24 @@ from typing import Final
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat_connect.cluster import Config
 from copycat_connect.errors import CopycatError
+from copycat_connect.failure_kind import FailureKind
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.bell import Bell
+from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_life import ConnectorLife
-from copycat_executor.domain.errors import PluginHangsError, TooManyTasksError
-from copycat_executor.domain.task_limit import check_task_count, tasks_max
+from copycat_executor.domain.errors import PluginHangsError, TaskLimitError, TooManyTasksError
+from copycat_executor.domain.task_limit import (
+    asked_tasks,
+    check_task_count,
+    check_task_limit,
+    limit_text,
+    tasks_max,
+)
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.state.feed import Feed
 
@@ -29,6 +37,8 @@ log = logging.getLogger(__name__)
 RETRY: Final = RetryPolicy(first=0.25, factor=2.0, ceiling=60.0)
 #: Refusals that another message of the config service explains; it comes by itself.
 OVERTAKEN: Final = frozenset({"connector.stopped", "connector.config_changed", "connector.unknown"})
+#: What another attempt would not change.
+_FINAL: Final = (TooManyTasksError, TaskLimitError, PluginHangsError)
 #: Our own watch may take this long to show what we have published.
 PUBLICATION_SEEN_TIMEOUT_SECONDS: Final = 2.0
 
@@ -36,17 +46,26 @@ PUBLICATION_SEEN_TIMEOUT_SECONDS: Final = 2.0
 class Publishing:
     """Publishes task sets: all task configurations of a connector, in one call to the config service."""
 
-    def __init__(self, calls: ConnectorCalls, services: ServiceStubs, feed: Feed, bell: Bell) -> None:
+    def __init__(
+        self, calls: ConnectorCalls, services: ServiceStubs, feed: Feed, bell: Bell, *, max_tasks: int
+    ) -> None:
+        """`max_tasks` is the most that one connector may have here, whatever its configuration says."""
         self._calls = calls
         self._services = services
         self._feed = feed
         self._bell = bell
+        self._max_tasks = max_tasks
+
+    def limited(self, life: ConnectorLife) -> str | None:
+        """Return what the connector's status should say of the worker's limit; None without effect."""
+        return limit_text(life.config, self._max_tasks)
 
     async def publish(self, life: ConnectorLife) -> None:
         """Ask and publish, again and again until it works; running tasks are not touched by a failure.
 
         Raises:
             TooManyTasksError: The connector made more than it may; nothing is published.
+            TaskLimitError: It made more than this worker allows; nothing is published.
             PluginHangsError: It did not come back.
         """
         await until_it_works(
@@ -54,13 +73,13 @@ class Publishing:
             RETRY,
             complaint=f"the tasks of connector {life.name} are not published yet",
             log_every_failure=True,
-            passes=lambda error: not isinstance(error, (TooManyTasksError, PluginHangsError)),
+            passes=_passes,
         )
         await self._wait_until_seen(life.name)
 
     async def _attempt(self, life: ConnectorLife) -> None:
         # A process that is gone is tried as well: the connector, which is to begin anew, is soon taken away.
-        tasks = await self._calls.task_configs(life, tasks_max(life.config))
+        tasks = await self._calls.task_configs(life, asked_tasks(life.config, self._max_tasks))
         self._check(life, tasks)
         try:
             await self._services.config.PutTaskConfigs(
@@ -76,6 +95,7 @@ class Publishing:
 
     def _check(self, life: ConnectorLife, tasks: list[Config]) -> None:
         check_task_count(life.name, life.config, len(tasks))
+        check_task_limit(life.name, len(tasks), self._max_tasks)
         if len(tasks) > tasks_max(life.config):
             limit = tasks_max(life.config)
             log.warning("connector %s made %d tasks, more than tasks.max=%d", life.name, len(tasks), limit)
@@ -87,3 +107,9 @@ class Publishing:
                 rings = self._bell.rings
                 while (known := self._feed.connector(name)) and (known.inconsistent or known.outdated):
                     rings = await self._bell.next_ring(rings)
+
+
+def _passes(error: CopycatError) -> bool:
+    """Return whether another attempt may succeed; memory that ran out is for the connector to begin anew."""
+    ran_out = isinstance(error, PluginError) and error.kind is FailureKind.RESOURCE
+    return not (ran_out or isinstance(error, _FINAL))

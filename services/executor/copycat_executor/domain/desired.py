@@ -21,6 +21,8 @@ class Configured:
     """The task records make no whole set."""
     outdated: bool = False
     """The task set was made from another configuration than the one in force."""
+    task_generation: int = 0
+    """Counts the task sets committed so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class WantedTask:
     partitions: tuple[TopicPartition, ...]
     settled: bool
     """False while a new task set is being made: a running task keeps what it has until then."""
+    task_generation: int = 0
+    """The number of the task set it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +134,5 @@ def _wanted_task(instance: Instance, connector: Configured, assignment: Assigned
         generation=assignment.generation,
         partitions=assignment.partitions,
         settled=not connector.outdated,
+        task_generation=connector.task_generation,
     )

@@ -38,6 +38,18 @@ class TooManyTasksError(ConnectError):
         )
 
 
+class TaskLimitError(ConnectError):
+    """A connector made more tasks than this worker allows any connector."""
+
+    def __init__(self, connector: str, count: int, limit: int, key: str) -> None:
+        super().__init__(
+            f"The connector {connector} has generated {count} tasks, more than the {limit} that this worker "
+            f"allows one connector ({key}). It was asked for at most that many: have it make fewer, or raise "
+            f"the worker property {key}.",
+            connector=connector,
+        )
+
+
 class PluginHangsError(CopycatError):
     """Author code did not come back within its deadline."""
 

@@ -56,6 +56,21 @@ def place(task: Instance, isolation: Isolation, hosts: Sequence[HostView], slots
     return InHost(last.host_id) if last is not None else NoPlace(_room_to_make(usable))
 
 
+def place_apart(
+    task: Instance, isolation: Isolation, hosts: Sequence[HostView], slots: int
+) -> tuple[Place, Isolation]:
+    """Choose a place for a task that may be what ended its host; also returns the isolation it has there.
+
+    It is alone as long as that leaves a slot where others share: when a host of many tasks dies all of them
+    are suspected, and would take every slot for themselves.
+    """
+    apart = place(task, Isolation.TASK, hosts, slots)
+    closed = sum(not host.retiring and not host.shareable() for host in hosts)
+    if isinstance(apart, NoPlace) or slots - closed <= 1:
+        return place(task, isolation, hosts, slots), isolation
+    return apart, Isolation.TASK
+
+
 def _together(task: Instance, isolation: Isolation, hosts: Iterable[HostView]) -> HostView | None:
     """A host where tasks of this isolation gather even while slots are free."""
     match isolation:

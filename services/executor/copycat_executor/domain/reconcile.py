@@ -86,6 +86,8 @@ def _task_must_go(wanted: WantedTask | None, runs: RunningTask) -> bool:
         dict(wanted.connector_config) != dict(runs.connector_config)
         or dict(wanted.task_config) != dict(runs.task_config)
         or wanted.partitions != runs.partitions
+        # Whoever begins in the newest task set fences all tasks before it, unchanged ones too.
+        or runs.fenced_set not in (None, wanted.task_generation)
     )
 
 

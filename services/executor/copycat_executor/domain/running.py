@@ -56,6 +56,8 @@ class RunningTask:
     """A restart was asked for."""
     moving: bool = False
     """Its host is being left."""
+    fenced_set: int | None = None
+    """The number of the task set for which it asked that all before be fenced; None if it never asked."""
 
 
 @dataclass(frozen=True, slots=True)

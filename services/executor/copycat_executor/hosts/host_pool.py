@@ -16,16 +16,18 @@ from copycat_telemetry.changes import log_change
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.errors import HostRefusedError, NoSlotError
 from copycat_executor.domain.host_view import Isolation
-from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place
+from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place, place_apart
 from copycat_executor.domain.residency import ResidencyRules, upkeep
 from copycat_executor.hosts.host_session import HostSession
 from copycat_executor.hosts.launched_host import LaunchedHost
-from copycat_executor.taskhost.spec import HostSpec
+from copycat_executor.taskhost.spec import HostSpec, HostTls
 
 log = logging.getLogger(__name__)
 
-#: A host sends a heartbeat each second; one that is silent for this long is ended by force.
-HOST_SILENCE_TIMEOUT_SECONDS = 15.0
+#: A silent host is ended by force so long before its lease ends: its tasks run in another by then.
+LEASE_MARGIN_SECONDS = 1.0
+#: Before the scheduler has said how long leases are.
+FIRST_LEASE_SECONDS = 15.0
 #: A launch on a busy machine takes seconds, seldom more.
 LAUNCH_TIMEOUT_SECONDS = 60.0
 #: A task waits this long for a slot while none is free and none is about to be.
@@ -43,8 +45,8 @@ class Launcher(Protocol):
     def launch(self, spec: HostSpec, ended: Callable[[str, str | None], None]) -> None:
         """Start a host; `ended` hears from any thread of its end, with the reason of a failure."""
 
-    def kill(self, host_id: str) -> None:
-        """End a host by force."""
+    def kill(self, host_id: str, pid: int) -> None:
+        """End a host by force; `pid` is its process on its machine, 0 while it has not attached."""
 
 
 class Residents(Protocol):
@@ -69,6 +71,9 @@ class HostPool:
         token: str,
         log_level: str,
         failed_plugins: Callable[[], Mapping[str, str]],
+        lease: Callable[[], float | None],
+        tls: Callable[[], HostTls | None] = lambda: None,
+        span_endpoint: str = "",
     ) -> None:
         """Take what hosts are launched with.
 
@@ -79,20 +84,25 @@ class HostPool:
             token: What they prove themselves with.
             log_level: Of their root logger.
             failed_plugins: Returns what they must not load.
+            lease: Returns how long the leases of hosts are, seconds; None while that is not known.
+            tls: Returns what they encrypt with; None where gRPC is in plain text.
+            span_endpoint: Where hosts export spans; empty for nowhere.
         """
         self._residents: Residents | None = None
         self._failed_plugins = failed_plugins
+        self._lease = lease
+        self._tls = tls
         self._launcher = launcher
         self._rules = rules
         self._address = address
         self._log_level = log_level
+        self._span_endpoint = span_endpoint
         self._token = token
         self._numbers = itertools.count(1)
         self._hosts: dict[str, LaunchedHost] = {}
         self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = Bell()
-        self._loop = asyncio.get_running_loop()
-        self._closing = False
+        self._loop, self._closing = asyncio.get_running_loop(), False
         self._waits = LAUNCH_RETRY.waits()
         self._launches_from = 0.0
 
@@ -122,8 +132,14 @@ class HostPool:
             host.lost = True
             self._kill(host)
 
+    async def warm(self) -> None:
+        """Wait until a spare host is attached, if any are kept, so that a task can start at once."""
+        rings = self._changed.rings
+        while self._rules.spares and not any(host.session for host in self._hosts.values()):
+            rings = await self._changed.next_ring(rings)
+
     async def place(self, task: Instance, isolation: Isolation, *, alone: bool) -> LaunchedHost | None:
-        """Give a task a host that is attached, with nobody else in it if `alone` and that is possible.
+        """Give a task a host that is attached, with nobody else in it if `alone` and others still find one.
 
         Returns None when that host died meanwhile.
 
@@ -137,6 +153,10 @@ class HostPool:
         except asyncio.CancelledError:
             self.release(host, task)
             raise
+
+    def has_host(self, task: Instance) -> bool:
+        """Return whether a task has its place in a host, which may not have attached yet."""
+        return any(task in host.tasks for host in self._hosts.values())
 
     def release(self, host: LaunchedHost, task: Instance) -> None:
         """Free the place of a task that has ended."""
@@ -186,16 +206,15 @@ class HostPool:
     async def close(self, seconds: float) -> None:
         """End all hosts, by force after some seconds."""
         self._closing = True
-        hosts = list(self._hosts.values())
-        for host in hosts:
+        for host in list(self._hosts.values()):
             self._end(host)
-        ends = [asyncio.create_task(host.gone.wait()) for host in hosts]
+        ends = [asyncio.create_task(host.gone.wait()) for host in self._hosts.values()]
         if ends:
             await asyncio.wait(ends, timeout=seconds)
         for end in ends:
             end.cancel()
         for host in self._hosts.values():
-            self._launcher.kill(host.host_id)
+            self._launcher.kill(host.host_id, host.pid)
 
     async def _reserve(self, task: Instance, isolation: Isolation, alone: bool) -> LaunchedHost:
         deadline, rings = self._loop.time() + SLOT_WAIT_SECONDS, self._changed.rings
@@ -221,40 +240,34 @@ class HostPool:
         """Choose a place; also returns the isolation the task has there."""
         views = [host.view() for host in self._hosts.values()]
         if alone:
-            apart = place(task, Isolation.TASK, views, self._rules.slots)
-            if not isinstance(apart, NoPlace):
-                return apart, Isolation.TASK
+            return place_apart(task, isolation, views, self._rules.slots)
         return place(task, isolation, views, self._rules.slots), isolation
 
     def _launch(self) -> LaunchedHost:
         host = LaunchedHost(f"{self._address}/{next(self._numbers)}", self._loop.time())
         self._hosts[host.host_id] = host
-        spec = HostSpec(
-            host.host_id,
-            self._address,
-            self._token,
-            self._log_level,
-            self._address,
-            self._failed_plugins(),
-        )
-        log_change(log, "task host launched", host=host.host_id, worker=self._address)
+        address, failed, spans, tls = self._address, self._failed_plugins(), self._span_endpoint, self._tls()
+        spec = HostSpec(host.host_id, address, self._token, self._log_level, address, failed, spans, tls)
+        log_change(log, "task host launched", host=host.host_id, worker=address)
         self._launcher.launch(spec, self._ended_elsewhere)
         return host
 
     def _force(self, host: LaunchedHost, now: float) -> None:
         """End by force a host that does not answer, or does not end."""
-        if host.ends_by is not None:
-            late = now > host.ends_by
-        else:
-            limit = LAUNCH_TIMEOUT_SECONDS if host.session is None else HOST_SILENCE_TIMEOUT_SECONDS
-            late = host.silent_for(now) > limit
-        if late:
+        silence = LAUNCH_TIMEOUT_SECONDS if host.session is None else self._silence
+        if host.silent_for(now) > silence if host.ends_by is None else now > host.ends_by:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)
 
+    @property
+    def _silence(self) -> float:
+        """For how many seconds an attached host may be silent."""
+        return (self._lease() or FIRST_LEASE_SECONDS) - LEASE_MARGIN_SECONDS
+
     def _kill(self, host: LaunchedHost) -> None:
         host.ends_by = self._loop.time() + KILL_WAIT_SECONDS
-        self._launcher.kill(host.host_id)
+        host.killed = True
+        self._launcher.kill(host.host_id, host.pid)
 
     def _end(self, host: LaunchedHost) -> None:
         if host.ending:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Protocol
 
@@ -38,8 +38,14 @@ class HostEvents(Protocol):
     def measured(self, event: pb.TaskMetrics) -> None:
         """Note what a task measured since its last report."""
 
+    def trouble(self, event: pb.TaskTrouble) -> None:
+        """Note what keeps a task from moving, or that nothing does any more."""
+
     def offsets_wanted(self, event: pb.OffsetsWanted, host: LaunchedHost) -> None:
         """A task asks for source offsets."""
+
+    def fence_wanted(self, event: pb.FenceWanted, host: LaunchedHost) -> None:
+        """A task asks whether it may begin, all before it being fenced."""
 
     def query_wanted(self, event: pb.QueryWanted, host: LaunchedHost) -> None:
         """A transformation wants a query prepared or run."""
@@ -48,9 +54,11 @@ class HostEvents(Protocol):
 class HostServer(host_service_pb2_grpc.HostServiceServicer):
     """Serves hosts; each stream is one host's life."""
 
-    def __init__(self, hosts: HostPool, events: HostEvents) -> None:
+    def __init__(self, hosts: HostPool, events: HostEvents, remaining: Callable[[], float]) -> None:
+        """`remaining` returns for how many seconds this worker's tasks may go on."""
         self._hosts = hosts
         self._events = events
+        self._remaining = remaining
 
     async def Attach(
         self, request_iterator: AsyncIterator[pb.AttachRequest], context: object
@@ -62,6 +70,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
             raise HostRefusedError("the first message of the stream is not a Hello")
         host = self._hosts.attach(first.hello)
         assert host.session is not None  # just attached
+        self._renew(host, 0)
         reader = asyncio.create_task(self._read(request_iterator, host))
         try:
             async with aclosing(host.session.commands()) as commands:
@@ -95,16 +104,27 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
                 events.topics_seen(request.topics_seen)
             case "offsets_wanted":
                 events.offsets_wanted(request.offsets_wanted, host)
+            case "fence_wanted":
+                events.fence_wanted(request.fence_wanted, host)
             case "query_wanted":
                 events.query_wanted(request.query_wanted, host)
             case _:
-                self._take_notes(request)
+                self._take_notes(request, host)
 
-    def _take_notes(self, request: pb.AttachRequest) -> None:
+    def _take_notes(self, request: pb.AttachRequest, host: LaunchedHost) -> None:
         match request.WhichOneof("event"):
+            case "heartbeat":
+                self._renew(host, request.heartbeat.number)
             case "plugins":
                 self._events.made_of(request.plugins)
             case "metrics":
                 self._events.measured(request.metrics)
-            case _:
-                pass  # a beat has been heard already
+            case "trouble":
+                self._events.trouble(request.trouble)
+
+    def _renew(self, host: LaunchedHost, number: int) -> None:
+        """Let a host go on for as long as this worker may; one that was killed gets no more time."""
+        remaining = self._remaining()
+        if remaining > 0 and not host.killed:
+            lease = pb.HostLease(number=number, remaining_ms=int(remaining * 1000))
+            host.send(pb.AttachResponse(lease=lease))

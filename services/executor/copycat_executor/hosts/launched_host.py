@@ -25,6 +25,8 @@ class LaunchedHost:
         """It was asked to end, so its end is no loss; after this time it is killed."""
         self.lost = False
         """Its control stream ended without need."""
+        self.killed = False
+        """It was ended by force, and may not be gone yet."""
         self.pid = 0
         self.session: HostSession | None = None
         self.attached: asyncio.Future[HostSession | None] = asyncio.get_running_loop().create_future()

@@ -7,11 +7,12 @@ in `unknown`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from copycat_connect.cluster import Config
-from copycat_connect.config.override_policy import POLICY, override_policy
+from copycat_connect.config.override_policy import check_overrides
+from copycat_connect.config.read_ahead import READ_AHEAD
 from copycat_connect.errors import ConfigError
 
 from copycat_executor.kafka import client_keys, client_security
@@ -28,6 +29,15 @@ _PRODUCER_DEFAULTS: Final = {
     "max.request.size": "1048576",
     "buffer.memory": "67108864",
 }
+TRANSACTIONAL_ID: Final = "transactional.id"
+TRANSACTION_TIMEOUT: Final = "transaction.timeout.ms"
+_IDEMPOTENCE: Final = "enable.idempotence"
+_DELIVERY_TIMEOUT: Final = "delivery.timeout.ms"
+_IN_FLIGHT: Final = "max.in.flight.requests.per.connection"
+#: An idempotent producer keeps the order of up to five requests under way.
+_IDEMPOTENT_IN_FLIGHT: Final = 5
+#: Kafka's default of `transaction.timeout.ms`.
+_DEFAULT_TRANSACTION_TIMEOUT: Final = "60000"
 _CONSUMER_DEFAULTS: Final = {
     "auto.offset.reset": "earliest",
     "isolation.level": "read_uncommitted",
@@ -40,14 +50,11 @@ _PRODUCER_NATIVE: Final = {
     "topic.metadata.propagation.max.ms": "10000",
     "queue.buffering.max.messages": "200000",
 }
-#: A fetch back-off of its default second halves throughput; the queue is bounded per task.
 _CONSUMER_NATIVE: Final = {
     "enable.auto.commit": "false",
     "enable.auto.offset.store": "false",
     "enable.partition.eof": "false",
-    "fetch.queue.backoff.ms": "2",
-    "queued.min.messages": "100000",
-    "queued.max.messages.kbytes": "32768",
+    **READ_AHEAD,
 }
 
 
@@ -74,9 +81,61 @@ def producer_config(worker: Config, connector: Config, client_id: str) -> Client
     return _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
 
 
-def consumer_config(worker: Config, connector: Config, client_id: str, group: str) -> ClientConfig:
-    """Settings of a sink task's consumer; it reads in `group`, where its positions are committed."""
-    java = _first(_CONSUMER_DEFAULTS, worker, client_id) | _under(worker, "consumer.")
+def idempotent_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
+    """Settings of a producer whose retries repeat nothing.
+
+    Raises:
+        ConfigError: The user wants acknowledgements or requests under way that do not allow it.
+    """
+    config = producer_config(worker, connector, client_id)
+    return _idempotent(config, worker, connector)
+
+
+def transactional_config(
+    worker: Config, connector: Config, client_id: str, transactional_id: str
+) -> ClientConfig:
+    """Settings of the producer of a task that delivers exactly once; its transactional id is not overridden.
+
+    Raises:
+        ConfigError: The user wants acknowledgements or requests under way that do not allow it.
+    """
+    config = idempotent_config(worker, connector, client_id)
+    properties = config.properties
+    timeout = properties.setdefault(TRANSACTION_TIMEOUT, _DEFAULT_TRANSACTION_TIMEOUT)
+    # What is not delivered by then is aborted; librdkafka demands that no record waits for longer.
+    delivery = min(int(properties[_DELIVERY_TIMEOUT]), int(timeout))
+    return replace(
+        config,
+        properties={**properties, TRANSACTIONAL_ID: transactional_id, _DELIVERY_TIMEOUT: str(delivery)},
+    )
+
+
+def _idempotent(config: ClientConfig, worker: Config, connector: Config) -> ClientConfig:
+    chosen = _under(worker, "producer.") | _under(connector, "producer.override.")
+    properties = {**config.properties, _IDEMPOTENCE: "true"}
+    if properties["acks"] not in {"all", "-1"}:
+        raise _refused("acks", properties["acks"], "use all, or leave it out")
+    in_flight = chosen.get(_IN_FLIGHT, str(_IDEMPOTENT_IN_FLIGHT))
+    if not in_flight.isdigit() or int(in_flight) > _IDEMPOTENT_IN_FLIGHT:
+        raise _refused(_IN_FLIGHT, in_flight, f"use {_IDEMPOTENT_IN_FLIGHT} or less, or leave it out")
+    return replace(config, properties={**properties, _IN_FLIGHT: in_flight})
+
+
+def _refused(setting: str, value: str, fix: str) -> ConfigError:
+    key = f"producer.override.{setting}"
+    reason = "the producer of this delivery guarantee may not repeat records"
+    return ConfigError(f"Invalid value {value} for configuration {key}: {reason}; {fix}", key=key)
+
+
+def consumer_config(
+    worker: Config, connector: Config, client_id: str, group: str, *, committed_only: bool = False
+) -> ClientConfig:
+    """Settings of a sink task's consumer; it reads in `group`, where its positions are committed.
+
+    With `committed_only` it reads no records of open or aborted transactions, unless settings say otherwise.
+    """
+    defaults = _CONSUMER_DEFAULTS | ({"isolation.level": "read_committed"} if committed_only else {})
+    java = _first(defaults, worker, client_id) | _under(worker, "consumer.")
     java |= _overrides(worker, connector, "consumer.override.") | {"group.id": group}
     config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
     _fit_fetch_sizes(config.properties)
@@ -123,15 +182,8 @@ def _overrides(worker: Config, connector: Config, prefix: str) -> dict[str, str]
     Raises:
         ConfigError: The worker's policy does not allow it.
     """
-    overrides = _under(connector, prefix)
-    policy = override_policy(worker)
-    for setting in overrides:
-        refusal = policy(setting)
-        if refusal is not None:
-            key = prefix + setting
-            message = f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}"
-            raise ConfigError(message, key=key)
-    return overrides
+    check_overrides(worker, {key: value for key, value in connector.items() if key.startswith(prefix)})
+    return _under(connector, prefix)
 
 
 def _translate(java: dict[str, str], names: Mapping[str, Rename], native: Mapping[str, str]) -> ClientConfig:

@@ -103,4 +103,5 @@ MEANINGLESS: Final = frozenset({
     "transaction.two.phase.commit.enable", "ssl.protocol", "ssl.enabled.protocols", "ssl.provider",
     "ssl.secure.random.implementation", "ssl.keymanager.algorithm", "ssl.trustmanager.algorithm",
     "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
+    "sasl.login.callback.handler.class",
 })  # fmt: skip

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
+from copycat_connect.config.jaas import login_options
+from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
+
 #: Keys this file reads; all others are renamed one by one.
 KEYS: Final = frozenset({
-    "sasl.jaas.config", "ssl.truststore.location", "ssl.truststore.type", "ssl.truststore.password",
-    "ssl.keystore.location", "ssl.keystore.type",
+    "sasl.jaas.config", "sasl.oauthbearer.client.credentials.client.id",
+    "sasl.oauthbearer.client.credentials.client.secret", "ssl.truststore.location", "ssl.truststore.type",
+    "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.type",
 })  # fmt: skip
-
-_OPTION = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;]+))""")
 
 _LOGIN_OPTIONS: Final = {
     "username": "sasl.username",
     "password": "sasl.password",
     "principal": "sasl.kerberos.principal",
     "keyTab": "sasl.kerberos.keytab",
-    "clientId": "sasl.oauthbearer.client.id",
-    "clientSecret": "sasl.oauthbearer.client.secret",
-    "scope": "sasl.oauthbearer.scope",
 }
 
 
 def security_properties(java: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Translate login module and key stores; also returns the keys that librdkafka has no counterpart for."""
+    """Translate login module and key stores; also returns the keys that librdkafka has no counterpart for.
+
+    Raises:
+        ConfigError: A login with tokens lacks what it needs.
+    """
     properties: dict[str, str] = {}
     unknown: list[str] = []
     if "sasl.jaas.config" in java:
         properties |= _login(java["sasl.jaas.config"])
+    if is_oauth(java):
+        properties |= librdkafka_oauth(read_oauth(java))
     if "ssl.truststore.location" in java:
         if java.get("ssl.truststore.type", "JKS").upper() == "PEM":
             properties["ssl.ca.location"] = java["ssl.truststore.location"]
@@ -49,11 +53,5 @@ def security_properties(java: Mapping[str, str]) -> tuple[dict[str, str], list[s
 
 
 def _login(jaas: str) -> dict[str, str]:
-    properties: dict[str, str] = {}
-    for name, double, single, bare in _OPTION.findall(jaas):
-        key = _LOGIN_OPTIONS.get(name)
-        if key is not None:
-            properties[key] = re.sub(r"\\(.)", r"\1", double or single) or bare
-    if "OAuthBearerLoginModule" in jaas and "sasl.oauthbearer.client.id" in properties:
-        properties["sasl.oauthbearer.method"] = "oidc"
-    return properties
+    options = login_options(jaas)
+    return {key: options[name] for name, key in _LOGIN_OPTIONS.items() if name in options}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.leader_errors import LEADER_ERRORS
 
 from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
+from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.logins import LoginWatch
 from copycat_executor.kafka.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
 from copycat_executor.kafka.silent_consumer import SilenceWatch
@@ -39,10 +41,9 @@ _FINAL_ERRORS: Final = frozenset({
 })  # fmt: skip
 
 
-#: Brokers cannot be reached, or a partition has no leader.
+#: Brokers cannot be reached, a partition has no leader, or they do not agree yet on who it is.
 _UNREACHABLE_ERRORS: Final = frozenset({
-    KafkaError.LEADER_NOT_AVAILABLE,
-    KafkaError.NOT_LEADER_FOR_PARTITION,
+    *LEADER_ERRORS,
     -185,  # timed out
     -187,  # all brokers are down
     -195,  # transport
@@ -56,8 +57,15 @@ _UNKNOWN_PARTITION_ERRORS: Final = frozenset({UNKNOWN_TOPIC, UNKNOWN_PARTITION})
 class KafkaReceiver:
     """Reads assigned partitions through librdkafka (`RecordReceiver`)."""
 
-    def __init__(self, config: ClientConfig, replaced: Callable[[], object] = lambda: None) -> None:
+    def __init__(
+        self,
+        config: ClientConfig,
+        replaced: Callable[[], object] = lambda: None,
+        statistics: ClientStatistics | None = None,
+    ) -> None:
         """Connect in the background; `replaced` is called when a stuck client was replaced.
+
+        `statistics` hears what the client reports of itself.
 
         Raises:
             ConfigError: The brokers' addresses are none.
@@ -65,6 +73,7 @@ class KafkaReceiver:
         check_brokers(config)
         self._config = config
         self._replaced = replaced
+        self._statistics = statistics
         self._login = LoginWatch("consumer", config.properties[BOOTSTRAP_SERVERS])
         self._consumer = self._connect()
         self._silence = SilenceWatch(
@@ -78,7 +87,29 @@ class KafkaReceiver:
         self._failure: ConnectError | None = None
 
     def _connect(self) -> Consumer:
-        return Consumer({**self._config.properties, "error_cb": self._login.note}, logger=_log)
+        reporting = self._statistics.settings if self._statistics else {}
+        properties = {**self._config.properties, "error_cb": self._login.note, **reporting}
+        return Consumer(properties, logger=_log)
+
+    def committed(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int | None]:
+        """Return the group's positions, null where there is none."""
+        asked = [ClientPartition(*partition) for partition in partitions]
+        try:
+            found = self._consumer.committed(asked, timeout=_ANSWER_TIMEOUT_SECONDS)
+            for each in found:
+                _raise_error(each)
+        except KafkaException as error:
+            self._consumer.poll(0)  # hears why
+            self._login.check()
+            message = f"Cannot read the positions of consumer group {self._config.properties['group.id']}"
+            if error.args[0].code() not in _FINAL_ERRORS:
+                raise RetriableError(message) from error
+            text = f"{message}: {remedy_for_reading(error.args[0])}"
+            raise ConnectError(text) from error
+        return {
+            TopicPartition(each.topic, each.partition): each.offset if each.offset >= 0 else None
+            for each in found
+        }
 
     def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
         """Begin to read at these offsets; null begins where the consumer's reset policy says."""
@@ -227,3 +258,8 @@ class KafkaReceiver:
         # What concerns the group comes without a topic.
         topics = ", ".join(sorted({str(each.topic) for each in self._assigned}))
         return f"{topics} as consumer group {self._config.properties['group.id']}"
+
+
+def _raise_error(answer: ClientPartition) -> None:
+    if answer.error is not None:
+        raise KafkaException(answer.error)

@@ -15,6 +15,9 @@ from copycat_connect.errors import ConnectError
 UNKNOWN_TOPIC: Final = -188
 UNKNOWN_PARTITION: Final = -190
 REMOVED_PARTITION: Final = -197
+FENCED: Final = -144
+FATAL: Final = -150
+UNSUPPORTED_FEATURE: Final = -165
 
 _HOW_TO_CREATE: Final = (
     f"Create it, or set {creation_key(DEFAULT_GROUP, PARTITIONS)} "
@@ -47,6 +50,48 @@ _READING_REMEDIES: Final[Mapping[int, str]] = {
         "consumer.override.sasl.jaas.config, or another group in consumer.override.group.id"
     ),
 }
+
+
+_NO_TRANSACTIONS: Final = (
+    "these brokers have no transactions. Use brokers of Kafka 0.11 or newer, or "
+    "delivery.guarantee=at_least_once"
+)
+_TRANSACTION_REMEDIES: Final[Mapping[int, str]] = {
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: (
+        "the producer may not use its transactional id. Allow its principal WRITE and DESCRIBE on it, or "
+        "give another one in producer.override.sasl.jaas.config"
+    ),
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED: (
+        "the producer may not write idempotently. Allow its principal IDEMPOTENT_WRITE on the cluster, or "
+        "give another one in producer.override.sasl.jaas.config"
+    ),
+    KafkaError.INVALID_TRANSACTION_TIMEOUT: (
+        "the brokers allow no transaction that long. Lower producer.override.transaction.timeout.ms, or "
+        "raise transaction.max.timeout.ms of the brokers"
+    ),
+    UNSUPPORTED_FEATURE: _NO_TRANSACTIONS,
+    KafkaError.UNSUPPORTED_VERSION: _NO_TRANSACTIONS,
+}
+
+
+def not_begun(transactional_id: str, error: KafkaError) -> ConnectError:
+    """Say why a producer cannot begin with transactions, and what to do; the client's error is the cause."""
+    return _no_transaction(f"The transactional producer {transactional_id} could not begin", error)
+
+
+def not_committed(transactional_id: str, error: KafkaError | None, cause: Exception) -> ConnectError:
+    """Say that a transaction failed and why; nothing of it counts."""
+    what = f"A transaction of producer {transactional_id} failed and nothing of it counts"
+    if error is None:
+        return ConnectError(f"{what}: {cause}; restart the task")
+    return _no_transaction(what, error)
+
+
+def _no_transaction(what: str, error: KafkaError) -> ConnectError:
+    remedy = _TRANSACTION_REMEDIES.get(error.code()) or _REMEDIES.get(error.code())
+    failure = ConnectError(f"{what}: {remedy or f'{error.name()}, {error.str()}'}, and restart the task")
+    failure.__cause__ = KafkaException(error)
+    return failure
 
 
 def not_written(topic: str | None, error: KafkaError) -> ConnectError:

@@ -27,9 +27,10 @@ _PURGED_IN_QUEUE: Final = KafkaError._PURGE_QUEUE
 class TakenBack:
     """Keeps the records in their order, and knows how large the next batches may be."""
 
-    def __init__(self, batch_size: int) -> None:
-        """`batch_size` is what the producer begins with, bytes."""
+    def __init__(self, batch_size: int, *, repeats: bool = True) -> None:
+        """Start with what the producer begins with, bytes; `repeats` as for the producer."""
         self.batch_size = batch_size
+        self._again = {_PURGED_IN_FLIGHT, _PURGED_IN_QUEUE} if repeats else {_PURGED_IN_QUEUE}
         self.everything = False
         """Whether the producer is to give back what is on its way to brokers, too."""
         self._records: list[tuple[bool, Unwritten]] = []
@@ -45,7 +46,7 @@ class TakenBack:
             kept = self._next() is not None and _size(record) <= self.batch_size
             self._refused |= kept
         else:  # what was queued behind a refused batch is taken back, to come after it again
-            kept = bool(self) and code in {_PURGED_IN_FLIGHT, _PURGED_IN_QUEUE}
+            kept = bool(self) and code in self._again
         if kept:
             self._records.append((code == _PURGED_IN_QUEUE, (record, done)))
         return kept

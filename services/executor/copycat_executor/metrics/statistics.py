@@ -21,6 +21,11 @@ def _rate_and_total(measure: str) -> Statistics:
     return {f"{measure}-rate": (measure, "rate"), f"{measure}-total": (measure, "total")}
 
 
+def _client_rate_and_total(what: str) -> Statistics:
+    measure = f"client-{what}"
+    return {f"{what}-rate": (measure, "rate"), f"{what}-total": (measure, "total")}
+
+
 def _times(what: str) -> Statistics:
     measure = f"{what}-time-ms"
     return {f"{what}-max-time-ms": (measure, "highest"), f"{what}-avg-time-ms": (measure, "mean")}
@@ -44,6 +49,9 @@ SOURCE: Final[Statistics] = {
     **_rate_and_total("source-record-write"),
     **_times("poll-batch"),
     **_level("source-record-active-count"),
+    "transaction-size-min": ("transaction-size", "lowest"),
+    "transaction-size-max": ("transaction-size", "highest"),
+    "transaction-size-avg": ("transaction-size", "mean"),
     "source-producer-replaced-total": ("source-producer-replaced", "total"),
 }
 SINK: Final[Statistics] = {
@@ -58,6 +66,34 @@ SINK: Final[Statistics] = {
     **_times("put-batch"),
     **_level("sink-record-active-count"),
 }
+_CLIENT: Final[Statistics] = {
+    **_client_rate_and_total("outgoing-byte"),
+    **_client_rate_and_total("incoming-byte"),
+    **_client_rate_and_total("request"),
+    **_client_rate_and_total("response"),
+    "connection-count": ("client-connection-count", "last"),
+}
+PRODUCER: Final[Statistics] = {
+    **_CLIENT,
+    "record-send-rate": ("producer-record-send", "rate"),
+    "record-send-total": ("producer-record-send", "total"),
+    "record-queue-time-max": ("producer-record-queue-time", "highest"),
+    "batch-size-max": ("producer-batch-size", "highest"),
+    "batch-size-avg": ("producer-batch-size", "mean"),
+    "produce-throttle-time-max": ("client-throttle-time", "highest"),
+    "requests-in-flight": ("producer-requests-in-flight", "last"),
+    "buffer-total-bytes": ("producer-buffer-total-bytes", "last"),
+    "buffer-available-bytes": ("producer-buffer-available-bytes", "last"),
+}
+CONSUMER: Final[Statistics] = _CLIENT
+CONSUMER_FETCH: Final[Statistics] = {
+    "records-consumed-rate": ("sink-record-read", "rate"),
+    "records-consumed-total": ("sink-record-read", "total"),
+    "records-lag-max": ("consumer-records-lag", "highest"),
+    "fetch-throttle-time-max": ("client-throttle-time", "highest"),
+}
+#: Whether a client has reported yet.
+REPORTED: Final = "client-connection-count"
 ERRORS: Final[Statistics] = {
     name: (name, "total")
     for name in (
@@ -100,6 +136,10 @@ class Measured:
     def values(self, now: float, statistics: Statistics) -> dict[str, Value]:
         """Compute metrics; of what was never measured a mean or a maximum is NaN, all else 0."""
         return {name: self._value(now, *chosen) for name, chosen in statistics.items()}
+
+    def knows(self, measure: str) -> bool:
+        """Return whether a measure was ever reported."""
+        return measure in self._series
 
     def share(self, now: float, part: str, other: str) -> float:
         """Return how large a share of what happened lately is the one rather than the other, 0 to 1."""

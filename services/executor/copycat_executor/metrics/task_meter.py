@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance
-from copycat_telemetry.metrics import task_groups
+from copycat_telemetry.metrics import client_groups, task_groups
+from copycat_telemetry.metrics.client_groups import CLIENT_ID
 from copycat_telemetry.metrics.definitions import MetricGroup
 from copycat_telemetry.metrics.registry import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
@@ -15,6 +17,15 @@ from copycat_executor.metrics import statistics
 from copycat_executor.metrics.states import StateTimes
 
 SOURCE = "source"
+_CLIENT_GROUPS: Final[Mapping[str, Sequence[tuple[MetricGroup, statistics.Statistics]]]] = {
+    "producer": ((client_groups.PRODUCER, statistics.PRODUCER),),
+    "consumer": (
+        (client_groups.CONSUMER, statistics.CONSUMER),
+        (client_groups.CONSUMER_FETCH, statistics.CONSUMER_FETCH),
+    ),
+}
+#: States of a task in which its Kafka client is there; it goes with the run, as Kafka Connect's does.
+_WITH_CLIENT: Final = frozenset({"running", "paused"})
 
 
 class TaskMeter:
@@ -45,10 +56,18 @@ class TaskMeter:
             yield self._reading(task_groups.SOURCE_TASK, self._measured.values(now, statistics.SOURCE))
         elif kind:
             yield self._reading(task_groups.SINK_TASK, self._measured.values(now, statistics.SINK))
+        if self.times.state in _WITH_CLIENT and self._measured.knows(statistics.REPORTED):
+            yield from self._client(now, "producer" if kind == SOURCE else "consumer")
         errors = self._measured.values(now, statistics.ERRORS)
         yield self._reading(task_groups.TASK_ERROR, {**errors, "last-error-timestamp": self._failed_at})
         for group in (task_groups.TRANSFORM, task_groups.PREDICATE):
             yield from self._chain(group)
+
+    def _client(self, now: float, kind: str) -> Iterator[Reading]:
+        """Yield what the task's Kafka client reports, under the client id that Kafka Connect gives it."""
+        client = {CLIENT_ID: f"connector-{kind}-{self._tags['connector']}-{self._tags['task']}"}
+        for group, chosen in _CLIENT_GROUPS[kind]:
+            yield self._reading(group, self._measured.values(now, chosen), client)
 
     def _common(self, now: float) -> dict[str, Value]:
         measured, times = self._measured, self.times

@@ -1,7 +1,8 @@
 """Acknowledged progress on its way to the offset service (I1, I2).
 
 An acknowledgement is never dropped: it waits while the service is away, and a newer one of the same partition
-replaces it. Only a newer generation ends it: then the task is another worker's.
+replaces it. Only a newer generation ends it: then the task is another worker's. Or another task has committed
+what a task that delivers at most once did not know: then it begins again from there.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.offset.v1 import offset_service_pb2 as pb
@@ -20,6 +21,7 @@ from copycat_connect.errors import CopycatError, StaleGenerationError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
+from copycat_rpc.source_offsets import source_offsets_from_proto, source_offsets_to_proto
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
@@ -30,6 +32,8 @@ from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
 
+#: The offset service's code when another task has committed what this one did not know.
+OFFSETS_MOVED: Final = "offsets.moved"
 RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 Reply: TypeAlias = Callable[[host_pb.Committed], None]
 GenerationFor: TypeAlias = Callable[[Instance, int], int]
@@ -41,15 +45,19 @@ class _Waiting:
 
     generation: int = 0
     group: SinkGroup | None = None
+    store: pb.OffsetsStore | None = None
     source: dict[bytes, bytes | None] = field(default_factory=dict)
+    expected: dict[bytes, bytes | None] = field(default_factory=dict)
     sink: dict[TopicPartition, int] = field(default_factory=dict)
     replies: list[tuple[host_pb.TaskRef, int, Reply]] = field(default_factory=list)
 
-    def add(self, ack: host_pb.Acknowledged, group: SinkGroup, reply: Reply) -> None:
+    def add(
+        self, ack: host_pb.Acknowledged, group: SinkGroup, store: pb.OffsetsStore | None, reply: Reply
+    ) -> None:
         """Take one more acknowledgement; what it says of a partition replaces what was waiting."""
-        self.generation, self.group = ack.task.generation, group
-        for each in ack.source_offsets:
-            self.source[each.partition] = each.offset if each.HasField("offset") else None
+        self.generation, self.group, self.store = ack.task.generation, group, store
+        self.source |= source_offsets_from_proto(ack.source_offsets)
+        self.expected = source_offsets_from_proto(ack.expected) | self.expected
         for position in ack.sink_offsets:
             self.sink[TopicPartition(position.topic, position.partition)] = position.offset
         self.replies.append((ack.task, ack.sequence, reply))
@@ -64,7 +72,9 @@ class _Waiting:
         return _Waiting(
             generation=newer.generation or self.generation,
             group=newer.group or self.group,
+            store=newer.store if newer.generation else self.store,
             source={**self.source, **newer.source},
+            expected={**newer.expected, **self.expected},
             sink={**self.sink, **newer.sink},
             replies=[*self.replies, *newer.replies],
         )
@@ -73,19 +83,34 @@ class _Waiting:
 class CommitOutbox:
     """Commits what tasks acknowledge, one call at a time for each task."""
 
-    def __init__(self, services: ServiceStubs, jobs: Jobs, generation_for: GenerationFor) -> None:
-        """`generation_for` returns the generation under which a start's progress is committed."""
+    def __init__(
+        self,
+        services: ServiceStubs,
+        jobs: Jobs,
+        generation_for: GenerationFor,
+        begin_again: Callable[[Instance], None],
+    ) -> None:
+        """`generation_for` returns the generation under which a start's progress is committed.
+
+        `begin_again` is called for a task whose offsets another one has moved: it is to read them again.
+        """
         self._services = services
         self._jobs = jobs
         self._generation_for = generation_for
+        self._begin_again = begin_again
         self._waiting: dict[Instance, _Waiting] = {}
         self._sending: set[Instance] = set()
         self._settled = Bell()
 
-    def acknowledged(self, ack: host_pb.Acknowledged, group: SinkGroup, reply: Reply) -> None:
-        """Commit what a task says is durable; `reply` gets the outcome."""
+    def acknowledged(
+        self, ack: host_pb.Acknowledged, group: SinkGroup, store: pb.OffsetsStore | None, reply: Reply
+    ) -> None:
+        """Commit what a task says is durable; `reply` gets the outcome.
+
+        Where it belongs: a sink's positions to `group`, a source's offsets to `store`.
+        """
         task = messages.task_of(ack.task)
-        self._waiting.setdefault(task, _Waiting()).add(ack, group, reply)
+        self._waiting.setdefault(task, _Waiting()).add(ack, group, store, reply)
         if task not in self._sending:
             self._sending.add(task)
             self._jobs.spawn(self._send_all(task), f"commits of {task}")
@@ -118,11 +143,14 @@ class CommitOutbox:
         try:
             await self._send(task, batch)
         except CopycatError as error:
-            if code_of(error).name != StaleGenerationError.code.name:
+            code = code_of(error).name
+            if code not in (StaleGenerationError.code.name, OFFSETS_MOVED):
                 self._keep(task, batch, error)
                 raise
             log.warning("progress of task %s is not committed: %s", task, error)
             batch.answer(error.message, stale=True)
+            if code == OFFSETS_MOVED:
+                self._begin_again(task)
         else:
             batch.answer()
 
@@ -136,16 +164,18 @@ class CommitOutbox:
     async def _send(self, task: Instance, batch: _Waiting) -> None:
         generation = self._generation_for(task, batch.generation)
         if batch.source:
-            offsets = [
-                types_pb2.SourceOffset(partition=partition, offset=offset)
-                for partition, offset in batch.source.items()
-            ]
             await self._services.offset.CommitSourceOffsets(
                 pb.CommitSourceOffsetsRequest(
-                    connector=task.connector, task=task.task_number, generation=generation, offsets=offsets
+                    connector=task.connector,
+                    task=task.task_number,
+                    generation=generation,
+                    offsets=source_offsets_to_proto(batch.source.items()),
+                    store=batch.store,
+                    expected=source_offsets_to_proto(batch.expected.items()),
                 )
             )
-        if batch.sink and batch.group is not None:
+        # A sink that acknowledges nothing asks whether a newer generation exists.
+        if batch.group is not None and (batch.sink or not batch.source):
             positions = [
                 types_pb2.TopicPartitionOffset(topic=topic, partition=partition, offset=offset)
                 for (topic, partition), offset in batch.sink.items()

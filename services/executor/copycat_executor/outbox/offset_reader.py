@@ -10,12 +10,15 @@ from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, TopicPartition, sink_group
 from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, overrides_of
+from copycat_connect.config.delivery import ExactlyOnceSources
+from copycat_connect.config.offsets_store import store_keys
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.outbox.until_it_works import until_it_works
+from copycat_executor.peers.transient import is_transient
 
 RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 NONE_COMMITTED = -1
@@ -37,19 +40,35 @@ class SinkGroup:
         return cls(sink_group(connector, config), config_to_proto(overrides))
 
 
+def source_store(config: Config, sources: ExactlyOnceSources) -> pb.OffsetsStore | None:
+    """Return where a source keeps its offsets, as calls say it; None for the worker's topic only."""
+    keys = store_keys(config, sources)
+    if keys is None:
+        return None
+    return pb.OffsetsStore(config=config_to_proto(keys.config), exactly_once=keys.exactly_once)
+
+
 class OffsetReader:
     """Reads from the offset service where source and sink tasks begin."""
 
     def __init__(self, services: ServiceStubs) -> None:
         self._services = services
 
-    async def answer(self, wanted: host_pb.OffsetsWanted) -> host_pb.OffsetsFound:
+    async def answer(
+        self, wanted: host_pb.OffsetsWanted, store: pb.OffsetsStore | None
+    ) -> host_pb.OffsetsFound:
         """Answer a task's question; an answer that cannot be had says why."""
-        request = pb.ReadSourceOffsetsRequest(connector=wanted.task.connector, partitions=wanted.partitions)
+        request = pb.ReadSourceOffsetsRequest(
+            connector=wanted.task.connector, partitions=wanted.partitions, store=store
+        )
         try:
             found = await self._services.offset.ReadSourceOffsets(request)
         except CopycatError as error:
-            return host_pb.OffsetsFound(sequence=wanted.sequence, error=error.message or "unknown error")
+            return host_pb.OffsetsFound(
+                sequence=wanted.sequence,
+                error=error.message or "unknown error",
+                final=not is_transient(error),
+            )
         return host_pb.OffsetsFound(sequence=wanted.sequence, offsets=found.offsets)
 
     async def positions(

@@ -1,10 +1,11 @@
-"""Statuses on their way to the status service: sent in order, retried, the newest of each instance wins."""
+"""Statuses on their way to the status service: kept until written, the newest of each instance wins."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
@@ -18,10 +19,13 @@ from copycat_executor.background.bell import Bell
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.state_lines import log_state
 from copycat_executor.outbox.until_it_works import until_it_works
+from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
 
 MAX_STATUSES_PER_CALL = 1000
+#: A status that is not written by then is in the service's hands; what was reported meanwhile has its turn.
+HAND_OVER_SECONDS = 2.0
 RETRY = RetryPolicy(first=0.1, factor=2.0, ceiling=2.0)
 
 UNASSIGNED = types_pb2.STATE_UNASSIGNED
@@ -67,7 +71,12 @@ class StatusOutbox:
             return
         log_state(self._worker_id, instance, state, generation, trace)
         status = pb.Status(
-            state=state, trace=trace, worker_id=self._worker_id, generation=generation, version=version
+            state=state,
+            trace=trace,
+            worker_id=self._worker_id,
+            generation=generation,
+            version=version,
+            since_ms=int(time.time() * 1000),
         )
         message = pb.InstanceStatus(connector=instance.connector, task=instance.task, status=status)
         self._waiting.put({instance: message})
@@ -78,12 +87,16 @@ class StatusOutbox:
         self._waiting.forget(lambda instance: instance.connector == connector)
 
     async def run(self) -> None:
-        """Send what is reported to the status service, until cancelled."""
+        """Hand what is reported to the status service, until cancelled."""
         rings = 0
         while True:
             rings = await self._bell.next_ring(rings)
             while self._waiting:
-                await self._send()
+                await until_it_works(
+                    self._hand_over,
+                    RETRY,
+                    complaint="statuses are not written yet, and are kept until they are",
+                )
                 self._sent.ring()
 
     async def flushed(self, seconds: float) -> bool:
@@ -97,21 +110,21 @@ class StatusOutbox:
             return False
         return True
 
-    async def _send(self) -> None:
-        """Send a batch; of what fails for now, all is tried again that nothing newer replaces."""
-        batch = self._waiting.oldest(MAX_STATUSES_PER_CALL)
-        try:
-            await until_it_works(
-                lambda: self._try_to_send(batch),
-                RETRY,
-                complaint="statuses cannot be sent yet and are tried until it works",
-            )
-        except CopycatError as error:
-            refused = len(self._waiting.remaining(batch))
-            log.warning("the status service refused %d statuses: %s", refused, error)
-        self._waiting.done(batch)
+    async def _hand_over(self) -> None:
+        """Hand over what waits longest; what is not written in time stays, and others have their turn.
 
-    async def _try_to_send(self, batch: Mapping[Instance, pb.InstanceStatus]) -> None:
-        if remaining := self._waiting.remaining(batch):
-            request = pb.ReportStatusesRequest(statuses=list(remaining.values()))
-            await self._services.status.ReportStatuses(request)
+        The service alone retries: asked again for a status that it is writing, it makes no more attempts.
+        """
+        batch = self._waiting.oldest(MAX_STATUSES_PER_CALL)
+        if not batch:  # forgotten meanwhile
+            return
+        request = pb.ReportStatusesRequest(statuses=list(batch.values()))
+        try:
+            await self._services.status.ReportStatuses(request, timeout=HAND_OVER_SECONDS)
+        except CopycatError as error:
+            remaining = self._waiting.remaining(batch)
+            if is_transient(error):
+                self._waiting.put(remaining)
+                raise
+            log.warning("the status service refused %d statuses: %s", len(remaining), error)
+        self._waiting.done(batch)

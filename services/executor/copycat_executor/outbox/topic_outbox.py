@@ -10,6 +10,7 @@ from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
+from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.bell import Bell
@@ -18,11 +19,15 @@ from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
 
+#: What the status service says of topics that it could not write in all its attempts.
+GIVEN_UP = "status.given_up"
+#: Topics that are not written by then are in the service's hands.
+HAND_OVER_SECONDS = 2.0
 RETRY = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
 
 
 class TopicOutbox:
-    """Reports the topics tasks met; tried until it works, forgotten with the connector."""
+    """Reports the topics tasks met; what the service gives up is reported again with the next record."""
 
     def __init__(
         self, services: ServiceStubs, is_configured: Callable[[Instance], bool], *, tracking: bool
@@ -60,7 +65,7 @@ class TopicOutbox:
                 await until_it_works(self._send_next, RETRY)
 
     async def _send_next(self) -> None:
-        """Send what one task met, if anything waits still; what is refused for good is given up."""
+        """Hand over what one task met, if anything waits; what is not written in time has another turn."""
         if not self._waiting:
             return
         task, (topics, since) = next(iter(self._waiting.items()))
@@ -71,12 +76,17 @@ class TopicOutbox:
             discover_timestamp_ms=since,
         )
         try:
-            await self._services.status.ReportTopics(request)
+            await self._services.status.ReportTopics(request, timeout=HAND_OVER_SECONDS)
         except CopycatError as error:
-            if is_transient(error):
+            if is_transient(error) and code_of(error).name != GIVEN_UP:
+                self._let_others_pass(task)
                 raise
-            log.warning("the status service refused the topics of %s: %s", task, error)
+            log.warning("the topics of %s are not recorded: %s", task, error)
         self._sent(task, topics)
+
+    def _let_others_pass(self, task: Instance) -> None:
+        if task in self._waiting:
+            self._waiting[task] = self._waiting.pop(task)
 
     def _sent(self, task: Instance, topics: set[str]) -> None:
         known, since = self._waiting.pop(task, (set(), 0))

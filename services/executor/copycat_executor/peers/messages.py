@@ -6,6 +6,7 @@ from copycat.config.v1 import config_service_pb2
 from copycat.host.v1 import host_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_connect.cluster import Instance, TargetState, TopicPartition
+from copycat_connect.failure_kind import FailureKind
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.instances import instance_to_proto
 from copycat_rpc.target_states import target_state_from_proto
@@ -22,6 +23,7 @@ def configured(message: config_service_pb2.Connector) -> Configured:
         tasks=tuple(config_from_proto(task) for task in message.tasks),
         inconsistent=message.inconsistent,
         outdated=message.tasks_outdated,
+        task_generation=message.task_generation,
     )
 
 
@@ -38,3 +40,8 @@ def partitions(message: scheduler_service_pb2.Assignment) -> tuple[TopicPartitio
 def task_of(ref: host_service_pb2.TaskRef) -> Instance:
     """Read the task of a reference."""
     return Instance(ref.connector, ref.task)
+
+
+def failure_kind(name: str) -> FailureKind:
+    """Return what a host says of a failure; a bug, where it says nothing that is known."""
+    return next((kind for kind in FailureKind if kind.value == name), FailureKind.BUG)

@@ -115,6 +115,43 @@ class AlterOffsets(ConnectorCall[bool], frozen=True):
     """For a sink connector, else empty."""
 
 
+class OffsetMove(Message, frozen=True):
+    """Where a source partition is, and where it would be."""
+
+    partition: str
+    """JSON."""
+    before: str | None
+    """JSON; None where there is no offset."""
+    after: str | None
+    """JSON; None where there would be no offset."""
+
+
+class OffsetEffect(Message, frozen=True):
+    """What a move would do, as far as the connector can tell."""
+
+    repeated: int | None
+    skipped: int | None
+    unit: str
+    """What is counted."""
+
+
+class ExplainOffsets(ConnectorCall[tuple[OffsetEffect | None, ...] | None], frozen=True):
+    """Asks a source connector what moves would do; answers with None where it can tell nothing."""
+
+    config: Mapping[str, str | None]
+    moves: tuple[OffsetMove, ...]
+
+
+class FindOffsets(ConnectorCall[tuple[SourceOffset, ...] | None], frozen=True):
+    """Asks a source connector for its offsets of a time; answers with None where it cannot find any."""
+
+    config: Mapping[str, str | None]
+    offsets: tuple[SourceOffset, ...]
+    """Those of now."""
+    time: int
+    """Milliseconds since the epoch."""
+
+
 class AbandonConnector(Message, frozen=True):
     """Gives a connector's object up: it is not heard any more, and stopped if its code ever comes back."""
 
@@ -159,6 +196,12 @@ class ConnectorFailed(Message, frozen=True):
     failure: Failure
 
 
+class SecretsExpired(Message, frozen=True):
+    """Values that config providers gave to a connector do not count any more."""
+
+    incarnation: int
+
+
 class QueryAsked(Message, frozen=True):
     """A validation wants a query to be checked by the query engine."""
 
@@ -179,12 +222,14 @@ AnyConnectorCall: TypeAlias = (
     | DescribeKeys
     | ValidateConfig
     | AlterOffsets
+    | ExplainOffsets
+    | FindOffsets
 )
 ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
 """What the process of the connectors is told without a reply."""
 ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
-ConnectorEvent: TypeAlias = ReconfigurationWanted | ConnectorFailed | QueryAsked
+ConnectorEvent: TypeAlias = ReconfigurationWanted | ConnectorFailed | SecretsExpired | QueryAsked
 ProcessEvent: TypeAlias = PluginLoading | PluginsLoaded | ConnectorEvent
 FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[UnreadResult] | Refusal | StageReached
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from copycat_connect.errors import CopycatError
+from copycat_connect.failure_kind import FailureKind, kind_of
 
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipes.messages import Failure
@@ -20,8 +21,8 @@ def failure(error: BaseException, scrub: Callable[[str], str]) -> Failure:
         # Authors pass other things than texts, and a file's name may hold what is not valid in UTF-8.
         return scrub(str(text)).encode(errors="backslashreplace").decode()
 
-    trace = shown(trace_text(error))
+    trace, kind = shown(trace_text(error)), kind_of(error, {}) or FailureKind.BUG
     if isinstance(error, CopycatError):
         fields = {name: shown(value) for name, value in error.fields.items()}
-        return Failure(shown(error.message), trace, error.code, fields)
-    return Failure(shown(error), trace)
+        return Failure(shown(error.message), trace, error.code, fields, kind)
+    return Failure(shown(error), trace, kind=kind)

@@ -7,6 +7,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 from copycat_connect.errors import ErrorCode
+from copycat_connect.failure_kind import FailureKind
 
 T = TypeVar("T")
 
@@ -49,6 +50,8 @@ class Failure(Message, frozen=True):
     """Of an error of ours; None for any other."""
     fields: Mapping[str, str] = {}
     """Of an error of ours, by name."""
+    kind: FailureKind = FailureKind.BUG
+    """What it means."""
 
 
 class Ready(Message, frozen=True):

@@ -70,6 +70,10 @@ class SparkJvm:
 
         threading.Thread(target=watch, name="spark-jvm-watch", daemon=True).start()
 
+    def kill(self) -> None:
+        """End it by force; whoever watches its end hears of it."""
+        self._process.kill()
+
     def stop(self, seconds: float = STOP_TIMEOUT_SECONDS) -> None:
         """End it, by force when that takes longer than `seconds`."""
         if self._process.stdin is not None:

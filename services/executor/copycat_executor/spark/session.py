@@ -31,6 +31,14 @@ class Spark:
         """The session for DataFrames, made when it is first asked for: hosts need none."""
         return SparkSession(self.context)
 
+    def ask(self) -> object:
+        """Call into the JVM and return what it answers, which waits for as long as it hangs.
+
+        Raises:
+            Py4JError: It is gone.
+        """
+        return self.context._jvm.java.lang.System.nanoTime()  # type: ignore[union-attr]
+
     def stop(self, seconds: float = STOP_TIMEOUT_SECONDS) -> None:
         """End all jobs, hosts among them, and the JVM; it by force when it takes longer than `seconds`."""
         try:

@@ -20,6 +20,7 @@ from copycat_executor.domain.desired import (
     generation_for,
 )
 from copycat_executor.peers import messages
+from copycat_executor.state.tenure import Tenure
 
 ConfigChange = config_service_pb2.WatchConnectorsResponse
 AssignmentChange = scheduler_service_pb2.WatchAssignmentsResponse
@@ -28,10 +29,11 @@ AssignmentChange = scheduler_service_pb2.WatchAssignmentsResponse
 class Feed:
     """Folds both watches; until both gave a snapshot nothing is known, so nothing is stopped."""
 
-    def __init__(self, worker_id: str, bell: Bell) -> None:
-        """Take the bell to ring after each change."""
+    def __init__(self, worker_id: str, bell: Bell, tenure: Tenure) -> None:
+        """Take the bell to ring after each change, and what says whether the assignments still count."""
         self._worker_id = worker_id
         self._bell = bell
+        self._tenure = tenure
         self._configured: dict[str, Configured] | None = None
         self._assigned: dict[Instance, Assigned] | None = None
         self._draining = False
@@ -40,7 +42,7 @@ class Feed:
         """Return what this worker should run; None while that is not known."""
         if self._draining:
             return NOTHING
-        if self._configured is None or self._assigned is None:
+        if self._configured is None or self._assigned is None or not self._tenure.holds():
             return None
         return desired(self._configured, self._assigned, self._worker_id)
 
@@ -92,6 +94,11 @@ class Feed:
             same = before is not None and before.generation == each.assignment.generation
             found[instance] = self._assignment(before if same else None, each.assignment)
         self._assigned = found
+        self._bell.ring()
+
+    def forget_assignments(self) -> None:
+        """Another worker may have what was assigned here: nothing is known until the next snapshot."""
+        self._assigned = None
         self._bell.ring()
 
     def assignment_changed(self, message: AssignmentChange) -> None:

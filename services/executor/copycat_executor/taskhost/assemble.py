@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.config import framework_names as names
 from copycat_connect.config.definition import missing_text
 from copycat_connect.errors import ConfigError
+from copycat_connect.failure_kind import FailureKind
 from copycat_connect.plugin import PluginKind, PluginSpec
 
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.pipeline.task.task_run import TaskRun
@@ -34,6 +36,8 @@ class Assembled:
     """Version of its plugin."""
     plugins: Sequence[pb.PluginInUse]
     """What it is made of."""
+    failures: Mapping[type[BaseException], FailureKind]
+    """What its plugin says of exceptions."""
 
 
 def find_connector(order: TaskOrder, surroundings: HostSurroundings) -> PluginSpec:
@@ -49,7 +53,7 @@ def find_connector(order: TaskOrder, surroundings: HostSurroundings) -> PluginSp
 
 
 def assemble(
-    order: TaskOrder, surroundings: HostSurroundings, control: TaskControl, link: TaskLink
+    order: TaskOrder, surroundings: HostSurroundings, control: TaskControl, link: TaskLink, *, calls: CallLog
 ) -> Assembled:
     """Make everything a task needs; connects to Kafka in the background.
 
@@ -58,5 +62,5 @@ def assemble(
     """
     spec = find_connector(order, surroundings)
     make = source_run if spec.kind is PluginKind.SOURCE else sink_run
-    run = make(order, spec, surroundings, control, link)
-    return Assembled(run, spec.version, plugins_in_use(order, spec, surroundings))
+    run = make(order, spec, surroundings, control, link, calls=calls)
+    return Assembled(run, spec.version, plugins_in_use(order, spec, surroundings), spec.failures)

@@ -7,21 +7,28 @@ from typing import Final, cast
 
 from copycat_connect.cluster import sink_group
 from copycat_connect.config import framework_names as names
+from copycat_connect.config.delivery import Guarantee, guarantee_of_sink, transactional_id
 from copycat_connect.config.framework import SINK_CONNECTOR
 from copycat_connect.config.worker_keys import TOPIC_TRACKING
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import PluginSpec, SinkTask
 
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config
+from copycat_executor.kafka.client_statistics import ConsumerStatistics
 from copycat_executor.kafka.clients import warn_unknown
 from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.pipeline.records.letters import letter_of_message
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
+from copycat_executor.pipeline.sink.at_least_once import AtLeastOnce
+from copycat_executor.pipeline.sink.at_most_once import AtMostOnce
 from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.sink.delivery import SinkDelivery
 from copycat_executor.pipeline.sink.errant import ErrantRecords
+from copycat_executor.pipeline.sink.exactly_once import ExactlyOnce
 from copycat_executor.pipeline.sink.sink_parts import SinkParts
 from copycat_executor.pipeline.sink.sink_steps import SinkSteps
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_link import TaskLink
@@ -32,14 +39,28 @@ from copycat_executor.taskhost.compose import build_chain, build_converters
 from copycat_executor.taskhost.dead_letters import dead_letter_queue
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
+from copycat_executor.taskhost.record_traces import sink_traces
 
 _log = logging.getLogger(__name__)
 _DEFAULT_MAX_POLL_RECORDS: Final = 2000
+_DELIVERIES: Final[dict[Guarantee, type[SinkDelivery]]] = {
+    Guarantee.AT_LEAST_ONCE: AtLeastOnce,
+    Guarantee.AT_MOST_ONCE: AtMostOnce,
+    Guarantee.EXACTLY_ONCE: ExactlyOnce,
+}
+#: Stands in transactional ids for the `group.id` that a standalone worker has not.
+_STANDALONE_GROUP: Final = "standalone"
 _TIMESTAMP_TYPE_NAMES: Final = ("NoTimestampType", "CreateTime", "LogAppendTime")
 
 
 def sink_run(
-    order: TaskOrder, spec: PluginSpec, surroundings: HostSurroundings, control: TaskControl, link: TaskLink
+    order: TaskOrder,
+    spec: PluginSpec,
+    surroundings: HostSurroundings,
+    control: TaskControl,
+    link: TaskLink,
+    *,
+    calls: CallLog,
 ) -> TaskRun:
     """Make everything a sink task needs.
 
@@ -60,6 +81,7 @@ def sink_run(
         log_reporters if letters is None else (letters, *log_reporters),
         wait=control.wait,
         measures=measures,
+        calls=calls,
         random=surroundings.random,
     )
     converters = build_converters(order.worker_config, order.connector_config, surroundings.plugins)
@@ -68,36 +90,52 @@ def sink_run(
     topics = TopicLedger(tracked=order.worker_says(TOPIC_TRACKING))
     reports = letters is not None or policy.log
     decoder = Decoder(converters, chain, tolerance, topics, traced=reports)
-    config = _consumer_config(order)
-    receiver = KafkaReceiver(config, lambda: measures.note("sink-consumer-replaced"))
+    guarantee = guarantee_of_sink(order.connector_config)
+    exactly_once = guarantee is Guarantee.EXACTLY_ONCE
+    config = _consumer_config(order, committed_only=exactly_once)
+    statistics = ConsumerStatistics(
+        measures,
+        order.client_metric_interval,
+        committed_only=config.properties["isolation.level"] == "read_committed",
+    )
+    receiver = KafkaReceiver(config, lambda: measures.note("sink-consumer-replaced"), statistics)
     parts = SinkParts(
         task=task,
         config=order.task_config,
         partitions=order.partitions,
+        group_id=sink_group(order.connector, order.connector_config),
+        transactional_id=_transactional_id(order) if exactly_once else None,
         receiver=receiver,
         decoder=decoder,
         measures=measures,
         topics=topics,
+        calls=calls,
         link=link,
         control=control,
         max_records=int(config.java.get("max.poll.records", _DEFAULT_MAX_POLL_RECORDS)),
         dead_letters=letters,
+        traces=sink_traces(order),
         errant=ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
         closers=(decoder.close, receiver.close, close_letters),
     )
     timing = Timing.parse(order.worker_config)
     clock, tidy = surroundings.clock, surroundings.garbage.collect
-    return TaskRun(
-        SinkSteps(parts, timing, clock, tidy), control, link, timing.last_commit, clock=clock, tidy=tidy
-    )
+    steps = SinkSteps(parts, _DELIVERIES[guarantee], timing, clock, tidy)
+    return TaskRun(steps, control, link, timing.last_commit, clock=clock, tidy=tidy)
 
 
-def _consumer_config(order: TaskOrder) -> ClientConfig:
+def _transactional_id(order: TaskOrder) -> str:
+    group = order.worker_config.get("group.id") or _STANDALONE_GROUP
+    return transactional_id(group, order.connector, order.task)
+
+
+def _consumer_config(order: TaskOrder, *, committed_only: bool) -> ClientConfig:
     config = consumer_config(
         order.worker_config,
         order.connector_config,
         f"connector-consumer-{order.task_id}",
         sink_group(order.connector, order.connector_config),
+        committed_only=committed_only,
     )
     warn_unknown("consumer", config)
     return config

@@ -9,14 +9,19 @@ import time
 
 import grpc
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat_connect.cluster import ORPHANED_HOST_SECONDS
 from copycat_connect.plugin import load_plugins
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.printing import limit_printing
+from copycat_telemetry.tracing import configure_tracing, end_tracing
 
+from copycat_executor.taskhost.forks import bind_forks
 from copycat_executor.taskhost.garbage import Garbage
+from copycat_executor.taskhost.host_lease import HostLease
 from copycat_executor.taskhost.host_queries import HostQueries
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.spec import HostSpec
-from copycat_executor.taskhost.stream import ControlStream
+from copycat_executor.taskhost.stream import ControlStream, let_waits_be_long
 from copycat_executor.taskhost.task_host import HostSummary, TaskHost
 
 _log = logging.getLogger(__name__)
@@ -26,11 +31,17 @@ def run_host(spec: HostSpec) -> str:
     """Run one host until its executor ends it or is lost; answers a JSON summary.
 
     Blocks; to be called once in a process, from any thread. When the summary names abandoned tasks, threads
-    of theirs still hang, and the process must end without being used again.
+    of theirs still hang, and the process must end without being used again. It is ended by SIGALRM when its
+    executor has not renewed the host's lease, or tasks do not end soon after the executor was lost.
     """
     configure_logging("host", spec.log_level)
+    limit_printing()
+    configure_tracing("host", spec.span_endpoint)
+    bind_forks()
+    let_waits_be_long()
     garbage = Garbage(time.monotonic)
-    stream = ControlStream(spec, time.monotonic)
+    lease = HostLease(time.monotonic)
+    stream = ControlStream(spec, time.monotonic, lease)
     surroundings = HostSurroundings(
         plugins=load_plugins(failed_before=spec.failed_plugins),
         environment=dict(os.environ),
@@ -42,10 +53,11 @@ def run_host(spec: HostSpec) -> str:
     host = TaskHost(surroundings, stream.send, stream.finish)
     garbage.tame()
     try:
-        reason = _attend(stream, host)
+        reason = _attend(stream, host, lease)
     finally:
         garbage.release()
         stream.close()
+        end_tracing()
     return HostSummary(spec.host_id, reason, host.started, host.abandoned).to_json()
 
 
@@ -64,7 +76,7 @@ def _reason(error: grpc.RpcError) -> str:
     return f"{error.code().name}: {error.details()}"
 
 
-def _attend(stream: ControlStream, host: TaskHost) -> str:
+def _attend(stream: ControlStream, host: TaskHost, lease: HostLease) -> str:
     """Obey until the stream ends; says why it did."""
     try:
         for command in stream.commands():
@@ -77,5 +89,8 @@ def _attend(stream: ControlStream, host: TaskHost) -> str:
         reason = "executor not reached"
     else:
         reason = "shutdown" if host.ended_by_command else "stream ended"
+    lease.end_within(ORPHANED_HOST_SECONDS)
     host.lose_executor()
+    if not host.abandoned:
+        lease.over()
     return reason

@@ -13,6 +13,9 @@ from typing import Final
 
 #: Between two collections.
 _MIN_INTERVAL_SECONDS: Final = 1.0
+#: Objects that came and did not go since the last collection, below which none is due: as many as let the
+#: automatic collector be. It counts them also while it is switched off.
+_WORTH_COLLECTING: Final = 700
 
 
 class Garbage:
@@ -30,8 +33,10 @@ class Garbage:
         gc.disable()
 
     def collect(self) -> None:
-        """Collect now, unless that was done a moment ago or another task does it."""
-        if self._clock() - self._last < _MIN_INTERVAL_SECONDS or not self._lock.acquire(blocking=False):
+        """Collect now, unless there is little, it was done a moment ago, or another task does it."""
+        if gc.get_count()[0] < _WORTH_COLLECTING or self._clock() - self._last < _MIN_INTERVAL_SECONDS:
+            return
+        if not self._lock.acquire(blocking=False):
             return
         try:
             gc.collect()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
-from copycat_connect.errors import RetriableError
+from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_executor.pipeline.task.answers import Answers
 
@@ -25,7 +25,8 @@ class OffsetQuestions:
         """Ask and wait.
 
         Raises:
-            RetriableError: There is no answer.
+            RetriableError: There is no answer now.
+            ConnectError: There will be none; the text says why.
         """
 
         def send(number: int) -> None:
@@ -37,7 +38,8 @@ class OffsetQuestions:
     def answer(self, found: pb.OffsetsFound) -> None:
         """Hand over an answer; one that nobody waits for is dropped."""
         offsets = [each.offset if each.HasField("offset") else None for each in found.offsets]
-        self._answers.answer(found.sequence, RetriableError(found.error) if found.error else offsets)
+        kind = ConnectError if found.final else RetriableError
+        self._answers.answer(found.sequence, kind(found.error) if found.error else offsets)
 
     def abandon(self) -> None:
         """Let everybody who waits fail: the executor is gone."""

@@ -10,6 +10,7 @@ from copycat_connect.cluster import Config, TargetState, TopicPartition
 from copycat_connect.config import ConfigDef, ConfigKey
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.secrets import Secrets
+from copycat_connect.config.worker_keys import CLIENT_METRIC_INTERVAL
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.target_states import target_state_from_proto
 
@@ -40,6 +41,16 @@ class TaskOrder:
             ConfigError: It is neither on nor off.
         """
         return bool(ConfigDef(switch).parse(self.worker_config)[switch.name])
+
+    @property
+    def client_metric_interval(self) -> int:
+        """How often the task's Kafka client reports about itself, in milliseconds; 0 for never.
+
+        Raises:
+            ConfigError: `client.metrics.interval.ms` cannot be one.
+        """
+        key = CLIENT_METRIC_INTERVAL
+        return int(ConfigDef(key).parse(self.worker_config)[key.name])
 
     @property
     def task_id(self) -> str:

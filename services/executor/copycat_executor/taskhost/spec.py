@@ -8,6 +8,20 @@ from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class HostTls:
+    """What a host calls its executor with where gRPC is encrypted; all of it PEM text."""
+
+    certificate: str
+    """Of all hosts of one executor, which alone accepts it: hosts run code of plugins."""
+    key: str = field(repr=False)
+    """Its private key."""
+    trusted: str
+    """Certificates of the authorities of the executor."""
+    server_name: str
+    """The name that the executor's certificate bears."""
+
+
+@dataclass(frozen=True, slots=True)
 class HostSpec:
     """The launch spec of one host; travels as JSON through Spark."""
 
@@ -23,6 +37,10 @@ class HostSpec:
     """The executor's worker id, for logs."""
     failed_plugins: Mapping[str, str] = field(default_factory=dict)
     """Entry points of plugins not to load, and why: they fail, or end or hold up who loads them."""
+    span_endpoint: str = ""
+    """OTLP collector for spans; empty for none."""
+    tls: HostTls | None = None
+    """Missing where gRPC is in plain text."""
 
     def to_json(self) -> str:
         """Write the spec as compact JSON."""
@@ -31,4 +49,6 @@ class HostSpec:
     @classmethod
     def from_json(cls, text: str) -> HostSpec:
         """Read a specification from what `to_json` wrote."""
-        return cls(**json.loads(text))
+        read = json.loads(text)
+        tls = read.pop("tls", None)
+        return cls(**read, tls=None if tls is None else HostTls(**tls))

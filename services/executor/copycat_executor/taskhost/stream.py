@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
+import logging
 import os
 import queue
-import threading
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 import grpc
+import grpc._common
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc as rpc
 from copycat_rpc.secret import credentials
 
+from copycat_executor.taskhost.host_lease import HostLease
 from copycat_executor.taskhost.spec import HostSpec
 
+_log = logging.getLogger(__name__)
+
+#: gRPC wakes who waits for a message ten times a second, so that Python's signal handlers get their turn.
+_LONGEST_GRPC_WAIT_SECONDS: Final = 5.0
+
 _CONNECT_TIMEOUT_SECONDS: Final = 20.0
-_HEARTBEAT_INTERVAL_SECONDS: Final = 1.0
+#: Between two heartbeats: so many to a lease, within these bounds. Each wakes two processes.
+_HEARTBEATS_OF_A_LEASE: Final = 8
+_SHORTEST_INTERVAL_SECONDS: Final = 0.5
+_LONGEST_INTERVAL_SECONDS: Final = 1.0
+#: A look at the lease at the very moment of its end may come too early.
+_NOTICED_AFTER_SECONDS: Final = 0.01
 
 #: A silent network must not leave a host working for nobody.
 _CHANNEL_OPTIONS: Final = (
@@ -29,15 +42,35 @@ _CHANNEL_OPTIONS: Final = (
 )
 
 
+def _open(spec: HostSpec) -> grpc.Channel:
+    if spec.tls is None:
+        return grpc.insecure_channel(spec.executor_address, options=_CHANNEL_OPTIONS)
+    trusted, key, certificate = (
+        text.encode() for text in (spec.tls.trusted, spec.tls.key, spec.tls.certificate)
+    )
+    return grpc.secure_channel(
+        spec.executor_address,
+        grpc.ssl_channel_credentials(trusted, key, certificate),
+        options=(*_CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", spec.tls.server_name)),
+    )
+
+
+def let_waits_be_long() -> None:
+    """Let who waits for messages here sleep until one comes: hosts have no signal handlers in Python."""
+    grpc._common.MAXIMUM_WAIT_TIMEOUT = _LONGEST_GRPC_WAIT_SECONDS  # noqa: SLF001 - gRPC offers no other way
+
+
 class ControlStream:
     """Sends events and beats, yields commands; `send` may be called from any thread."""
 
-    def __init__(self, spec: HostSpec, clock: Callable[[], float]) -> None:
+    def __init__(self, spec: HostSpec, clock: Callable[[], float], lease: HostLease) -> None:
         self._spec = spec
         self._clock = clock
+        self._lease = lease
+        self._call: Any = None
         self._outgoing: queue.SimpleQueue[pb.AttachRequest | None] = queue.SimpleQueue()
-        self._channel = grpc.insecure_channel(spec.executor_address, options=_CHANNEL_OPTIONS)
-        self._ended = threading.Event()
+        self._channel = _open(spec)
+        self._finished = False
 
     def send(self, event: pb.AttachRequest) -> None:
         """Queue an event; never blocks."""
@@ -47,12 +80,16 @@ class ControlStream:
         """Attach, then yield commands until either side ends the stream.
 
         Raises:
-            grpc.RpcError: The executor is gone, or refuses the host.
+            grpc.RpcError: The executor is gone, refuses the host, or has not renewed its lease in time.
         """
         grpc.channel_ready_future(self._channel).result(timeout=_CONNECT_TIMEOUT_SECONDS)
-        yield from rpc.HostServiceStub(self._channel).Attach(
-            self._events(), metadata=credentials(self._spec.token)
-        )
+        attach = rpc.HostServiceStub(self._channel).Attach
+        self._call = attach(self._events(), metadata=credentials(self._spec.token))
+        for command in self._call:
+            if command.WhichOneof("command") == "lease":
+                self._lease.renewed(command.lease.number, command.lease.remaining_ms / 1000)
+            else:
+                yield command
 
     def finish(self) -> None:
         """End the stream from this side once all queued events are sent."""
@@ -65,14 +102,36 @@ class ControlStream:
 
     def _events(self) -> Iterator[pb.AttachRequest]:
         hello = pb.Hello(host_id=self._spec.host_id, pid=os.getpid())
+        self._lease.asked(0)
         yield pb.AttachRequest(hello=hello)
-        beat_at = self._clock() + _HEARTBEAT_INTERVAL_SECONDS
-        while True:
+        for number in itertools.count(1):
+            yield from self._events_until(self._clock() + self._pause())
+            if self._finished:
+                return
+            self._look_at_lease()
+            self._lease.asked(number)
+            yield pb.AttachRequest(heartbeat=pb.Heartbeat(number=number))
+
+    def _pause(self) -> float:
+        """Return the seconds until the next heartbeat, or the end of a lease that was not renewed."""
+        left = self._lease.left
+        interval = max(left / _HEARTBEATS_OF_A_LEASE, _SHORTEST_INTERVAL_SECONDS)
+        interval = min(interval, _LONGEST_INTERVAL_SECONDS)
+        return interval if left < 0 else min(interval, left + _NOTICED_AFTER_SECONDS)
+
+    def _events_until(self, moment: float) -> Iterator[pb.AttachRequest]:
+        """Yield what is queued, until a moment has come or the stream is finished."""
+        while (left := moment - self._clock()) > 0:
             try:
-                event = self._outgoing.get(timeout=max(0.0, beat_at - self._clock()))
+                event = self._outgoing.get(timeout=left)
             except queue.Empty:
-                beat_at = self._clock() + _HEARTBEAT_INTERVAL_SECONDS
-                event = pb.AttachRequest(heartbeat=pb.Heartbeat())
+                return
             if event is None:
+                self._finished = True
                 return
             yield event
+
+    def _look_at_lease(self) -> None:
+        if self._lease.runs_out():
+            _log.warning("The executor does not answer; another may soon have the tasks, which end here")
+            self._call.cancel()

@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
+from copycat_connect.failure_kind import FailureKind
+from copycat_rpc.source_offsets import source_offsets_to_proto
 
 from copycat_executor.pipeline.task.measures import Measure
 from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.taskhost.fence_questions import FenceQuestions
 from copycat_executor.taskhost.offset_questions import OffsetQuestions
 
 _STATES: Final = {
@@ -26,21 +30,27 @@ class StreamLink:
     """A task's end of the stream (`TaskLink`); after `cut` it is silent, whatever a thread still says."""
 
     def __init__(
-        self, ref: pb.TaskRef, send: Callable[[pb.AttachRequest], None], questions: OffsetQuestions
+        self,
+        ref: pb.TaskRef,
+        send: Callable[[pb.AttachRequest], None],
+        questions: OffsetQuestions,
+        fences: FenceQuestions,
     ) -> None:
         self._ref = ref
         self._send_event = send
         self._questions = questions
+        self._fences = fences
         self._lock = threading.Lock()
         self._cut = False
+        self._trouble: status_pb.Trouble | None = None
         self.version: str | None = None
 
     def state(self, state: TaskState) -> None:
         """Report the state the task is in from now on."""
         self._state(pb.TaskStateChanged(task=self._ref, state=_STATES[state], version=self.version))
 
-    def failed(self, stage: str, trace: str) -> None:
-        """Report that the task failed, at which stage and with which trace."""
+    def failed(self, stage: str, trace: str, kind: FailureKind) -> None:
+        """Report that the task failed, at which stage and with which trace, and what that means."""
         self._state(
             pb.TaskStateChanged(
                 task=self._ref,
@@ -48,21 +58,34 @@ class StreamLink:
                 trace=trace,
                 stage=stage,
                 version=self.version,
+                failure_kind=kind.value,
             )
         )
+
+    def trouble(self, trouble: status_pb.Trouble | None) -> None:
+        """Report what keeps the task from moving, if that is new; None says that nothing does."""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._send(pb.AttachRequest(trouble=pb.TaskTrouble(task=self._ref, trouble=trouble)))
 
     def cut(self) -> None:
         """Report nothing from now on: the host gave the task up."""
         with self._lock:
             self._cut = True
 
-    def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
+    def acknowledge_source(
+        self,
+        sequence: int,
+        offsets: Mapping[bytes, bytes | None],
+        expected: Mapping[bytes, bytes | None] | None = None,
+    ) -> None:
         """Report source offsets whose records are durable (I1)."""
-        chosen = [
-            types_pb2.SourceOffset(partition=partition, offset=offset)
-            for partition, offset in offsets.items()
-        ]
-        acknowledged = pb.Acknowledged(task=self._ref, sequence=sequence, source_offsets=chosen)
+        acknowledged = pb.Acknowledged(
+            task=self._ref,
+            sequence=sequence,
+            source_offsets=source_offsets_to_proto(offsets.items()),
+            expected=source_offsets_to_proto((expected or {}).items()),
+        )
         self._send(pb.AttachRequest(acknowledged=acknowledged))
 
     def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
@@ -81,6 +104,10 @@ class StreamLink:
     def source_offsets(self, partitions: Sequence[bytes]) -> list[bytes | None]:
         """Ask for committed source offsets; blocks."""
         return self._questions.ask(self._ref, partitions)
+
+    def await_fence(self) -> None:
+        """Ask that all earlier tasks of the connector are fenced; blocks."""
+        self._fences.ask(self._ref)
 
     def plugins(self, plugins: Sequence[pb.PluginInUse]) -> None:
         """Report what the task is made of."""

@@ -11,14 +11,18 @@ from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import TargetState
+from copycat_connect.cluster import ORPHANED_HOST_SECONDS, TargetState
 from copycat_connect.log_levels import level_named
+from copycat_rpc.configs import config_from_proto
 from copycat_rpc.target_states import target_state_from_proto
 from copycat_telemetry.loggers import set_level
 
 from copycat_executor.pipeline.task.control import Ending, Settlement
+from copycat_executor.taskhost.fence_questions import FenceQuestions
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.memory_watch import TASK_MEMORY_MAX, MemoryWatch
 from copycat_executor.taskhost.offset_questions import OffsetQuestions
+from copycat_executor.taskhost.progress_watch import ProgressWatch
 from copycat_executor.taskhost.stream_link import StreamLink
 from copycat_executor.taskhost.task_thread import TaskThread
 
@@ -26,8 +30,8 @@ _log = logging.getLogger(__name__)
 
 TaskKey = tuple[str, int, int, int]
 
-#: Once the executor is gone, tasks that take longer to end are abandoned.
-_EXECUTOR_LOSS_TIMEOUT_SECONDS: Final = 3.0
+#: Once the executor is gone, tasks that take longer to end are abandoned: the process is ended soon after.
+_EXECUTOR_LOSS_TIMEOUT_SECONDS: Final = 0.8 * ORPHANED_HOST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,9 @@ class TaskHost:
         self._send = send
         self._finish = finish
         self._questions = OffsetQuestions(send)
+        self._fences = FenceQuestions(send)
+        self._memory = MemoryWatch(self._all, finish)
+        self._progress = ProgressWatch(self._all, surroundings.clock, finish)
         self._lock = threading.Lock()
         self._tasks: dict[TaskKey, TaskThread] = {}
         self.started = 0
@@ -77,7 +84,7 @@ class TaskHost:
                 self._stop(command.stop_task)
             case "set_task_state":
                 self._set_state(command.set_task_state)
-            case "offsets_found" | "query_answered":
+            case "offsets_found" | "query_answered" | "fence_done":
                 self._answer(command)
             case "committed":
                 self._settle(command.committed)
@@ -91,6 +98,7 @@ class TaskHost:
     def lose_executor(self) -> None:
         """End all tasks without a commit: nobody is there to take it, they will be repeated elsewhere."""
         self._questions.abandon()
+        self._fences.abandon()
         self._surroundings.queries.abandon()
         tasks = self._all()
         for task in tasks:
@@ -102,11 +110,16 @@ class TaskHost:
     def _answer(self, command: pb.AttachResponse) -> None:
         if command.HasField("offsets_found"):
             self._questions.answer(command.offsets_found)
+        elif command.HasField("fence_done"):
+            self._fences.answer(command.fence_done)
         else:
             self._surroundings.queries.answer(command.query_answered)
 
     def _start(self, command: pb.StartTask) -> None:
-        link = StreamLink(command.task, self._send, self._questions)
+        worker = config_from_proto(command.worker_config)
+        self._memory.begin(worker.get(TASK_MEMORY_MAX))
+        self._progress.begin(worker)
+        link = StreamLink(command.task, self._send, self._questions, self._fences)
         task = TaskThread(command, self._surroundings, link, self._forget)
         with self._lock:
             self._tasks[_key(command.task)] = task

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat_connect.config.secrets import Secrets
+from copycat_connect.failure_kind import FailureKind
 from copycat_telemetry.context import about, keep_secret
+from copycat_telemetry.tracing import Attributes, continuing
 
 from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Ending, Settlement, TaskControl
+from copycat_executor.pipeline.task.failures import failure_of
+from copycat_executor.pipeline.task.memory import raise_in_thread
+from copycat_executor.pipeline.task.memory_bound import processor_seconds
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.task.task_link import TaskState
 from copycat_executor.pipeline.task.task_run import TaskRun
@@ -39,9 +47,12 @@ class TaskThread:
         self._surroundings = surroundings
         self._link = link
         self._ended = ended
+        self.calls = CallLog(surroundings.clock)
+        """The calls into its code."""
         self._control = TaskControl(paused=starts_paused(command))
         self._task_run: TaskRun | None = None
         self._secrets = Secrets()
+        self._declared: Mapping[type[BaseException], FailureKind] = {}
         name = f"task-{command.task.connector}-{command.task.task}"
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
 
@@ -74,7 +85,34 @@ class TaskThread:
         task_id = f"{self.ref.connector}-{self.ref.task}"
         message = f"Graceful stop of task {task_id} failed: it did not end within {timeout:g} s"
         _log.error("%s", message)
-        self._link.failed(Stage.STOP.status_name, message)
+        self._link.failed(Stage.STOP.status_name, message, FailureKind.BUG)
+        self._link.cut()
+
+    def processor_seconds(self) -> float:
+        """Return how much processor time it has used."""
+        return processor_seconds(self._thread)
+
+    @property
+    def thread_id(self) -> int | None:
+        """The thread it runs in; None before it has begun."""
+        return self._thread.ident
+
+    def interrupt(self, error: type[BaseException]) -> None:
+        """Raise an error in its code, once that is Python code again."""
+        if self._thread.is_alive() and self._thread.ident is not None:
+            raise_in_thread(self._thread.ident, error)
+
+    def tell_trouble(self, find: Callable[[CallLog, int | None], status_pb.Trouble | None]) -> None:
+        """Report what keeps it from moving, or that nothing does any more; says nothing twice."""
+        trouble = find(self.calls, self.thread_id)
+        if trouble is not None:
+            trouble.text = self._secrets.scrub(trouble.text)
+        self._link.trouble(trouble)
+
+    def fail_now(self, stage: Stage, text: str, kind: FailureKind) -> None:
+        """Report that it failed, whatever its code does, and nothing from now on."""
+        self._control.stop(Ending.DROP)
+        self._link.failed(stage.status_name, self._secrets.scrub(text), kind)
         self._link.cut()
 
     def _main(self) -> None:
@@ -98,12 +136,19 @@ class TaskThread:
         order = TaskOrder.of(self._command, self._surroundings.environment)
         self._secrets = order.secrets
         keep_secret(order.secrets.scrub)
-        assembled = assemble(order, self._surroundings, self._control, self._link)
+        with self._traced("assemble task"):
+            assembled = assemble(order, self._surroundings, self._control, self._link, calls=self.calls)
         self._link.version = assembled.version
+        self._declared = assembled.failures
         self._link.plugins(assembled.plugins)
         self._task_run = assembled.run
-        assembled.run.run()
+        assembled.run.run(self._traced("start task in its host"))
+
+    def _traced(self, what: str) -> AbstractContextManager[None]:
+        attributes: Attributes = {"copycat.connector": self.ref.connector, "copycat.task": self.ref.task}
+        return continuing(self._command.traceparent, what, attributes)
 
     def _report(self, stage: Stage, error: BaseException) -> None:
         _log.error("The task failed at %s", stage.status_name, exc_info=error)
-        self._link.failed(stage.status_name, self._secrets.scrub(trace_text(error)))
+        kind = failure_of(error, self._declared, stage)
+        self._link.failed(stage.status_name, self._secrets.scrub(trace_text(error)), kind)

@@ -10,8 +10,11 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance, TargetState
 from copycat_connect.errors import CopycatError
+from copycat_connect.failure_kind import FailureKind, kind_of
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.target_states import target_state_to_proto
+from copycat_telemetry.recent_spans import RecentSpans
+from copycat_telemetry.tracing import traceparent
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.domain.desired import WantedTask
@@ -26,6 +29,10 @@ from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.healer import Healer
+from copycat_executor.state.tenure import Tenure
+from copycat_executor.tasks.place_waits import PlaceWaits
+from copycat_executor.tasks.start_turns import StartTurns
 from copycat_executor.tasks.suspects import Suspects
 from copycat_executor.tasks.task_life import TaskLife, TaskLives
 
@@ -51,28 +58,37 @@ class TaskActions:
         *,
         board: Board,
         feed: Feed,
+        tenure: Tenure,
         hosts: HostPool,
+        waits: PlaceWaits,
         lives: TaskLives,
         suspects: Suspects,
+        healer: Healer,
         commits: CommitOutbox,
         offsets: OffsetReader,
         meter: WorkerMeter,
         jobs: Jobs,
         budgets: Budgets,
         worker: Mapping[str, str],
+        spans: RecentSpans,
     ) -> None:
         """`worker` is the worker's configuration, which every task gets."""
+        self._spans = spans
         self._board = board
         self._feed = feed
+        self._tenure = tenure
         self._hosts = hosts
+        self._waits = waits
         self._lives = lives
         self._suspects = suspects
+        self._healer = healer
         self._commits = commits
         self._offsets = offsets
         self._meter = meter
         self._jobs = jobs
         self._budgets = budgets
         self._worker = config_to_proto(worker)
+        self._turns = StartTurns()
 
     def start(self, wanted: WantedTask) -> None:
         """Send a task into a host; returns at once, its events report what becomes of it."""
@@ -100,14 +116,26 @@ class TaskActions:
 
     def stop(self, instance: Instance) -> None:
         """Drain a task, then forget it."""
+        self._waits.over(instance)
         life = self._lives.get(instance)
         if life is None:  # it failed: nothing of it is left
+            if not self._wanted_here(instance):
+                self._healer.forget(instance)
             self._board.drop_task(instance)
             return
         self._board.change_task(instance, phase=Phase.STOPPING)
         self._jobs.spawn(self._stop(life), f"stop of task {instance}")
 
     async def _start(self, life: TaskLife) -> None:
+        turn = await self._turns.take(life.instance.connector)
+        try:
+            with self._spans.span("start task", life.instance):
+                await self._send(life)
+                await life.settled.wait()
+        finally:
+            turn.end()
+
+    async def _send(self, life: TaskLife) -> None:
         wanted, instance = life.wanted, life.instance
         try:
             check_task_count(instance.connector, wanted.connector_config, wanted.task_count)
@@ -116,13 +144,21 @@ class TaskActions:
             group = SinkGroup.of(instance.connector, wanted.connector_config)
             positions = await self._offsets.positions(group, wanted.partitions)
             isolation = Isolation.of(wanted.connector_config)
-            host = await self._hosts.place(instance, isolation, alone=self._suspects.suspected(instance))
+            with self._waits.told(life):
+                alone = self._suspects.suspected(instance)
+                host = await self._hosts.place(instance, isolation, alone=alone)
         except CopycatError as error:
-            self._lives.fail(life, trace_text(error))
+            self._waits.over(instance)
+            self._lives.fail(life, trace_text(error), kind_of(error, {}) or FailureKind.BUG)
             return
         if host is None:
             return  # it died: its residents are notified
+        self._waits.over(instance)
         life.host = host
+        if not self._tenure.holds():  # meanwhile another worker may have been given it
+            self._lives.close(life)
+            self._board.drop_task(instance)
+            return
         host.send(pb.AttachResponse(start_task=self._order(life, positions)))
 
     def _order(self, life: TaskLife, positions: list[types_pb2.TopicPartitionOffset]) -> pb.StartTask:
@@ -134,6 +170,7 @@ class TaskActions:
             task_config=config_to_proto(wanted.task_config),
             target_state=target_state_to_proto(runs.target),
             partitions=positions,
+            traceparent=traceparent(),
         )
 
     async def _stop(self, life: TaskLife) -> None:
@@ -148,6 +185,7 @@ class TaskActions:
             self._lives.report(life, status_outbox.UNASSIGNED)
         if not self._wanted_here(life.instance):
             self._suspects.forget(life.instance)
+            self._healer.forget(life.instance)
         self._board.drop_task(life.instance)
 
     async def _drain(self, life: TaskLife) -> None:

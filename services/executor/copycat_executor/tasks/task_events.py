@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
+from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.errors import ConnectError
+from copycat_connect.failure_kind import FailureKind
+from copycat_rpc.acts import HOST_DIED, ActReporter
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.query_engine import Queries
@@ -16,11 +19,13 @@ from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.commit_outbox import CommitOutbox
-from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup
+from copycat_executor.outbox.fencing import REPLACED, TaskFencing
+from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup, source_store
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.peers import messages
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.board import Board
+from copycat_executor.state.healer import Healer
 from copycat_executor.tasks.suspects import Suspects
 from copycat_executor.tasks.task_life import TaskLife, TaskLives
 
@@ -37,22 +42,31 @@ class TaskEvents:
         board: Board,
         lives: TaskLives,
         suspects: Suspects,
+        healer: Healer,
+        acts: ActReporter,
         commits: CommitOutbox,
         offsets: OffsetReader,
+        fencing: TaskFencing,
         topics: TopicOutbox,
         queries: Queries,
         meter: WorkerMeter,
         jobs: Jobs,
+        exactly_once: ExactlyOnceSources,
     ) -> None:
+        """`exactly_once`: which sources of this worker deliver so; it says where their offsets are."""
         self._board = board
         self._lives = lives
         self._suspects = suspects
+        self._healer = healer
+        self._acts = acts
         self._commits = commits
         self._offsets = offsets
+        self._fencing = fencing
         self._topics = topics
         self._queries = queries
         self._meter = meter
         self._jobs = jobs
+        self._exactly_once = exactly_once
 
     def state_changed(self, event: pb.TaskStateChanged) -> None:
         """A task changed its state."""
@@ -84,13 +98,24 @@ class TaskEvents:
         if self._lives.of(event.task) is not None:
             self._meter.measured(messages.task_of(event.task), event.measures)
 
+    def trouble(self, event: pb.TaskTrouble) -> None:
+        """Tell what keeps a task from moving."""
+        life = self._lives.of(event.task)
+        if life is not None:
+            self._lives.troubled(life, event.trouble if event.HasField("trouble") else None)
+
     def acknowledged(self, event: pb.Acknowledged, host: LaunchedHost) -> None:
         """A task has progress to commit."""
         life = self._lives.of(event.task)
         if life is None:
             return
-        group = SinkGroup.of(life.instance.connector, life.wanted.connector_config)
-        self._commits.acknowledged(event, group, lambda fate: host.send(pb.AttachResponse(committed=fate)))
+        config = life.wanted.connector_config
+        self._commits.acknowledged(
+            event,
+            SinkGroup.of(life.instance.connector, config),
+            source_store(config, self._exactly_once),
+            lambda fate: host.send(pb.AttachResponse(committed=fate)),
+        )
 
     def topics_seen(self, event: pb.TopicsSeen) -> None:
         """Queue topics for the status service (KIP-558)."""
@@ -99,11 +124,32 @@ class TaskEvents:
 
     def offsets_wanted(self, event: pb.OffsetsWanted, host: LaunchedHost) -> None:
         """A task asks for source offsets."""
+        life = self._lives.of(event.task)
+        if life is None:
+            over = pb.OffsetsFound(sequence=event.sequence, error="This start of the task is over")
+            host.send(pb.AttachResponse(offsets_found=over))
+            return
+        store = source_store(life.wanted.connector_config, self._exactly_once)
 
         async def answer() -> None:
-            host.send(pb.AttachResponse(offsets_found=await self._offsets.answer(event)))
+            host.send(pb.AttachResponse(offsets_found=await self._offsets.answer(event, store)))
 
         self._jobs.spawn(answer(), "offsets for a task")
+
+    def fence_wanted(self, event: pb.FenceWanted, host: LaunchedHost) -> None:
+        """A task asks whether it may begin, all before it being fenced."""
+        life = self._lives.of(event.task)
+        if life is None:
+            done = pb.FenceDone(sequence=event.sequence, error=REPLACED, stale=True)
+            host.send(pb.AttachResponse(fence_done=done))
+            return
+        task_set = life.wanted.task_generation
+        self._board.change_task(life.instance, fenced_set=task_set)
+
+        async def answer() -> None:
+            host.send(pb.AttachResponse(fence_done=await self._fencing.answer(event, task_set)))
+
+        self._jobs.spawn(answer(), "fencing for a task")
 
     def query_wanted(self, event: pb.QueryWanted, host: LaunchedHost) -> None:
         """A transformation wants a query prepared or run."""
@@ -124,8 +170,9 @@ class TaskEvents:
             elif self._suspects.died(instance, taken=life.taken).hopeless:
                 message = f"The host of task {instance} died again and again, the last time so: {reason}"
                 self._suspects.forget(instance)
-                self._lives.fail(life, trace_text(ConnectError(message)))
+                self._lives.fail(life, trace_text(ConnectError(message)), FailureKind.RESOURCE)
             else:
+                self._acts.report(instance, HOST_DIED, f"Its host died: {reason}. The task starts again.")
                 self._lives.close(life)
                 self._board.drop_task(instance)
 
@@ -135,15 +182,17 @@ class TaskEvents:
             self._board.change_task(instance, moving=True)
 
     def _settled(self, life: TaskLife, state: types_pb2.State.ValueType, version: str | None) -> None:
+        life.settled.set()
         if self._stopping(life):
             return
         self._lives.report(life, state, version=version)
+        self._healer.running(life.instance)
         if self._board.tasks[life.instance].phase is Phase.STARTING:
             self._board.change_task(life.instance, phase=Phase.SETTLED)
 
     def _failed(self, life: TaskLife, event: pb.TaskStateChanged, version: str | None) -> None:
         if not self._stopping(life):
-            self._lives.fail(life, event.trace, version)
+            self._lives.fail(life, event.trace, messages.failure_kind(event.failure_kind), version)
             return
         if event.stage == STOP_STAGE:
             life.hung = True

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from copycat.host.v1 import host_service_pb2 as pb
+from copycat.status.v1.status_service_pb2 import Trouble
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
+from copycat_connect.failure_kind import FailureKind
 
 from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.running import Phase
@@ -17,9 +19,11 @@ from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.status_outbox import StatusOutbox
+from copycat_executor.outbox.trouble_outbox import TroubleOutbox
 from copycat_executor.peers import messages
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.healer import Healer
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +43,8 @@ class TaskLife:
     """It failed, if only in its drain."""
     hung: bool = False
     """It did not drain in time; its host is to be left."""
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once its start is over: it runs, is paused, or failed."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once it says, or its host's end says, that it is over."""
 
@@ -61,11 +67,22 @@ class TaskLife:
 class TaskLives:
     """The lives under way, one per task."""
 
-    def __init__(self, board: Board, feed: Feed, hosts: HostPool, statuses: StatusOutbox) -> None:
+    def __init__(
+        self,
+        board: Board,
+        feed: Feed,
+        hosts: HostPool,
+        statuses: StatusOutbox,
+        troubles: TroubleOutbox,
+        *,
+        healer: Healer,
+    ) -> None:
+        self._healer = healer
         self._board = board
         self._feed = feed
         self._hosts = hosts
         self._statuses = statuses
+        self._troubles = troubles
         self._lives: dict[Instance, TaskLife] = {}
         self._starts = itertools.count(1)
 
@@ -86,16 +103,26 @@ class TaskLives:
 
     def close(self, life: TaskLife) -> None:
         """End a life and free its place."""
+        life.settled.set()
         if self._lives.get(life.instance) is life:
             del self._lives[life.instance]
+            self._troubles.over(life.instance)
         if life.host is not None:
             self._hosts.release(life.host, life.instance)
 
-    def fail(self, life: TaskLife, trace: str, version: str | None = None) -> None:
-        """End a life by failure: only a user brings the task back."""
+    def fail(self, life: TaskLife, trace: str, kind: FailureKind, version: str | None = None) -> None:
+        """End a life by failure: the healer or a user brings the task back."""
         self.close(life)
-        self.report(life, status_outbox.FAILED, trace=trace, version=version)
         self._board.change_task(life.instance, phase=Phase.FAILED)
+        trace = self._healer.failed(life.instance, life.wanted.connector_config, kind, trace)
+        self.report(life, status_outbox.FAILED, trace=trace, version=version)
+
+    def troubled(self, life: TaskLife, trouble: Trouble | None) -> None:
+        """Tell what keeps a task from moving; None when nothing does any more."""
+        if trouble is None:
+            self._troubles.over(life.instance)
+        else:
+            self._troubles.tell(life.instance, life.wanted.generation, trouble)
 
     def report(
         self,

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
+from copycat_rpc.acts import ActReporter
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.background.jobs import Jobs
@@ -14,8 +15,10 @@ from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
+from copycat_executor.outbox.trouble_outbox import TroubleOutbox
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.tenure import Tenure
 from copycat_executor.tasks.task_actions import DRAIN_MARGIN_SECONDS, Budgets
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.membership import Membership
@@ -23,7 +26,9 @@ from copycat_executor.worker.watches import ConfigWatch, follow_assignments
 
 log = logging.getLogger(__name__)
 
-UPKEEP_INTERVAL_SECONDS = 1.0
+UPKEEP_INTERVAL_SECONDS = 0.5
+#: A cluster may have no room for a host, and the worker can run connectors all the same.
+WARM_HOST_TIMEOUT_SECONDS = 30.0
 #: The end waits this long for what is still to be sent to other services.
 LAST_REPORTS_TIMEOUT_SECONDS = 5.0
 
@@ -34,10 +39,13 @@ class Executor:
 
     board: Board
     feed: Feed
+    tenure: Tenure
     hosts: HostPool
     meter: WorkerMeter
     statuses: StatusOutbox
     topics: TopicOutbox
+    troubles: TroubleOutbox
+    acts: ActReporter
     config_watch: ConfigWatch
     conductor: Conductor
     membership: Membership
@@ -49,11 +57,13 @@ class Executor:
         """Begin to work, in the background."""
         for name, loop in {
             "config watch": self.config_watch.run(),
-            "assignment watch": follow_assignments(self.services, self.feed),
+            "assignment watch": follow_assignments(self.services, self.feed, self.tenure),
             "conductor": self.conductor.run(),
-            "membership": self.membership.run(),
+            "membership": self._join(),
             "statuses": self.statuses.run(),
             "active topics": self.topics.run(),
+            "troubles of tasks": self.troubles.run(),
+            "acts": self.acts.run(),
             "upkeep of hosts": self._keep_up_hosts(),
         }.items():
             self.jobs.spawn(loop, name)
@@ -73,6 +83,15 @@ class Executor:
         if not await self.statuses.flushed(LAST_REPORTS_TIMEOUT_SECONDS):
             log.warning("the last statuses were not all reported to the status service")
         await self.hosts.close(LAST_REPORTS_TIMEOUT_SECONDS)
+
+    async def _join(self) -> None:
+        """Take work once it can start at once: it may run well elsewhere until then."""
+        try:
+            async with asyncio.timeout(WARM_HOST_TIMEOUT_SECONDS):
+                await self.hosts.warm()
+        except TimeoutError:
+            log.warning("no task host has started within %g s; joining without", WARM_HOST_TIMEOUT_SECONDS)
+        await self.membership.run()
 
     async def _keep_up_hosts(self) -> None:
         while True:

@@ -16,7 +16,10 @@ from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.pipes.connector_messages import (
     AlterOffsets,
     DescribeKeys,
+    ExplainOffsets,
+    FindOffsets,
     ListPlugins,
+    OffsetMove,
     SinkOffset,
     SourceOffset,
     ValidateConfig,
@@ -93,6 +96,39 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         handled = await self._process.call(call, stage, self._patience(context))
         return pb.AlterOffsetsResponse(handled=handled)
 
+    async def ExplainOffsets(
+        self, request: pb.ExplainOffsetsRequest, context: CallContext
+    ) -> pb.ExplainOffsetsResponse:
+        """Ask a source connector what moves of its offsets would do."""
+        config = config_from_proto(request.config)
+        call = ExplainOffsets(config, tuple(_move(each) for each in request.moves))
+        stage = f"asking what a change of offsets would do of connector {config.get('name')}"
+        found = await self._process.call(call, stage, self._patience(context))
+        effects = [
+            pb.OffsetsEffect()
+            if each is None
+            else pb.OffsetsEffect(repeated_count=each.repeated, skipped_count=each.skipped, unit=each.unit)
+            for each in found or ()
+        ]
+        return pb.ExplainOffsetsResponse(known=found is not None, effects=effects)
+
+    async def FindOffsets(
+        self, request: pb.FindOffsetsRequest, context: CallContext
+    ) -> pb.FindOffsetsResponse:
+        """Ask a source connector for its offsets of a time."""
+        config = config_from_proto(request.config)
+        call = FindOffsets(config, tuple(_source(each) for each in request.offsets), request.time)
+        stage = f"asking for the offsets of a time of connector {config.get('name')}"
+        found = await self._process.call(call, stage, self._patience(context))
+        offsets = [
+            types_pb2.SourceOffset(
+                partition=each.partition.encode(),
+                offset=None if each.offset is None else each.offset.encode(),
+            )
+            for each in found or ()
+        ]
+        return pb.FindOffsetsResponse(known=found is not None, offsets=offsets)
+
     def _patience(self, context: CallContext) -> float:
         """Return how long author code may take to answer this caller, seconds."""
         remaining = context.time_remaining()
@@ -104,6 +140,14 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
 def _source(offset: types_pb2.SourceOffset) -> SourceOffset:
     return SourceOffset(
         offset.partition.decode(), offset.offset.decode() if offset.HasField("offset") else None
+    )
+
+
+def _move(move: pb.OffsetsMove) -> OffsetMove:
+    return OffsetMove(
+        move.partition.decode(),
+        move.before.decode() if move.HasField("before") else None,
+        move.after.decode() if move.HasField("after") else None,
     )
 
 

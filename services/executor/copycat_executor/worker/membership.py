@@ -1,40 +1,60 @@
-"""The worker's lease: beats that say all it holds, each second and at once when that changes."""
+"""The worker's lease: beats that say all it holds, twice a second and at once when that changes."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
+from copycat_rpc.reach import Reach
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.peers import messages
 from copycat_executor.state.board import Board
+from copycat_executor.state.tenure import Tenure
 
 log = logging.getLogger(__name__)
 
-HEARTBEAT_INTERVAL_SECONDS = 1.0
+HEARTBEAT_INTERVAL_SECONDS = 0.5
 #: Every heartbeat is answered at once: a scheduler that is silent for this long hangs. The connection itself
 #: shows that too late, and the standby gives workers one lease to join.
-SCHEDULER_SILENCE_TIMEOUT_SECONDS = 2 * HEARTBEAT_INTERVAL_SECONDS
+SCHEDULER_SILENCE_TIMEOUT_SECONDS = 2.0
 JOIN_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
 #: So many failures in a row are not worth a line in the log: a scheduler may hand over to its standby.
 SILENT_FAILURES = 15
 
 
-class Membership:
-    """Keeps the lease while it runs. Without a scheduler all that runs here goes on."""
+#: A scheduler that has not answered for so long is looked for where it listens.
+SILENCE_BEFORE_LOOK_SECONDS = 1.0
+LOOK_TIMEOUT_SECONDS = 1.0
 
-    def __init__(self, worker_id: str, services: ServiceStubs, board: Board) -> None:
+ReachOf = Callable[[str, float], Awaitable[Reach]]
+
+
+class Membership:
+    """Keeps the lease while it runs.
+
+    What runs here goes on while no scheduler can give it to another worker: none listens, or one does and
+    hangs; before that one ends the lease of a silent worker, it asks it at its address. What runs here ends
+    when a machine of the scheduler does not even answer: then this machine may be what is cut off.
+    """
+
+    def __init__(
+        self, worker_id: str, services: ServiceStubs, board: Board, tenure: Tenure, reach: ReachOf
+    ) -> None:
+        """`tenure` is kept here; `reach` asks whether somebody listens at an address, within some seconds."""
         self._worker_id = worker_id
         self._services = services
         self._board = board
+        self._tenure = tenure
+        self._reach = reach
         self._leaving = False
-        self.joined = asyncio.Event()
+        self._answered_at = asyncio.get_running_loop().time()
 
     def leave(self) -> None:
         """Say from the next beat on, which is sent at once, that the worker drains."""
@@ -43,26 +63,55 @@ class Membership:
 
     async def run(self) -> None:
         """Beat until cancelled, joining again whenever the stream is lost."""
-        loop, waits, failures = asyncio.get_running_loop(), JOIN_RETRY.waits(), 0
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._keep_joined())
+            both.create_task(self._look_for_scheduler())
+
+    async def _keep_joined(self) -> None:
+        waits, failures = JOIN_RETRY.waits(), 0
         while True:
             try:
                 async with asyncio.timeout(SCHEDULER_SILENCE_TIMEOUT_SECONDS) as silence:
-                    async for _ in self._services.scheduler.Join(self._beats()):
-                        silence.reschedule(
-                            loop.time() + HEARTBEAT_INTERVAL_SECONDS + SCHEDULER_SILENCE_TIMEOUT_SECONDS
-                        )
+                    async for _ in self._answers(silence):
                         waits, failures = JOIN_RETRY.waits(), 0
-                        self.joined.set()
             except (CopycatError, TimeoutError) as error:
                 failures += 1
                 if failures == SILENT_FAILURES:
                     log.warning("the scheduler cannot be reached and is tried until it works: %s", error)
             await asyncio.sleep(next(waits))
 
-    async def _beats(self) -> AsyncIterator[pb.JoinRequest]:
+    async def _answers(self, silence: asyncio.Timeout) -> AsyncIterator[None]:
+        """Join, and take each answer for the beat it answers: they come in order."""
+        loop, sent = asyncio.get_running_loop(), deque[float]()
+        async for answer in self._services.scheduler.Join(self._beats(sent)):
+            self._answered_at = loop.time()
+            silence.reschedule(
+                self._answered_at + HEARTBEAT_INTERVAL_SECONDS + SCHEDULER_SILENCE_TIMEOUT_SECONDS
+            )
+            self._tenure.renewed(sent.popleft(), answer.lease_ms / 1000)
+            yield
+
+    async def _look_for_scheduler(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
+            began = loop.time()
+            if began - self._answered_at < SILENCE_BEFORE_LOOK_SECONDS:
+                continue
+            looks = [self._reach(each, LOOK_TIMEOUT_SECONDS) for each in self._addresses]
+            if Reach.SILENT not in await asyncio.gather(*looks):
+                self._tenure.nobody_else(began)
+
+    @property
+    def _addresses(self) -> Sequence[str]:
+        return self._services.addresses.scheduler
+
+    async def _beats(self, sent: deque[float]) -> AsyncIterator[pb.JoinRequest]:
+        loop = asyncio.get_running_loop()
         while True:
             rings = self._board.bell.rings
             held, leaving = self._board.held(), self._leaving
+            sent.append(loop.time())
             yield self._beat(held, leaving)
             try:
                 async with asyncio.timeout(HEARTBEAT_INTERVAL_SECONDS):

@@ -15,6 +15,7 @@ from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.healer import Healer
 from copycat_executor.tasks.suspects import Suspects
 
 #: For callers without a deadline of their own.
@@ -24,11 +25,14 @@ MAX_WAIT_SECONDS = 600.0
 class Restarting:
     """Marks instances for a restart; the conductor does the rest."""
 
-    def __init__(self, board: Board, feed: Feed, statuses: StatusOutbox, suspects: Suspects) -> None:
+    def __init__(
+        self, board: Board, feed: Feed, statuses: StatusOutbox, suspects: Suspects, healer: Healer
+    ) -> None:
         self._board = board
         self._feed = feed
         self._statuses = statuses
         self._suspects = suspects
+        self._healer = healer
 
     def requested(self, request: config_service_pb2.RequestRestartRequest) -> None:
         """Restart what a logged request means of what runs here."""
@@ -90,6 +94,7 @@ class Restarting:
 
     def _mark(self, instance: Instance) -> None:
         self._suspects.forget(instance)
+        self._healer.forget(instance)
         if instance.task is None:
             self._board.change_connector(instance.connector, restart=True)
         else:

@@ -1,19 +1,29 @@
-"""Following what other services say; nothing stops here while they are away."""
+"""Following what other services say; nothing stops here because they are away.
+
+Assignments count while the worker's tenure holds: after that another worker may have been given them.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
 
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_rpc.following import follow
 from copycat_rpc.services import ServiceStubs
+from copycat_telemetry.changes import log_change
+from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
-from copycat_executor.state.feed import ConfigChange, Feed
+from copycat_executor.state.feed import AssignmentChange, ConfigChange, Feed
+from copycat_executor.state.tenure import Tenure
 from copycat_executor.worker.levels import LogLevels
 from copycat_executor.worker.restarting import Restarting
+
+log = logging.getLogger(__name__)
 
 
 class ConfigWatch:
@@ -28,7 +38,9 @@ class ConfigWatch:
         levels: LogLevels,
         statuses: StatusOutbox,
         topics: TopicOutbox,
+        spans: RecentSpans,
     ) -> None:
+        self._spans = spans
         self._services = services
         self._feed = feed
         self._restarting = restarting
@@ -51,6 +63,8 @@ class ConfigWatch:
             self._removed(name)
 
     def _changed(self, message: ConfigChange) -> None:
+        about = message.connector.name or message.restart.connector or message.removed
+        self._spans.heard(about, message.traceparent)
         self._feed.connector_changed(message)
         match message.WhichOneof("change"):
             case "removed":
@@ -67,12 +81,41 @@ class ConfigWatch:
         self._restarting.removed(connector)
 
 
-async def follow_assignments(services: ServiceStubs, feed: Feed) -> None:
-    """Follow the assignments until cancelled."""
+async def follow_assignments(services: ServiceStubs, feed: Feed, tenure: Tenure) -> None:
+    """Follow the assignments until cancelled, anew after each lapse of the tenure: what was known is over."""
+    while True:
+        await tenure.answered()
+        lapses = tenure.lapses
+        following = asyncio.create_task(_follow_assignments(services, feed, tenure, lapses))
+        try:
+            await asyncio.wait(
+                (following, lapsing := asyncio.create_task(tenure.lapsed(lapses))),
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if following.done():
+                following.result()
+        finally:
+            following.cancel()
+            lapsing.cancel()
+            await asyncio.gather(following, lapsing, return_exceptions=True)
+        log_change(
+            log,
+            "worker stops its tasks",
+            logging.WARNING,
+            why="the scheduler has not answered for a lease, and may have given them to another worker",
+        )
+        feed.forget_assignments()
+
+
+async def _follow_assignments(services: ServiceStubs, feed: Feed, tenure: Tenure, lapses: int) -> None:
+    def snapshot(messages: Sequence[AssignmentChange]) -> None:
+        tenure.known(lapses)
+        feed.assignments(messages)
+
     await follow(
         lambda after: services.scheduler.WatchAssignments(
             scheduler_service_pb2.WatchAssignmentsRequest(after_revision=after)
         ),
-        snapshot=feed.assignments,
+        snapshot=snapshot,
         change=feed.assignment_changed,
     )

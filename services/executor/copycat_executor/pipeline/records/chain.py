@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from copycat_connect.data.map_columns import MapColumns
 from copycat_connect.data.records import ConnectRecord
 from copycat_connect.data.schema import Schema
 from copycat_connect.data.value import ConnectValue
@@ -27,8 +28,8 @@ class ChangedValues:
 
     schema: Schema | None
     """The schema of every value."""
-    values: list[ConnectValue]
-    """The values."""
+    values: Sequence[ConnectValue]
+    """The values, a list, or as they were given while no step has changed them as a list."""
     done: int
     """How many steps they have behind them."""
     places: list[int] | None = None
@@ -44,6 +45,7 @@ class Chain:
         in_place = tolerance.policy.retry_timeout == 0
         self._operations = tuple((step.operation(in_place=in_place), step.name) for step in steps)
         self._tolerance = tolerance
+        self._in_columns = all(step.predicate is None for step in self._steps)
         self._many = tuple(place for place, step in enumerate(self._steps) if takes_records(step))
 
     def __len__(self) -> int:
@@ -116,17 +118,20 @@ class Chain:
                 kept.records.append((place, result))
         return kept
 
-    def apply_to_values(self, schema: Schema | None, values: list[ConnectValue]) -> ChangedValues:
-        """Apply the first steps to values, as far as they need no records.
+    def apply_to_values(self, schema: Schema | None, values: Sequence[ConnectValue]) -> ChangedValues:
+        """Apply the first steps to values, as far as they need no records; to whole columns where they can.
 
         What it raises does not count as a failed record: the records must go one by one, from the start.
 
         Args:
             schema: The schema of every value.
-            values: The values; the list and the maps in it must be private to the caller.
+            values: The values; a list and the maps in it must be private to the caller.
         """
         done, places = 0, None
-        for step in self._steps:
+        if isinstance(values, MapColumns) and self._in_columns:
+            done, values = self._apply_to_columns(values)
+        for step in self._steps[done:]:
+            values = values if isinstance(values, list) else [*values]
             changed = step.transformation.apply_to_values(schema, values) if step.predicate is None else None
             if changed is None:
                 break
@@ -142,6 +147,20 @@ class Chain:
                 raise ConnectError(message)
             done += 1
         return ChangedValues(schema, values, done, places)
+
+    def _apply_to_columns(self, columns: MapColumns) -> tuple[int, MapColumns]:
+        """Apply the first steps; returns how many, and what they made."""
+        for place, step in enumerate(self._steps):
+            changed = step.transformation.apply_to_columns(columns)
+            if changed is None:
+                # To make maps again costs more than columns save: from now on they stay maps.
+                self._in_columns = False
+                return place, columns
+            if len(changed) != len(columns):
+                message = f"{step.name} made {len(changed)} values of {len(columns)}"
+                raise ConnectError(message)
+            columns = changed
+        return len(self._steps), columns
 
     def close(self) -> None:
         """Close the transformations and predicates."""

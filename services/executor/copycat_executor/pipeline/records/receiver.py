@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from copycat_connect.cluster import TopicPartition
@@ -35,6 +35,16 @@ class KafkaMessage(Protocol):
 
 class RecordReceiver(Protocol):
     """Reads assigned partitions; called by one thread only. It joins no group and commits nothing."""
+
+    def committed(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int | None]:
+        """Return the group's positions as they are now, null where there is none.
+
+        A consumer that reads only what is committed waits for open transactions that change them.
+
+        Raises:
+            RetriableError: Kafka cannot be reached now, or a transaction is open for too long.
+            ConnectError: The group may not be read.
+        """
 
     def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
         """Begin to read; a partition without offset begins where the consumer's settings say. Returns where.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,16 +30,42 @@ class OutgoingRecord:
     """Milliseconds since the epoch; None means now."""
 
 
-class RecordSender(Protocol):
-    """Writes records in order; called by one thread only.
+@dataclass(frozen=True, slots=True)
+class PlacedRecords:
+    """Records of one partition of a topic, as columns."""
 
-    The callback the sender was made with gets each record that cannot be written, within a later call.
-    """
+    topic: str
+    """Topic to write to."""
+    values: Sequence[bytes | None]
+    """The values."""
+    keys: Sequence[bytes | None] | None
+    """The keys, one per value; None when no record has one."""
+    headers: Sequence[KafkaHeaders] | None
+    """The headers, one list per value; None when no record has any."""
+    partition: int | None
+    """Partition of all; None lets the producer choose by key."""
+    timestamps: Sequence[int | None] | None
+    """Milliseconds since the epoch, one per value; None means now."""
+
+
+class RecordWriter(Protocol):
+    """Takes records in order; called by one thread only."""
 
     def send_values(
         self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
     ) -> None:
         """Write plain records; waits while the queue is full.
+
+        Raises:
+            DrainedError: The task must end; some of the records may be under way.
+        """
+
+    def send_placed(self, records: PlacedRecords, done: Mapping[int, Done]) -> None:
+        """Write records with partition, timestamps or headers; waits while the queue is full.
+
+        Args:
+            records: The records.
+            done: What to call, as `send` does, for some of them, by their index.
 
         Raises:
             DrainedError: The task must end; some of the records may be under way.
@@ -52,11 +78,21 @@ class RecordSender(Protocol):
             DrainedError: The task must end.
         """
 
+
+class RecordSender(RecordWriter, Protocol):
+    """Writes records in order; called by one thread only.
+
+    The callback the sender was made with gets each record that cannot be written, within a later call.
+    """
+
     def flush(self, seconds: float) -> bool:
         """Wait until everything is durable or failed; False when the time was not enough."""
 
     def under_way(self) -> int:
         """Return how many records are neither durable nor failed yet."""
+
+    def attend(self) -> None:
+        """Let the client report on itself; to be called each second or so, also while nothing is sent."""
 
     def drop(self) -> None:
         """Drop what is still queued; may be called by any thread."""

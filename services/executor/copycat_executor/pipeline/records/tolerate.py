@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from copycat_connect.errors import RetriableError
 
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.stages import (
     DrainedError,
@@ -82,6 +83,7 @@ class Tolerance:
         *,
         wait: Callable[[float], bool],
         measures: Measures,
+        calls: CallLog,
         random: Callable[[], float],
     ) -> None:
         """Compose the handler.
@@ -90,6 +92,7 @@ class Tolerance:
         """
         self.policy = policy
         self._measures = measures
+        self._calls = calls
         self._reporters = reporters
         self._wait = wait
         self._clock = measures.clock
@@ -105,21 +108,25 @@ class Tolerance:
             ToleranceExceededError: It failed for good and is not tolerated; it was reported.
             DrainedError: The task must end.
         """
-        start = self._clock()
-        attempt = 1
-        while isinstance(error, RetriableError):
-            left = self._left(start)
-            if left is not None and left <= 0:
-                break
-            if self._wait(self._delay(attempt, left)):
-                raise DrainedError
-            attempt += 1
-            self._measures.note("total-record-failures")
-            self._measures.note("total-retries")
-            try:
-                return again()
-            except Exception as failure:
-                error = failure
+        try:
+            start = self._clock()
+            attempt = 1
+            while isinstance(error, RetriableError):
+                left = self._left(start)
+                if left is not None and left <= 0:
+                    break
+                self._calls.failed(stage.value, error)
+                if self._wait(self._delay(attempt, left)):
+                    raise DrainedError
+                attempt += 1
+                self._measures.note("total-record-failures")
+                self._measures.note("total-retries")
+                try:
+                    return again()
+                except Exception as failure:
+                    error = failure
+        finally:
+            self._calls.worked(stage.value)
         self.note_failure()
         self.fail(FailedRecord(stage, plugin, error, original))
         raise RecordSkippedError

@@ -85,8 +85,15 @@ class Decoder:
             columns = columns.with_values(changed.schema, changed.values)
         if done == len(self._chain):
             schemas, values = columns.values
+            key_schemas, keys = columns.keys
             return SinkBatch(
-                values, columns.record_at, keys=columns.keys[1], topics=columns.topics, value_schemas=schemas
+                values,
+                columns.record_at,
+                keys=keys,
+                topics=columns.topics,
+                value_schemas=schemas,
+                key_schemas=key_schemas,
+                positions=columns.positions,
             )
         return SinkBatch.of(self._transformed(columns.records(), columns.messages, done))
 

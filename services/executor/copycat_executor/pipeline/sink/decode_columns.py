@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, repeat
 from typing import Final, cast
 
+from copycat_connect.data.batches import SinkPositions
 from copycat_connect.data.headers import Header
 from copycat_connect.data.records import SinkRecord, TimestampType
 from copycat_connect.data.schema import Schema
@@ -17,7 +18,7 @@ from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.traced import TracedRecord
 
-Column = tuple[list[Schema | None], list[ConnectValue]]
+Column = tuple[list[Schema | None], Sequence[ConnectValue]]
 Run = tuple[str, int]
 
 #: Looked up and not called: an enum's call costs as much as half a record.
@@ -47,7 +48,7 @@ class DecodedColumns:
         schemas = self.values[0]
         return bool(schemas) and schemas.count(schemas[0]) == len(schemas)
 
-    def with_values(self, schema: Schema | None, values: list[ConnectValue]) -> DecodedColumns:
+    def with_values(self, schema: Schema | None, values: Sequence[ConnectValue]) -> DecodedColumns:
         """Return columns with other values."""
         return replace(self, values=([schema] * len(values), values))
 
@@ -73,6 +74,17 @@ class DecodedColumns:
             self.values[1][place],
             () if self.headers is None else self.headers[place],
             self.record_class,
+        )
+
+    def positions(self) -> SinkPositions:
+        """Return where the messages were read."""
+        messages = self.messages
+        stamps = [each.timestamp() for each in messages]
+        return SinkPositions(
+            self.topics,
+            [each.partition() for each in messages],
+            [each.offset() for each in messages],
+            [stamp if kind and stamp >= 0 else None for kind, stamp in stamps],
         )
 
     def records(self) -> Iterator[SinkRecord]:
@@ -149,7 +161,7 @@ def _runs(topics: list[str]) -> list[Run]:
 
 def _column(converter: Converter, runs: list[Run], datas: list[bytes | None]) -> Column | None:
     schemas: list[Schema | None] = []
-    values: list[ConnectValue] = []
+    values: Sequence[ConnectValue] = []
     start = 0
     for topic, count in runs:
         part = datas if count == len(datas) else datas[start : start + count]
@@ -159,20 +171,21 @@ def _column(converter: Converter, runs: list[Run], datas: list[bytes | None]) ->
             # Mostly keys: a column of nulls is decoded once, unless they share something that can be changed.
             schema, value = converter.to_connect(topic, None, None)
         if value is None:
-            column = [None] * count
+            column: Sequence[ConnectValue] = [None] * count
         else:
             decoded = converter.to_connect_batch(topic, part)
             if decoded is None:
                 return None
             schema, column = decoded
         schemas += [schema] * count
-        values = column if count == len(datas) else values + column
+        values = column if count == len(datas) else [*values, *column]
     return schemas, values
 
 
 def _headers(
     converter: HeaderConverter, topics: list[str], messages: Sequence[KafkaMessage]
 ) -> list[tuple[Header, ...]] | None:
-    if not any(each.headers() for each in messages):
+    # A list is quicker than what stops at the first: mostly there is none.
+    if not any([each.headers() for each in messages]):  # noqa: C419
         return None
     return [decode_headers(converter, topic, each) for topic, each in zip(topics, messages, strict=True)]

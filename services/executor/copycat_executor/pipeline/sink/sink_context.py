@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin.contexts import ErrantRecordReporter
 
-from copycat_executor.pipeline.records.receiver import RecordReceiver
+from copycat_executor.pipeline.sink.sink_parts import SinkParts
 
 
 class RunningSinkContext:
     """The context of a running sink task (`SinkTaskContext`); requests are met between puts."""
 
-    def __init__(
-        self,
-        configs: Callable[[], Mapping[str, str]],
-        receiver: RecordReceiver,
-        reporter: ErrantRecordReporter | None,
-        wait: Callable[[float], bool],
-    ) -> None:
-        self._configs = configs
-        self._receiver = receiver
-        self._reporter = reporter
-        self._wait = wait
+    def __init__(self, parts: SinkParts) -> None:
+        self._parts = parts
+        self._receiver = parts.receiver
         self._assignment: frozenset[TopicPartition] = frozenset()
         self._paused: frozenset[TopicPartition] = frozenset()
         self._rewinds: dict[TopicPartition, int] = {}
@@ -40,11 +32,21 @@ class RunningSinkContext:
     @property
     def errant_record_reporter(self) -> ErrantRecordReporter | None:
         """Takes records that the task cannot write (KIP-610); None when nothing would become of them."""
-        return self._reporter
+        return self._parts.errant
+
+    @property
+    def group_id(self) -> str:
+        """The consumer group that holds the positions."""
+        return self._parts.group_id
+
+    @property
+    def transactional_id(self) -> str | None:
+        """The task's own transactional id; None unless it delivers exactly once."""
+        return self._parts.transactional_id
 
     def configs(self) -> Mapping[str, str]:
         """Return the task's configuration, placeholders resolved."""
-        return self._configs()
+        return self._parts.config
 
     def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Continue reading at these offsets."""
@@ -73,7 +75,7 @@ class RunningSinkContext:
 
     def wait(self, seconds: float) -> bool:
         """Wait, but no longer than until the task is being stopped."""
-        return self._wait(seconds)
+        return self._parts.calls.rest(self._parts.control.wait, seconds)
 
     def assigned(self, partitions: Iterable[TopicPartition]) -> None:
         """Take note of the assignment (engine only)."""

@@ -12,6 +12,8 @@ from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
 from copycat_executor.pipeline.records.receiver import RecordReceiver
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.sink.errant import ErrantRecords
+from copycat_executor.pipeline.sink.sink_traces import SinkTraces
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_link import TaskLink
@@ -28,6 +30,8 @@ class SinkParts:
     """Its configuration, placeholders resolved."""
     partitions: Mapping[TopicPartition, int | None]
     """What it reads, with the committed positions."""
+    group_id: str
+    """The consumer group that holds its positions."""
     receiver: RecordReceiver
     """Reads from Kafka."""
     decoder: Decoder
@@ -36,14 +40,20 @@ class SinkParts:
     """What is measured of it, on its way to Connect's task metrics."""
     topics: TopicLedger
     """The topics it met, for topic creation and for the active topics (KIP-158, KIP-558)."""
+    calls: CallLog
+    """Which of its calls is under way, for the progress watch."""
     link: TaskLink
     """Where it reports to."""
     control: TaskControl
     """Requests to stop and pause, and the fate of its acknowledgements."""
     max_records: int
     """The most records of one batch."""
+    transactional_id: str | None = None
+    """Its transactional id, if it delivers exactly once."""
     dead_letters: DeadLetterQueue | None = None
     """Takes records that failed to convert or transform; None where none is configured."""
+    traces: SinkTraces | None = None
+    """Follows the records that belong to a trace; None where they are not followed."""
     errant: ErrantRecords | None = None
     """Takes records the task cannot write."""
     closers: Sequence[Callable[[], None]] = ()

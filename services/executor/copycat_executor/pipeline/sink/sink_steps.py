@@ -6,61 +6,68 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from copycat_connect.cluster import TopicPartition
 from copycat_connect.data.batches import SinkBatch
 from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_executor.pipeline.records.receiver import KafkaMessage
-from copycat_executor.pipeline.sink.flushing import SinkFlushing
+from copycat_executor.pipeline.sink.delivery import SinkDelivery
 from copycat_executor.pipeline.sink.sink_context import RunningSinkContext
 from copycat_executor.pipeline.sink.sink_meter import SinkMeter
 from copycat_executor.pipeline.sink.sink_parts import SinkParts
 from copycat_executor.pipeline.task.control import Settlement
-from copycat_executor.pipeline.task.stages import DrainedError, Stage, failing
+from copycat_executor.pipeline.task.stages import Stage, failing
 from copycat_executor.pipeline.task.timing import Timing
 
 _log = logging.getLogger(__name__)
 
-#: Reading and waiting end after this time, so that a pause or a stop is noticed.
+#: Reading ends after this time, so that a pause or a stop is noticed; records end it at once.
 _MAX_WAIT_SECONDS: Final = 0.1
+#: The same once nothing has come for so long: a task at rest is looked at seldom.
+_REST_WAIT_SECONDS: Final = 0.5
+_REST_AFTER_SECONDS: Final = 2.0
 #: While no records come the task gets an empty batch this often, so that it can flush by time.
 _EMPTY_PUT_INTERVAL_SECONDS: Final = 1.0
 #: Until a batch is put again, when the task asked for no other time.
 _PUT_RETRY_DELAY_SECONDS: Final = 0.25
-_ASSIGNMENT_RETRY_DELAY_SECONDS: Final = 1.0
 
 
 class SinkSteps:
     """What a sink task does in each part of its run (`TaskSteps`)."""
 
     def __init__(
-        self, parts: SinkParts, timing: Timing, clock: Callable[[], float], tidy: Callable[[], None]
+        self,
+        parts: SinkParts,
+        delivery: type[SinkDelivery],
+        timing: Timing,
+        clock: Callable[[], float],
+        tidy: Callable[[], None],
     ) -> None:
         """Compose; `tidy` collects garbage and is called where a pause does no harm."""
         self._parts = parts
         self._clock = clock
-        self._meter = SinkMeter(parts.measures, parts.link, parts.receiver, lambda: self._flushing.committed)
-        self._flushing = SinkFlushing(parts, timing, self._meter.commits, clock, tidy)
-        self._schedule = self._flushing.schedule
-        self._context = RunningSinkContext(
-            lambda: parts.config, parts.receiver, parts.errant, parts.control.wait
-        )
+        self._meter = SinkMeter(parts.measures, parts.link, parts.receiver, lambda: self._delivery.committed)
+        self._delivery = delivery(parts, timing, self._meter.commits, clock, tidy)
+        self._schedule = self._delivery.schedule
+        self._context = RunningSinkContext(parts)
         self._batch: SinkBatch | None = None
         self._unput: Sequence[KafkaMessage] = ()
         self._put_at = clock()
+        self._read_at = clock()
 
     def start(self, *, paused: bool) -> None:
         """Initialize and start the task, assign its partitions, open them."""
         parts = self._parts
-        parts.task.initialize(self._context)
-        parts.task.start(parts.config)
-        start = self._assign()
-        self._flushing.begin(start)
+        with parts.calls("start"):
+            parts.task.initialize(self._context)
+            self._delivery.prepare()
+            parts.task.start(parts.config)
+            start = self._delivery.begin()
         self._context.assigned(start)
         parts.decoder.expect(partition.topic for partition in start)
         if paused:
             self._context.suspend(True)
-        parts.task.open(self._context.assignment)
+        with parts.calls("open"):
+            parts.task.open(self._context.assignment)
 
     def set_paused(self, paused: bool) -> None:
         """Read no more, or again; what was put is committed at once."""
@@ -72,22 +79,25 @@ class SinkSteps:
         if self._context.take_commit_request():
             self._schedule.request()
         if self._schedule.due_in(self._clock()) <= 0:
-            with failing(Stage.FLUSH):
-                self._flushing.commit(self._unput)
+            with failing(Stage.FLUSH), self._parts.calls("pre_commit"):
+                moved = self._delivery.commit(self._unput)
+            if moved:
+                self._batch, self._unput = None, ()
         self._move()
 
     def settle(self, settlements: Sequence[Settlement]) -> None:
         """Take note of the fate of acknowledgements."""
-        self._flushing.settle(settlements)
+        self._delivery.settle(settlements)
 
-    def commit_last(self) -> None:
+    def commit_last(self, *, failed: bool) -> None:
         """Acknowledge what can be made durable, for the last time."""
-        self._flushing.commit(self._unput, closing=True)
+        if not failed or self._delivery.flushes_after_failure:
+            self._delivery.commit(self._unput, closing=True)
 
     @property
     def unsettled(self) -> bool:
         """True while the fate of an acknowledgement is open."""
-        return self._flushing.unsettled
+        return self._delivery.unsettled
 
     def report_measures(self, *, now: bool = False) -> None:
         """Report what was measured, if a report is due or wanted now."""
@@ -101,15 +111,6 @@ class SinkSteps:
     def cancel(self) -> None:
         """Nothing can be taken from a thread that hangs in the sink; its positions are committed no more."""
 
-    def _assign(self) -> dict[TopicPartition, int]:
-        while True:
-            try:
-                return self._parts.receiver.assign(self._parts.partitions)
-            except RetriableError as error:
-                _log.warning("Kafka cannot be reached, trying again: %s", error)
-            if self._parts.control.wait(_ASSIGNMENT_RETRY_DELAY_SECONDS):
-                raise DrainedError
-
     def _move(self) -> None:
         """Read a batch, or give the task the one it did not take yet."""
         if self._batch is None:
@@ -118,7 +119,7 @@ class SinkSteps:
             return
         left = self._put_at - self._clock()
         if left > 0 and self._unput:
-            self._parts.control.wait_for_news(min(left, _MAX_WAIT_SECONDS))
+            self._parts.control.wait_for_news(min(left, self._schedule.due_in(self._clock())))
         else:
             self._deliver(self._batch)
 
@@ -127,38 +128,59 @@ class SinkSteps:
         rewinds = self._context.take_rewinds()
         if rewinds:
             assigned = self._context.assignment
-            self._flushing.seek({each: offset for each, offset in rewinds.items() if each in assigned})
-        now = self._clock()
-        wait = max(0.0, min(_MAX_WAIT_SECONDS, self._schedule.due_in(now), self._put_at - now))
-        with failing(Stage.KAFKA_CONSUME):
+            self._delivery.seek({each: offset for each, offset in rewinds.items() if each in assigned})
+        wait = self._wait()
+        if self._context.suspended:
+            parts.control.wait_for_news(wait)
+            wait = 0.0
+        with failing(Stage.KAFKA_CONSUME), parts.calls("read"):
             messages = parts.receiver.read(parts.max_records, wait)
             if messages:
-                self._unput = messages
+                self._unput, self._read_at = messages, self._clock()
+                if parts.traces is not None:
+                    parts.traces.read(messages)
+                self._delivery.received()
                 self._meter.read(len(messages))
                 self._batch = parts.decoder.batch(messages)
                 self._put_at = 0.0
             elif self._clock() >= self._put_at:
                 self._batch = SinkBatch.of(())
 
+    def _wait(self) -> float:
+        """Return for how many seconds to wait for records: until something is due, and not too long."""
+        now = self._clock()
+        due = max(0.0, min(self._schedule.due_in(now), self._put_at - now))
+        if self._context.suspended:
+            return due  # a resume or a stop ends it
+        resting = now - self._read_at > _REST_AFTER_SECONDS
+        return min(due, _REST_WAIT_SECONDS if resting else _MAX_WAIT_SECONDS)
+
     def _deliver(self, batch: SinkBatch) -> None:
         parts, began = self._parts, self._clock()
         try:
-            parts.task.put(batch)
+            with parts.calls("put"):
+                parts.task.put(batch)
         except RetriableError as error:
+            parts.calls.failed("put", error)
             wait = self._context.take_timeout()
             self._put_at = self._clock() + (_PUT_RETRY_DELAY_SECONDS if wait is None else wait)
             _log.warning("The sink is not available now, the batch is put again later: %s", error)
             return
         except Exception as error:
+            if parts.traces is not None:
+                parts.traces.put(error)
             with failing(Stage.TASK_PUT):
                 message = "Exiting WorkerSinkTask due to unrecoverable exception."
                 raise ConnectError(message) from error
         if parts.errant is not None:
             with failing(Stage.TASK_PUT):
                 parts.errant.check()
+        parts.calls.worked("put")
         now = self._clock()
         if self._unput:
             self._schedule.note_data(now)
+            if parts.traces is not None:
+                parts.traces.put()
         self._meter.put(len(batch), began)
         self._batch, self._unput = None, ()
         wait = self._context.take_timeout()

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from copycat_executor.pipeline.source.path import Batch
 from copycat_executor.pipeline.source.source_parts import SourceParts
 from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
@@ -19,11 +20,7 @@ _FLUSH_CHECK_SECONDS: Final = 0.15
 
 
 class AtLeastOnce:
-    """Decides between the batches of a source task when records are flushed and offsets committed.
-
-    All that a guarantee of delivery consists of is here: `batch_delivered` at the end of each batch,
-    `commit_if_due` after it and when there is none, `wait` while the task waits, `commit_last` at the end.
-    """
+    """Hands batches over as they come, and flushes before offsets are acknowledged (`SourceDelivery`)."""
 
     def __init__(
         self,
@@ -43,29 +40,49 @@ class AtLeastOnce:
         self._behind = False
 
     @property
+    def transaction(self) -> None:
+        """There are no transactions."""
+
+    @property
     def behind(self) -> bool:
         """True after a flush that took too long: it goes on before the next poll, or it might never end."""
         return self._behind
 
-    def batch_delivered(self, began: float) -> None:
-        """Note that a batch, begun at this time of the clock, was handed to the producer as a whole."""
+    @property
+    def unsettled(self) -> bool:
+        """True while the fate of an acknowledgement is open."""
+        return self._parts.commits.unsettled
+
+    def prepare(self) -> None:
+        """Nothing is to be prepared."""
+
+    def deliver(self, batch: Batch) -> None:
+        """Hand a batch to the producer."""
+        began = self._clock()
+        self._parts.path.deliver(batch)
         self._schedule.note_data(began)
+
+    def pause(self) -> None:
+        """Go on committing while the task is paused."""
 
     def commit_if_due(self) -> None:
         """Make what was delivered durable and acknowledge it, when it is time for that.
 
         The task hears of the commit even if nothing is new.
         """
+        self._parts.written.report()
         if not self._behind and self._schedule.due_in(self._clock()) > 0:
             return
         if not self._acknowledge() and not self._parts.commits.unsettled:
-            self._report_commit()
+            self._parts.report_commit()
         self._schedule.done(self._clock())
         self._tidy()
 
-    def commit_last(self) -> None:
-        """Make durable what can still be, and acknowledge it."""
+    def commit_last(self, *, failed: bool) -> None:
+        """Make durable what can still be, and acknowledge it, also what was delivered before a failure."""
+        del failed
         self._acknowledge()
+        self._parts.written.report()
 
     def wait(self, seconds: float) -> bool:
         """Sleep until the time is over or the task must end; commits that fall due meanwhile are made."""
@@ -88,7 +105,7 @@ class AtLeastOnce:
             self._meter.settled(settlement.sequence, settlement.error)
             committed |= self._parts.commits.settle(settlement)
         if committed:
-            self._report_commit()
+            self._parts.report_commit()
 
     def _acknowledge(self) -> bool:
         """Flush and acknowledge; False when there is nothing new."""
@@ -100,13 +117,13 @@ class AtLeastOnce:
         self._behind = not self._flush()
         if self._behind:
             self._meter.failed()
+            parts.calls.failed("flush", "Kafka has not confirmed all records yet, and polling waits for it")
             _log.warning("Records are not durable yet, polling waits for Kafka")
             return True
+        parts.calls.worked("flush")
         if parts.failures:
             return True  # I1: one of the records is lost, so no offset after it may be committed
-        topics = parts.topics.take_unreported()
-        if topics:
-            parts.link.topics_seen(topics)
+        parts.topics.report(parts.link)
         self._meter.acknowledged(parts.commits.acknowledge())
         return True
 
@@ -119,9 +136,3 @@ class AtLeastOnce:
                 return False
         letters = self._parts.dead_letters
         return letters is None or letters.settle(self._timing.flush_timeout, self._clock)
-
-    def _report_commit(self) -> None:
-        try:
-            self._parts.task.commit()
-        except Exception:
-            _log.exception("The task failed to take note of a commit")

@@ -1,4 +1,4 @@
-"""The lane of columns: batches whose records have no headers, partition or timestamp of their own."""
+"""The lane of columns: batches that need no object for each record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ColumnLane:
 
         Returns:
             None when it is delivered. Otherwise the values after as many transformations as need no
-            records: the lane of records goes on from there.
+            records, none where that is not one: the lane of records goes on from there.
 
         Raises:
             ConnectError: The topic is missing and cannot be created.
@@ -37,20 +37,28 @@ class ColumnLane:
         changed = self._apply_to_values(batch)
         if not self._takes(batch, changed):
             return changed
-        keys, values = _keys(batch, changed.places), (changed.schema, changed.values)
-        if not self._sender.send_columns(batch.topic, keys, values, utf8=batch.utf8 and not changed.done):
+        if not self._send(batch, changed):
             return changed
         self._progress.advance(batch.source_partition, batch.source_offset)
         return None
 
+    def _send(self, batch: SourceBatch, changed: ChangedValues) -> bool:
+        values = (changed.schema, changed.values) if changed.done else (batch.value_schema, batch.values)
+        if _is_placed(batch):
+            return self._sender.send_placed(batch, values)
+        keys = _keys(batch, changed.places)
+        return self._sender.send_columns(batch.topic, keys, values, utf8=batch.utf8 and not changed.done)
+
     def _takes(self, batch: SourceBatch, changed: ChangedValues) -> bool:
         if changed.done < len(self._chain) or changed.places == []:
             return False  # nothing left: no topic is met, no progress made
+        if _is_placed(batch) and changed.done:
+            return False  # the other columns belong to the values as they were
         return batch.timestamp is None and not self._written.wanted
 
     def _apply_to_values(self, batch: SourceBatch) -> ChangedValues:
         """Apply as many steps as need no records."""
-        untouched = ChangedValues(batch.value_schema, batch.values, 0)
+        untouched = ChangedValues(batch.value_schema, [], 0)
         if not self._chain:
             return untouched
         try:
@@ -59,6 +67,11 @@ class ColumnLane:
             # Which record it was shows when they go one by one.
             return untouched
         return changed if changed.done else untouched
+
+
+def _is_placed(batch: SourceBatch) -> bool:
+    columns = (batch.kafka_partition, batch.timestamps, batch.headers, batch.watched)
+    return columns != (None, None, None, None)
 
 
 def _keys(batch: SourceBatch, places: list[int] | None) -> tuple[Schema | None, list[ConnectValue] | None]:

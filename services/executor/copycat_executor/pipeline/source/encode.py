@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from copycat_connect.data.headers import Headers
 from copycat_connect.data.records import SourceRecord
-from copycat_connect.data.schema import Schema
+from copycat_connect.data.schema import OPTIONAL_BYTES_SCHEMA, Schema
 
 from copycat_executor.pipeline.records.converters import Converters
-from copycat_executor.pipeline.records.sender import OutgoingRecord
+from copycat_executor.pipeline.records.sender import KafkaHeaders, OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import Tolerance
 from copycat_executor.pipeline.task.stages import Stage
 
@@ -23,6 +24,8 @@ class Columns:
     """The values."""
     keys: list[bytes | None] | None
     """The keys; None when no record has one."""
+    headers: list[KafkaHeaders] | None = None
+    """The headers; None when no record has any."""
 
 
 class Encoder:
@@ -36,8 +39,9 @@ class Encoder:
         self,
         topic: str,
         keys: tuple[Schema | None, list[object] | None],
-        values: tuple[Schema | None, list[object]],
+        values: tuple[Schema | None, Sequence[object]],
         *,
+        headers: Sequence[KafkaHeaders] | None = None,
         utf8: bool,
     ) -> Columns | None:
         """Encode many records at once; None when one of them fails, so that record by record finds it."""
@@ -45,16 +49,23 @@ class Encoder:
         try:
             encoded_keys = self._keys(topic, keys, len(plain_values))
             encoded = self._converters.value.from_connect_batch(topic, value_schema, plain_values, utf8)
+            encoded_headers = None if headers is None else [self._raw(topic, each) for each in headers]
         except Exception:
             return None
-        return Columns(encoded, encoded_keys)
+        return Columns(encoded, encoded_keys, encoded_headers)
+
+    def _raw(self, topic: str, headers: KafkaHeaders) -> KafkaHeaders:
+        if not headers:
+            return headers
+        encode = self._converters.header.from_connect_header
+        return [(name, encode(topic, name, OPTIONAL_BYTES_SCHEMA, value)) for name, value in headers]
 
     def _keys(
         self, topic: str, keys: tuple[Schema | None, list[object] | None], count: int
     ) -> list[bytes | None] | None:
         schema, plain = keys
         converter = self._converters.key
-        if plain is not None and any(key is not None for key in plain):
+        if plain and (plain[0] is not None or plain.count(None) < len(plain)):
             return converter.from_connect_batch(topic, schema, plain)
         nothing = converter.from_connect(topic, None, schema, None)
         return None if nothing is None else [nothing] * count

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from copycat_connect.data.batches import SourceBatch
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import Schema
 
-from copycat_executor.pipeline.records.sender import RecordSender
+from copycat_executor.pipeline.records.sender import PlacedRecords, RecordWriter
 from copycat_executor.pipeline.source.encode import Encoder
 from copycat_executor.pipeline.source.written_records import WrittenRecords
 from copycat_executor.pipeline.task.stages import RecordSkippedError
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 Keys = tuple[Schema | None, list[object] | None]
-Values = tuple[Schema | None, list[object]]
+Values = tuple[Schema | None, Sequence[object]]
 
 
 class EncodingSender:
     """What both lanes end in: encodes columns or single records and hands them to the producer."""
 
     def __init__(
-        self, encoder: Encoder, sender: RecordSender, topics: TopicLedger, written: WrittenRecords
+        self, encoder: Encoder, sender: RecordWriter, topics: TopicLedger, written: WrittenRecords
     ) -> None:
         self._encoder = encoder
         self._sender = sender
@@ -45,6 +48,34 @@ class EncodingSender:
         self.delivered += len(columns.values)
         return True
 
+    def send_placed(self, batch: SourceBatch, values: Values) -> bool:
+        """Send the records of a batch that has partition, timestamps, headers or watched records.
+
+        Returns:
+            False, with nothing sent, when a record cannot be encoded: they must go one by one.
+
+        Raises:
+            ConnectError: The topic is missing and cannot be created.
+            DrainedError: The task must end.
+        """
+        keys = (batch.key_schema, batch.keys)
+        columns = self._encoder.columns(batch.topic, keys, values, headers=batch.headers, utf8=batch.utf8)
+        if columns is None:
+            return False
+        self._topics.meet(batch.topic)
+        records = PlacedRecords(
+            batch.topic,
+            columns.values,
+            columns.keys,
+            columns.headers,
+            batch.kafka_partition,
+            batch.timestamps,
+        )
+        done = {place: self._written.teller(mark) for place, mark in (batch.watched or {}).items()}
+        self._sender.send_placed(records, done)
+        self.delivered += len(columns.values)
+        return True
+
     def send_record(self, record: SourceRecord, original: SourceRecord) -> bool:
         """Send one record, made from an original that the task hears of and that reports show.
 
@@ -62,7 +93,7 @@ class EncodingSender:
             self._written.note(original, None)
             return False
         self._topics.meet(outgoing.topic)
-        if self._written.wanted:
+        if self._written.hears_of(original):
             self._sender.send(outgoing, lambda metadata, _: self._written.note(original, metadata))
         else:
             self._sender.send(outgoing)

@@ -45,7 +45,10 @@ class RecordLane:
 
         A batch without offsets of its records has one offset, noted once all of them were handed over.
         """
-        originals = self._remaining(list(batch), changed.places)
+        every = list(batch)
+        for place, mark in (batch.watched or {}).items():
+            self._written.watch(every[place], mark)
+        originals = self._remaining(every, changed.places)
         if changed.done:
             begun = _with_values(originals, changed.schema, changed.values)
         else:
@@ -122,7 +125,7 @@ class RecordLane:
     def _run_end(self, pairs: Sequence[Pair], start: int, read_at: int | None) -> int:
         """Find the end of the run of records that can travel as columns together; at least one record."""
         first = pairs[start][1]
-        if self._written.wanted or not _is_plain(first, read_at):
+        if self._written.hears_of(pairs[start][0]) or not _is_plain(first, read_at):
             return start + 1
         for place in range(start + 1, len(pairs)):
             record = pairs[place][1]
@@ -131,7 +134,8 @@ class RecordLane:
                 and record.value_schema is first.value_schema
                 and record.key_schema is first.key_schema
             )
-            if not (same and _is_plain(record, read_at)):
+            heard = self._written.hears_of(pairs[place][0])
+            if heard or not (same and _is_plain(record, read_at)):
                 return place
         return len(pairs)
 
@@ -153,7 +157,7 @@ class RecordLane:
 
 
 def _with_values(
-    records: Sequence[SourceRecord], schema: Schema | None, values: list[ConnectValue]
+    records: Sequence[SourceRecord], schema: Schema | None, values: Sequence[ConnectValue]
 ) -> Iterator[SourceRecord]:
     for record, value in zip(records, values, strict=True):
         private = record.private()

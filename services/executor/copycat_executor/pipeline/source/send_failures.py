@@ -36,6 +36,13 @@ class SendFailures:
         else:
             _log.debug("A record was not written and is left out: %s", error)
 
+    def fatal(self, error: Exception, message: object) -> None:
+        """Note a record that was not written, with which its whole transaction fails, tolerated or not."""
+        del message
+        self.lost += 1
+        self._tolerance.note_failure()
+        self._first = self._first or error
+
     def check(self) -> None:
         """Raise when a failure is not tolerated.
 

@@ -10,6 +10,7 @@ from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition, TransactionContext
 
 from copycat_executor.pipeline.source.progress import from_json, to_json
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.stages import DrainedError
 from copycat_executor.pipeline.task.task_link import TaskLink
 
@@ -21,17 +22,28 @@ class RunningSourceContext:
     """The context of a running source task (`SourceTaskContext`)."""
 
     def __init__(
-        self, configs: Callable[[], Mapping[str, str]], link: TaskLink, wait: Callable[[float], bool]
+        self,
+        configs: Callable[[], Mapping[str, str]],
+        link: TaskLink,
+        wait: Callable[[float], bool],
+        transaction: TransactionContext | None,
+        told: Callable[[Mapping[bytes, bytes | None]], None],
+        *,
+        calls: CallLog,
     ) -> None:
+        """`told` hears the committed offsets that the task was given."""
         self._configs = configs
         self._link = link
         self._wait = wait
+        self._transaction = transaction
+        self._told = told
+        self._calls = calls
         self.waited = False
 
     @property
     def transaction(self) -> TransactionContext | None:
-        """No task places its own boundaries in at-least-once delivery."""
-        return None
+        """Transaction boundaries; None unless the connector defines them itself."""
+        return self._transaction
 
     def configs(self) -> Mapping[str, str]:
         """Return the task's configuration, placeholders resolved."""
@@ -53,13 +65,18 @@ class RunningSourceContext:
         known = [key for key in keys if key is not None]
         while True:
             try:
-                return [from_json(text) for text in self._link.source_offsets(known)]
+                found = self._link.source_offsets(known)
             except RetriableError as error:
+                self._calls.failed("offsets", error)
                 _log.warning("Offsets cannot be read now, asking again: %s", error)
+            else:
+                self._calls.worked("offsets")
+                self._told(dict(zip(known, found, strict=True)))
+                return [from_json(text) for text in found]
             if self._wait(_OFFSETS_RETRY_DELAY_SECONDS):
                 raise DrainedError
 
     def wait(self, seconds: float) -> bool:
         """Wait; the engine commits offsets meanwhile."""
         self.waited = True
-        return self._wait(seconds)
+        return self._calls.rest(self._wait, seconds)

@@ -22,6 +22,12 @@ class CommitMeter:
         """There was nothing to commit."""
         self._succeeded(self._began)
 
+    def transaction(self, records: int) -> None:
+        """A transaction of so many records was committed, its offsets with them (KIP-618)."""
+        self._measures.note("transaction-size", records)
+        self._measures.note("offset-commit-completion")
+        self._succeeded(self._began)
+
     def failed(self) -> None:
         """It failed before anything was acknowledged."""
         self._measures.note("offset-commit-failure")

@@ -36,6 +36,7 @@ class TaskControl:
         self._paused = paused
         self._ending: Ending | None = None
         self._settlements: list[Settlement] = []
+        self._news = False
 
     @property
     def stopping(self) -> bool:
@@ -57,19 +58,19 @@ class TaskControl:
         with self._changed:
             if self._ending is not Ending.DROP:
                 self._ending = ending
-            self._changed.notify_all()
+            self._tell()
 
     def set_paused(self, paused: bool) -> None:
         """Pause or resume the task."""
         with self._changed:
             self._paused = paused
-            self._changed.notify_all()
+            self._tell()
 
     def settle(self, settlement: Settlement) -> None:
         """Hand over the fate of an acknowledgement."""
         with self._changed:
             self._settlements.append(settlement)
-            self._changed.notify_all()
+            self._tell()
 
     def take_settlements(self) -> list[Settlement]:
         """Return what was settled since the last call."""
@@ -86,8 +87,14 @@ class TaskControl:
             return self._ending is not None
 
     def wait_for_news(self, seconds: float) -> None:
-        """Sleep until anything changed: a stop, a pause or resume, a settlement; or the time is over."""
+        """Sleep until anything changed since the last call: a stop, a pause or resume, a settlement.
+
+        Ends when the time is over.
+        """
         with self._changed:
-            if self._settlements or self.dropped:
-                return
-            self._changed.wait(seconds)
+            self._changed.wait_for(lambda: self._news or self.dropped, seconds)
+            self._news = False
+
+    def _tell(self) -> None:
+        self._news = True
+        self._changed.notify_all()

@@ -46,6 +46,15 @@ class Measures:
             measure.highest = max(measure.highest, value)
             measure.lowest = min(measure.lowest, value)
 
+    def note_many(self, name: str, count: int, total: float, *, highest: float, lowest: float) -> None:
+        """Note several values of which only the number, the sum, the highest and the lowest are known."""
+        with self._lock:
+            measure = self._noted.setdefault(name, Measure())
+            measure.count += count
+            measure.total += total
+            measure.highest = max(measure.highest, highest)
+            measure.lowest = min(measure.lowest, lowest)
+
     def note_state(self, name: str, value: float) -> None:
         """Note a value that holds until another is noted; nothing is reported while it stays the same."""
         if self._states.get(name) != value:

@@ -23,6 +23,7 @@ class Stage(Enum):
     TASK_PUT = "TASK_PUT"
     FLUSH = "FLUSH"
     STOP = "STOP"
+    MEMORY = "MEMORY"
 
     @property
     def status_name(self) -> str:

@@ -29,11 +29,22 @@ class TaskLink(Protocol):
     def state(self, state: TaskState) -> None:
         """Report the state the task is in from now on."""
 
-    def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
-        """Report source offsets whose records are durable (I1); answered by a settlement."""
+    def acknowledge_source(
+        self,
+        sequence: int,
+        offsets: Mapping[bytes, bytes | None],
+        expected: Mapping[bytes, bytes | None] | None = None,
+    ) -> None:
+        """Report source offsets whose records are durable (I1); answered by a settlement.
+
+        They are committed only if those `expected` are the committed ones until now.
+        """
 
     def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
-        """Report sink positions that were flushed (I1); answered by a settlement."""
+        """Report sink positions to commit (I1); answered by a settlement.
+
+        None at all ask only whether this generation is the newest (I2).
+        """
 
     def topics_seen(self, topics: Sequence[str]) -> None:
         """Report topics met for the first time (KIP-558)."""
@@ -43,6 +54,16 @@ class TaskLink(Protocol):
 
         Raises:
             RetriableError: There is no answer now.
+            ConnectError: There will be none; the text says why.
+        """
+
+    def await_fence(self) -> None:
+        """Ask that all earlier tasks of the connector are fenced; blocks. Only exactly-once tasks do.
+
+        Raises:
+            StaleTaskError: A newer generation of this task exists.
+            RetriableError: There is no answer now.
+            ConnectError: They cannot be fenced; the text says why and what to do.
         """
 
     def measured(self, measures: Mapping[str, Measure]) -> None:

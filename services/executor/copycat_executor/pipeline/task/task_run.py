@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Protocol
 
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
@@ -40,8 +41,8 @@ class TaskSteps(Protocol):
     def settle(self, settlements: Sequence[Settlement]) -> None:
         """Take note of the fate of acknowledgements, none of which is stale."""
 
-    def commit_last(self) -> None:
-        """Acknowledge what can be made durable, for the last time."""
+    def commit_last(self, *, failed: bool) -> None:
+        """Acknowledge what can be made durable, for the last time; `failed` when the task failed."""
 
     @property
     def unsettled(self) -> bool:
@@ -79,21 +80,22 @@ class TaskRun:
         self._tidy = tidy
         self._paused = False
 
-    def run(self) -> None:
-        """Run until told to end; blocks.
+    def run(self, starting: AbstractContextManager[object] | None = None) -> None:
+        """Run until told to end; blocks. `starting` is entered while the task starts.
 
         Raises:
             TaskFailedError: The task failed; everything is closed.
             StaleTaskError: A newer generation of the task exists; everything is closed.
         """
         try:
-            self._start()
+            with starting or nullcontext():
+                self._start()
             try:
                 self._loop()
             except TaskFailedError:
-                self._commit_last()
+                self._commit_last(failed=True)
                 raise
-            self._commit_last()
+            self._commit_last(failed=False)
         except DrainedError:
             _log.info("The task was told to end before it had started")
         finally:
@@ -134,14 +136,14 @@ class TaskRun:
         if settlements:
             self._steps.settle(settlements)
 
-    def _commit_last(self) -> None:
+    def _commit_last(self, *, failed: bool) -> None:
         """Acknowledge for the last time and wait for the answer, while a drain leaves time for it."""
         control, steps = self._control, self._steps
         if control.dropped:
             return
         until = self._clock() + self._last_commit_seconds
         try:
-            steps.commit_last()
+            steps.commit_last(failed=failed)
             while steps.unsettled and not control.dropped and self._clock() < until:
                 control.wait_for_news(_SETTLEMENT_CHECK_SECONDS)
                 self._settle()

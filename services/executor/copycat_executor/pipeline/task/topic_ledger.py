@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from copycat_executor.pipeline.task.task_link import TaskLink
+
 
 class TopicCreator(Protocol):
     """Makes sure that a topic is there before its first record."""
@@ -38,6 +40,12 @@ class TopicLedger:
             self._known.add(topic)
         if self._tracked:
             self._unreported[topic] = None
+
+    def report(self, link: TaskLink) -> None:
+        """Report what was met since the last report, if anything was."""
+        topics = self.take_unreported()
+        if topics:
+            link.topics_seen(topics)
 
     def take_unreported(self) -> list[str]:
         """Return what was met since the last call, known topics too: a user may have reset what is active."""

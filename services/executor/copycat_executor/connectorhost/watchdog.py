@@ -1,0 +1,91 @@
+"""Watches author code in the process of the connectors: what was given up ends, and memory is bounded.
+
+Author code is first interrupted in its thread, which harms nobody else. What does not heed that ends with the
+process: the executor starts another, and every connector that still runs begins anew there. Tasks go on.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from copycat_executor.connectorhost.author_thread import GivenUpError
+from copycat_executor.connectorhost.instance import ConnectorInstance
+from copycat_executor.pipeline.task.memory import memory_error
+from copycat_executor.pipeline.task.memory_bound import MemoryBound
+
+log = logging.getLogger(__name__)
+
+CONNECTOR_MEMORY_MAX: Final = "connector.memory.max"
+#: Between two looks at author code that was given up.
+LOOK_INTERVAL_SECONDS: Final = 0.2
+#: Author code that was given up may use a processor for this long before it is ended with the process.
+GIVEN_UP_TIMEOUT_SECONDS: Final = 10.0
+#: Processor time by which it is known not merely to wait, within that time.
+GIVEN_UP_PROCESSOR_SECONDS: Final = 1.0
+#: Threads that wait for ever cost little, but not nothing.
+MAX_GIVEN_UP: Final = 20
+WATCHDOG_EXIT_CODE: Final = 4
+
+
+class Watchdog:
+    """Looks at the connectors' threads and at the memory of the process."""
+
+    def __init__(self, memory_limit: int, running: Callable[[], list[ConnectorInstance]]) -> None:
+        """`memory_limit` is in bytes, 0 for none; `running` returns the connectors that are not given up."""
+        self._memory: MemoryBound[ConnectorInstance] = MemoryBound(
+            memory_limit, CONNECTOR_MEMORY_MAX, self._end_for_memory
+        )
+        self._running = running
+        self._given_up: list[tuple[float, float, ConnectorInstance]] = []
+        self._lock = threading.Lock()
+        self._some_given_up = threading.Event()
+
+    def start(self) -> None:
+        """Watch from now on, in a thread of its own."""
+        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+
+    def give_up(self, instance: ConnectorInstance) -> None:
+        """See to it that what this connector still does ends."""
+        instance.abandon()
+        with self._lock:
+            self._given_up.append((time.monotonic(), instance.thread.processor_seconds(), instance))
+        self._some_given_up.set()
+
+    def _watch(self) -> None:
+        pause = LOOK_INTERVAL_SECONDS
+        while True:
+            if self._some_given_up.wait(pause):
+                time.sleep(LOOK_INTERVAL_SECONDS)  # it may end when it is asked to
+                self._end_given_up()
+            pause = self._memory.look([each for each in self._running() if each.thread.busy])
+
+    def _end_given_up(self) -> None:
+        now = time.monotonic()
+        self._some_given_up.clear()
+        with self._lock:
+            self._given_up = [each for each in self._given_up if each[2].thread.busy]
+            busy = list(self._given_up)
+        if busy:
+            self._some_given_up.set()
+        for since, used, instance in busy:
+            instance.thread.interrupt(GivenUpError)
+            uses = instance.thread.processor_seconds() - used > GIVEN_UP_PROCESSOR_SECONDS
+            if now - since > GIVEN_UP_TIMEOUT_SECONDS and uses:
+                _end_process(f"code of connector {instance.name}, which was given up, does not end")
+        if len(busy) > MAX_GIVEN_UP:
+            _end_process(f"{len(busy)} connectors that were given up hang")
+
+    def _end_for_memory(self, blamed: ConnectorInstance | None, text: str) -> None:
+        if blamed is not None:
+            blamed.raise_error(memory_error(text)())
+        _end_process(f"{text}; {'it is not known whose' if blamed is None else f'connector {blamed.name}'}")
+
+
+def _end_process(why: str) -> None:
+    log.error("the process of the connectors is replaced: %s", why)
+    os._exit(WATCHDOG_EXIT_CODE)

@@ -1,0 +1,243 @@
+"""What every producer behind the pipeline's port does: queue records, and hear what became of them."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice, repeat
+from operator import length_hint
+from typing import Final, cast
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from copycat_connect.data.record_metadata import RecordMetadata
+
+from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
+from copycat_executor.kafka.client_config import ClientConfig
+from copycat_executor.kafka.client_statistics import ClientStatistics
+from copycat_executor.kafka.logins import LoginWatch
+from copycat_executor.kafka.remedies import not_written
+from copycat_executor.pipeline.records.sender import Done, KafkaHeaders, OutgoingRecord, PlacedRecords
+
+OnFailure = Callable[[Exception, object], None]
+OnDelivery = Callable[[KafkaError | None, Message], None]
+
+_log = logging.getLogger(__name__)
+#: While the client's queue is full, between two looks whether the task must end.
+QUEUE_FULL_WAIT_SECONDS: Final = 0.05
+_ANY_PARTITION: Final = -1
+#: Meanwhile no other thread runs; this takes some 5 ms.
+_RECORDS_WITHOUT_A_BREAK: Final = 10_000
+
+
+class Producing(ABC):
+    """Writes records through librdkafka; its subclasses say what is done about failures.
+
+    Without `report_each` successes cost nothing: only failures come back, within `_poll` and `flush`.
+    """
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        *,
+        on_failure: OnFailure,
+        draining: Callable[[], bool],
+        report_each: bool,
+        statistics: ClientStatistics | None,
+    ) -> None:
+        """Prepare; `draining` ends waits for room in the queue, `statistics` hears what the client reports.
+
+        Raises:
+            ConfigError: The brokers' addresses are none.
+        """
+        check_brokers(config)
+        self._config = config
+        self._on_failure = on_failure
+        self._draining = draining
+        self._report_each = report_each
+        self._statistics = statistics
+        self._closed = False
+        self._login = LoginWatch("producer", config.properties[BOOTSTRAP_SERVERS])
+        self._accepted = 0
+        self._topic = ""
+        self._producer = self._connect()
+
+    def _connect(self) -> Producer:
+        properties: dict[str, object] = {
+            **self._config.properties,
+            **self._settings(),
+            "on_delivery": self._delivered,
+            "delivery.report.only.error": not self._report_each,
+            "error_cb": self._login.note,
+            **(self._statistics.settings if self._statistics else {}),
+        }
+        return Producer(properties, logger=_log)
+
+    def _settings(self) -> dict[str, object]:
+        """Return settings that are not in the configuration."""
+        return {}
+
+    def send_values(
+        self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
+    ) -> None:
+        """Write plain records; waits while the queue is full."""
+        _check_lengths(values, keys)
+        self._topic, self._accepted = topic, self._accepted + len(values)
+        produce = self._producer.produce
+        if keys is None:
+            for value in values:
+                try:
+                    produce(topic, value)
+                except (BufferError, KafkaException) as error:
+                    self._again(error, OutgoingRecord(topic, value))
+                    produce = self._producer.produce
+        else:
+            for value, key in zip(values, keys, strict=True):
+                try:
+                    produce(topic, value, key)
+                except (BufferError, KafkaException) as error:
+                    self._again(error, OutgoingRecord(topic, value, key))
+                    produce = self._producer.produce
+        self._poll(0)
+
+    def send_placed(self, records: PlacedRecords, done: Mapping[int, Done]) -> None:
+        """Write records with partition, timestamps or headers; waits while the queue is full."""
+
+        def record_at(place: int) -> tuple[OutgoingRecord, Done | None]:
+            return _placed(records, place), done.get(place)
+
+        count, nothing = len(records.values), repeat(None)
+        _check_lengths(records.values, records.keys, records.headers, records.timestamps)
+        partition = _ANY_PARTITION if records.partition is None else records.partition
+        callbacks: list[OnDelivery | None] = [None] * count
+        for place, each in done.items():
+            callbacks[place] = self._on_delivery(_placed(records, place), each)
+        stamps = repeat(0) if records.timestamps is None else [each or 0 for each in records.timestamps]
+        # By position, since names cost a third: after the partition come two names of the callback, of
+        # which the client takes the first that is given, also as None.
+        columns: list[Iterable[object]] = [
+            records.keys or nothing,
+            repeat(partition),
+            callbacks,
+            nothing,
+            stamps,
+        ]
+        if records.headers is not None:
+            columns.append([each or None for each in records.headers])
+        self._produce_columns(records.topic, records.values, columns, record_at)
+
+    def _produce_columns(
+        self,
+        topic: str,
+        values: Sequence[bytes | None],
+        columns: Iterable[Iterable[object]],
+        record_at: Callable[[int], tuple[OutgoingRecord, Done | None]],
+    ) -> None:
+        """Call the client for each value and what belongs to it, without a step of Python for a record."""
+        self._topic, self._accepted = topic, self._accepted + len(values)
+        left, others = iter(values), [iter(each) for each in columns]
+        while length_hint(left):
+            some = islice(left, _RECORDS_WITHOUT_A_BREAK)
+            try:
+                # `map` calls, and a deque that keeps nothing makes it go on to the end.
+                deque(map(self._producer.produce, repeat(topic), some, *others), maxlen=0)
+            except (BufferError, KafkaException) as error:
+                self._again(error, *record_at(len(values) - length_hint(left) - 1))
+        self._poll(0)
+
+    def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
+        """Write one record; waits while the queue is full."""
+        self._topic, self._accepted = record.topic, self._accepted + 1
+        try:
+            self._produce(record, done)
+        except (BufferError, KafkaException) as error:
+            self._again(error, record, done)
+        self._poll(0)
+
+    def under_way(self) -> int:
+        """Return how many records are neither durable nor failed yet."""
+        return len(self._producer)
+
+    def attend(self) -> None:
+        """Hear the client's statistics: between two records nobody else asks for what it reports."""
+        if self._statistics is not None:
+            with suppress(KafkaException, SystemError):  # what it raises here, it raises at the next record
+                self._producer.poll(0)
+
+    def drop(self) -> None:
+        """Drop what is still queued; may be called by any thread."""
+        self._closed = True
+        self._producer.purge()
+
+    def _produce(self, record: OutgoingRecord, done: Done | None) -> None:
+        self._producer.produce(
+            record.topic,
+            record.value,
+            record.key,
+            partition=_ANY_PARTITION if record.partition is None else record.partition,
+            on_delivery=self._on_delivery(record, done),
+            timestamp=record.timestamp or 0,
+            headers=list(record.headers) or None,
+        )
+
+    @abstractmethod
+    def _again(self, error: Exception, record: OutgoingRecord, done: Done | None = None) -> None:
+        """Deal with a record that was not queued: wait for room, or give it up."""
+
+    @abstractmethod
+    def _poll(self, seconds: float) -> None:
+        """Let the client report what became of records."""
+
+    def _on_delivery(self, record: OutgoingRecord, done: Done | None) -> OnDelivery:
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            if error is not None:
+                self._failed(error, message, record, done)
+            elif done is not None:
+                done(_metadata(message), None)
+
+        return delivered
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        """Take note of what became of a plain record; called by the client within `poll` and `flush`."""
+        if error is not None:
+            topic, partition = message.topic() or "", message.partition()
+            headers = cast("KafkaHeaders", message.headers() or ())
+            timestamp = message.timestamp()[1]
+            record = OutgoingRecord(
+                topic, message.value(), message.key(), headers, partition, max(timestamp, 0)
+            )
+            self._failed(error, message, record, None)
+
+    def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
+        """Take note of a record that the client gave up."""
+        self._gave_up(not_written(record.topic, error), message, done)
+
+    def _gave_up(self, error: Exception, record: object, done: Done | None) -> None:
+        if self._closed:
+            return
+        if done is not None:
+            done(None, error)
+        self._on_failure(error, record)
+
+
+def _check_lengths(values: Sequence[object], *columns: Sequence[object] | None) -> None:
+    if any(each is not None and len(each) != len(values) for each in columns):
+        raise ValueError("A batch has columns of several lengths")
+
+
+def _placed(records: PlacedRecords, place: int) -> OutgoingRecord:
+    return OutgoingRecord(
+        records.topic,
+        records.values[place],
+        None if records.keys is None else records.keys[place],
+        () if records.headers is None else records.headers[place],
+        records.partition,
+        None if records.timestamps is None else records.timestamps[place],
+    )
+
+
+def _metadata(message: Message) -> RecordMetadata:
+    _, stamp = message.timestamp()
+    return RecordMetadata(message.topic() or "", message.partition() or 0, message.offset() or 0, stamp)

@@ -1,0 +1,279 @@
+"""Kafka's producer with transactions behind the pipeline's port (`TransactionalSender`)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NoReturn
+
+from confluent_kafka import KafkaError, KafkaException, Message
+from copycat_connect.errors import ConnectError
+
+from copycat_executor.kafka.client_config import TRANSACTIONAL_ID, ClientConfig
+from copycat_executor.kafka.client_statistics import ClientStatistics
+from copycat_executor.kafka.producing import QUEUE_FULL_WAIT_SECONDS, OnFailure, Producing
+from copycat_executor.kafka.remedies import FATAL, FENCED, not_begun, not_committed, not_written
+from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords
+from copycat_executor.pipeline.source.transactional_sender import ProducerFencedError
+from copycat_executor.pipeline.task.stages import DrainedError
+
+_log = logging.getLogger(__name__)
+
+#: Between two looks whether the task must end, while the brokers are waited for.
+_CHECK_SECONDS: Final = 0.5
+#: A task that is told to end waits so long for brokers that do not answer.
+_DRAIN_PATIENCE_SECONDS: Final = 3.0
+#: For a last word to the brokers, so that readers need not wait for the transaction's time-out.
+_ABORT_AT_CLOSE_SECONDS: Final = 1.0
+_FENCED_CODES: Final = frozenset({
+    FENCED,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.PRODUCER_FENCED,
+})  # fmt: skip
+
+
+class KafkaTransactionalSender(Producing):
+    """Writes records in transactions of one transactional id; of no more use after a failure."""
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        coordinator_topic: str,
+        *,
+        on_failure: OnFailure,
+        draining: Callable[[], bool],
+        dropped: Callable[[], bool],
+        report_each: bool = False,
+        statistics: ClientStatistics | None = None,
+    ) -> None:
+        """Connect in the background; `dropped` ends every wait at once, `draining` after some seconds.
+
+        `coordinator_topic` is any topic that exists: the first answers about it speed up `prepare`.
+        """
+        super().__init__(
+            config, on_failure=on_failure, draining=draining, report_each=report_each, statistics=statistics
+        )
+        self._dropped = dropped
+        self._warm_up_topic = coordinator_topic
+        self._id = config.properties[TRANSACTIONAL_ID]
+        self._began: float | None = None
+        self._first_failure: ConnectError | None = None
+        self._dead = False
+
+    @property
+    def open(self) -> bool:
+        """Whether records were handed over since the last commit or abort."""
+        return self._began is not None
+
+    def prepare(self) -> None:
+        """Fence the producer that had this transactional id before, and end its transaction."""
+        self._warm_up()
+        wait = _Patience(self._draining, self._dropped)
+        while True:
+            try:
+                self._producer.init_transactions(_CHECK_SECONDS)
+            except KafkaException as error:
+                self._login.check()
+                if not error.args[0].retriable():
+                    raise not_begun(self._id, error.args[0]) from error
+                wait.check()
+            else:
+                return
+
+    def send_values(
+        self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
+    ) -> None:
+        """Write plain records; waits while the queue is full."""
+        self._begin()
+        super().send_values(topic, values, keys)
+
+    def send_placed(self, records: PlacedRecords, done: Mapping[int, Done]) -> None:
+        """Write records with partition, timestamps or headers; waits while the queue is full."""
+        self._begin()
+        super().send_placed(records, done)
+
+    def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
+        """Write one record; waits while the queue is full."""
+        self._begin()
+        super().send(record, done)
+
+    def flush(self, seconds: float) -> bool:
+        """Wait until everything is durable or failed."""
+        try:
+            left = self._producer.flush(seconds)
+        except (KafkaException, SystemError) as error:
+            self._fail(error)
+        self._login.check()
+        return left == 0
+
+    def commit(self, offsets: Sequence[OutgoingRecord]) -> None:
+        """Write the records that state offsets, then make the transaction durable and visible."""
+        self._begin()
+        for record in offsets:
+            self.send(record)
+        wait = _Patience(self._draining, self._dropped)
+        while not self.flush(_CHECK_SECONDS):
+            wait.check()
+        if self._first_failure is not None:
+            self._void(self._first_failure)
+        while not self._committed():
+            self._login.check()
+            wait.check()
+
+    def abort(self) -> None:
+        """Make everything of the transaction void."""
+        if self._began is None or self._dead:
+            return
+        self._abort(_Patience(self._draining, self._dropped).check)
+        self._first_failure = None
+
+    def close(self) -> None:
+        """Abort what is open, if the brokers answer at once, and let go of the connections."""
+        self._closed = True
+        if self._began is not None and not self._dead:
+            try:
+                self._producer.abort_transaction(_ABORT_AT_CLOSE_SECONDS)
+            except (KafkaException, SystemError) as error:
+                _log.info("A transaction was left open, its time-out or a successor ends it: %s", error)
+        self.drop()
+        # It flushes for ever, but nothing is left; only it breaks the circle through the delivery callback.
+        self._producer.close()
+
+    def _committed(self) -> bool:
+        """Try to commit; False when the brokers have not answered yet."""
+        if self._closed:
+            raise DrainedError
+        try:
+            self._producer.commit_transaction(_CHECK_SECONDS)
+        except (KafkaException, SystemError) as error:
+            known = _kafka_error(error)
+            if known is None or not known.retriable():
+                self._fail(error)
+            return False
+        self._began = None
+        return True
+
+    def _begin(self) -> None:
+        if self._began is not None:
+            return
+        try:
+            self._producer.begin_transaction()
+        except (KafkaException, SystemError) as error:
+            self._fail(error)
+        self._began = time.monotonic()
+
+    def _warm_up(self) -> None:
+        # Asked before it is connected, librdkafka waits half a second before it looks for a coordinator.
+        # The first answer comes over a bootstrap connection, which it then drops; the second does not.
+        for _ in range(2):
+            try:
+                self._producer.list_topics(self._warm_up_topic, _CHECK_SECONDS)
+            except KafkaException:
+                return  # what is wrong shows in `prepare`
+
+    def _again(self, error: Exception, record: OutgoingRecord, done: Done | None = None) -> None:
+        """Wait for room in the queue; nothing else passes within a transaction."""
+        wait = _Patience(self._draining, self._dropped)
+        while isinstance(error, BufferError):
+            wait.check()
+            self._poll(QUEUE_FULL_WAIT_SECONDS)
+            try:
+                self._produce(record, done)
+            except (BufferError, KafkaException) as failure:
+                error = failure
+            else:
+                return
+        known = _kafka_error(error)
+        if known is None or known.fatal():
+            self._fail(error)
+        raise not_written(record.topic, known)
+
+    def _poll(self, seconds: float) -> None:
+        try:
+            self._producer.poll(seconds)
+        except (KafkaException, SystemError) as error:
+            self._fail(error)
+        self._login.check()
+
+    def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
+        if error.code() in {KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT}:
+            return  # it goes with its transaction, whose end has another reason
+        self._first_failure = self._first_failure or not_written(record.topic, error)
+        super()._failed(error, message, record, done)
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """Say what ended the transaction, and abort it where that is left to us."""
+        known = _kafka_error(error)
+        if known is None or known.code() == FATAL:
+            known = self._fatal_error() or known
+        if known is not None and known.code() in _FENCED_CODES:
+            self._dead = True
+            raise ProducerFencedError(self._seconds_open()) from error
+        self._dead = known is None or known.fatal()
+        reason = self._first_failure or not_committed(self._id, known, error)
+        self._void(reason, cause=error)
+
+    def _void(self, reason: ConnectError, *, cause: Exception | None = None) -> NoReturn:
+        if not self._dead:
+            self._abort(_Patience(self._draining, self._dropped).check)
+        raise reason from (cause or reason.__cause__)
+
+    def _abort(self, check: Callable[[], None]) -> None:
+        while True:
+            try:
+                self._producer.abort_transaction(_CHECK_SECONDS)
+            except (KafkaException, SystemError) as error:
+                known = _kafka_error(error)
+                if known is None or not known.retriable():
+                    self._dead = True
+                    if known is not None and known.code() in _FENCED_CODES:
+                        raise ProducerFencedError(self._seconds_open()) from error
+                    raise not_committed(self._id, known, error) from error
+                check()
+            else:
+                self._began = None
+                return
+
+    def _seconds_open(self) -> float:
+        return 0.0 if self._began is None else time.monotonic() - self._began
+
+    def _fatal_error(self) -> KafkaError | None:
+        """Return what ended the client for good: it says so when it is asked to abort."""
+        try:
+            self._producer.abort_transaction(_CHECK_SECONDS)
+        except (KafkaException, SystemError) as error:
+            return _kafka_error(error)
+        return None
+
+
+class _Patience:
+    """Ends waits for brokers: at once for a task that is dropped, after a while for one that drains."""
+
+    def __init__(self, draining: Callable[[], bool], dropped: Callable[[], bool]) -> None:
+        self._draining = draining
+        self._dropped = dropped
+        self._until: float | None = None
+
+    def check(self) -> None:
+        """Raise when it is time to give up.
+
+        Raises:
+            DrainedError: The task must end.
+        """
+        if self._dropped():
+            raise DrainedError
+        if not self._draining():
+            return
+        now = time.monotonic()
+        self._until = now + _DRAIN_PATIENCE_SECONDS if self._until is None else self._until
+        if now >= self._until:
+            raise DrainedError
+
+
+def _kafka_error(error: BaseException) -> KafkaError | None:
+    """Return what the client said; a callback that runs in the same call can turn it into a SystemError."""
+    if isinstance(error, SystemError) and error.__cause__ is not None:
+        return _kafka_error(error.__cause__)
+    found = error.args[0] if error.args else None
+    return found if isinstance(found, KafkaError) else None

@@ -1,0 +1,81 @@
+"""The way of source records, where they are followed by spans: around `SourcePath`, and before the producer.
+
+Headers are read and added as bytes, behind transformations and converters, so that a batch that travels as
+columns stays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from copycat_telemetry.tracing import TRACEPARENT
+
+from copycat_executor.pipeline.records.sender import (
+    Done,
+    KafkaHeaders,
+    OutgoingRecord,
+    PlacedRecords,
+    RecordWriter,
+)
+from copycat_executor.pipeline.source.path import Batch, DeliveryPath
+from copycat_executor.pipeline.source.source_traces import SourceTraces
+
+
+class TracedPath:
+    """Follows each batch while it is delivered (`DeliveryPath`)."""
+
+    def __init__(self, path: DeliveryPath, traces: SourceTraces) -> None:
+        self._path = path
+        self._traces = traces
+
+    @property
+    def delivered(self) -> int:
+        """How many records were handed to the producer."""
+        return self._path.delivered
+
+    def deliver(self, batch: Batch) -> None:
+        """Deliver a batch; raises as the path does."""
+        with self._traces.batch(len(batch)):
+            self._path.deliver(batch)
+
+
+class TracedWriter:
+    """Takes note of the traces of records on their way to the producer (`RecordWriter`)."""
+
+    def __init__(self, writer: RecordWriter, traces: SourceTraces) -> None:
+        self._writer = writer
+        self._traces = traces
+
+    def send_values(
+        self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
+    ) -> None:
+        """Write plain records; they have no headers, unless the batch begins a trace."""
+        if not self._traces.header:
+            self._writer.send_values(topic, values, keys)
+            return
+        headers = [self._added(())] * len(values)
+        self._writer.send_placed(PlacedRecords(topic, values, keys, headers, None, None), {})
+
+    def send_placed(self, records: PlacedRecords, done: Mapping[int, Done]) -> None:
+        """Write records with partition, timestamps or headers."""
+        if records.headers is None and not self._traces.header:
+            self._writer.send_placed(records, done)
+            return
+        found = records.headers or [()] * len(records.values)
+        headers = [self._headers(each, records.topic) for each in found]
+        self._writer.send_placed(replace(records, headers=headers), done)
+
+    def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
+        """Write one record."""
+        headers = self._headers(record.headers, record.topic)
+        if headers is not record.headers:
+            record = replace(record, headers=headers)
+        self._writer.send(record, done)
+
+    def _headers(self, headers: KafkaHeaders, topic: str) -> KafkaHeaders:
+        belongs = self._traces.belongs(headers, topic)
+        return self._added(headers) if self._traces.header and not belongs else headers
+
+    def _added(self, headers: KafkaHeaders) -> KafkaHeaders:
+        return [*headers, (TRACEPARENT, self._traces.header)]

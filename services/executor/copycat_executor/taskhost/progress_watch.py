@@ -1,0 +1,149 @@
+"""Notices tasks that have work and do not move: a call that does not return, or fails again and again.
+
+A task that waits through its context, or returns from `poll` with nothing, moves: it has nothing to do. What
+is found is told. Much later a call is given up, but for `poll`, which may wait for as long as it likes.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from copycat.status.v1 import status_service_pb2 as status_pb
+from copycat_connect.cluster import Config
+from copycat_connect.config import ConfigDef
+from copycat_connect.config.worker_keys import TASK_CALL_TIMEOUT, TASK_PROGRESS_TIMEOUT
+from copycat_connect.failure_kind import FailureKind
+from copycat_connect.trace_line import trace_line
+
+from copycat_executor.pipeline.records.trace import trace_text
+from copycat_executor.pipeline.task.call_log import CallLog, FailedTries, OpenCall
+from copycat_executor.pipeline.task.stages import Stage
+from copycat_executor.taskhost.task_thread import TaskThread
+
+_log = logging.getLogger(__name__)
+
+_LOOK_INTERVAL_SECONDS: Final = 1.0
+#: A call that fails once and then works is no trouble.
+_RETRIES_NOTICED_AFTER_SECONDS: Final = 1.0
+#: A poll is let wait for so many times the longest one of this run that came back.
+_PATIENCE_WITH_POLLS: Final = 3.0
+_OURS: Final = "copycat_executor"
+#: The calls into author's code that are given up, and where a task fails by that.
+_GIVEN_UP: Final[Mapping[str, Stage]] = {
+    "start": Stage.START,
+    "open": Stage.START,
+    "put": Stage.TASK_PUT,
+    "pre_commit": Stage.FLUSH,
+    "commit": Stage.FLUSH,
+}
+
+
+class ProgressWatch:
+    """Looks at the tasks of this host each second, from the first one on."""
+
+    def __init__(
+        self, tasks: Callable[[], list[TaskThread]], clock: Callable[[], float], finish: Callable[[], None]
+    ) -> None:
+        """`tasks` returns those that run, `clock` is theirs, `finish` ends the host."""
+        self._tasks = tasks
+        self._finish = finish
+        self._epoch = time.time() - clock()
+        self._begun = False
+
+    def begin(self, worker: Config) -> None:
+        """Watch from now on, by the worker's properties; further calls do nothing."""
+        if not self._begun:
+            self._begun = True
+            found = ConfigDef(TASK_PROGRESS_TIMEOUT, TASK_CALL_TIMEOUT).parse(worker)
+            bounds = (found[key.name] / 1000 for key in (TASK_PROGRESS_TIMEOUT, TASK_CALL_TIMEOUT))
+            threading.Thread(target=self._watch, args=(*bounds,), name="progress-watch", daemon=True).start()
+
+    def _watch(self, patience: float, limit: float) -> None:
+        while True:
+            time.sleep(_LOOK_INTERVAL_SECONDS)
+            for task in self._tasks():
+                task.tell_trouble(lambda calls, thread: trouble_of(calls, thread, patience, self._epoch))
+                overdue = overdue_call(task.calls, limit)
+                if overdue is not None:
+                    self._give_up(task, overdue, limit)
+
+    def _give_up(self, task: TaskThread, call: str, limit: float) -> None:
+        place = _place(task.thread_id)
+        text = f"{call} has not returned within {limit:g} s ({TASK_CALL_TIMEOUT.name}): {place}"
+        _log.error("this host ends, task %s-%s hangs: %s", task.ref.connector, task.ref.task, text)
+        task.fail_now(_GIVEN_UP[call], text, FailureKind.TRANSIENT)
+        self._finish()
+
+
+def overdue_call(calls: CallLog, limit: float) -> str | None:
+    """Return the call into author's code that takes longer than `limit` seconds; 0 lets it go on for ever."""
+    opened = calls.open
+    if opened is None or not limit or opened.name not in _GIVEN_UP:
+        return None
+    return opened.name if calls.clock() - opened.began > limit else None
+
+
+def trouble_of(calls: CallLog, thread: int | None, patience: float, epoch: float) -> status_pb.Trouble | None:
+    """Return what keeps a task from moving; None when nothing does.
+
+    Args:
+        calls: Its calls.
+        thread: The thread in which it runs.
+        patience: How long a call may take, seconds; 0 for ever.
+        epoch: What the time of day was when the clock of the calls stood at 0, seconds.
+    """
+    opened, tried, now = calls.open, calls.tried(), calls.clock()
+    if opened is not None and patience and now - opened.began > _bound(opened, calls, patience):
+        return _trouble(status_pb.TROUBLE_KIND_HANGS, opened, epoch, text=_place(thread))
+    if tried is not None and now - tried.began >= _RETRIES_NOTICED_AFTER_SECONDS:
+        text = _error_line(tried)
+        return _trouble(status_pb.TROUBLE_KIND_RETRIES, tried, epoch, text=text, tries=tried.tries)
+    return None
+
+
+def _bound(opened: OpenCall, calls: CallLog, patience: float) -> float:
+    if opened.name != "poll":
+        return patience
+    return max(patience, _PATIENCE_WITH_POLLS * calls.longest_poll)
+
+
+def _trouble(
+    kind: status_pb.TroubleKind.ValueType,
+    call: OpenCall | FailedTries,
+    epoch: float,
+    *,
+    text: str,
+    tries: int = 0,
+) -> status_pb.Trouble:
+    began_ms = int((epoch + call.began) * 1000)
+    return status_pb.Trouble(kind=kind, call=call.name, since_ms=began_ms, tries=tries, text=text)
+
+
+def _error_line(tried: FailedTries) -> str:
+    return tried.error if isinstance(tried.error, str) else trace_line(trace_text(tried.error))
+
+
+def _place(thread: int | None) -> str:
+    """Say where a thread is, and which line of the author's led there; file names only."""
+    innermost = sys._current_frames().get(thread or 0)  # noqa: SLF001 - the documented way
+    if innermost is None:
+        return "its thread has ended"
+    author: FrameType | None = None
+    frame: FrameType | None = innermost
+    while frame is not None and _OURS not in frame.f_code.co_filename:
+        author, frame = frame, frame.f_back
+    if author is None or author is innermost:
+        return f"at {_line(innermost)}"
+    return f"at {_line(innermost)}, called at {_line(author)}"
+
+
+def _line(frame: FrameType) -> str:
+    code = frame.f_code
+    return f"{code.co_name} ({Path(code.co_filename).name}:{frame.f_lineno})"

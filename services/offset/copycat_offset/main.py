@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 
 from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.open import open_log
@@ -14,15 +14,23 @@ from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
+from copycat_rpc.tls import services_tls
+from copycat_rpc.users.calls import user_calls
 from copycat_serving.beside import beside
+from copycat_serving.history.opening import keeping_history
 from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
 
+from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.event_sourced import event_sourced
 from copycat_offset.adapters.generations import Generations
 from copycat_offset.adapters.group_clients import KafkaGroupClients
 from copycat_offset.adapters.groups import KafkaGroups
+from copycat_offset.adapters.homes import KafkaHomes
+from copycat_offset.adapters.samples import CommitSamples
 from copycat_offset.adapters.server import register
+from copycat_offset.adapters.source_offsets import SourceOffsets
+from copycat_offset.adapters.telling import TELLING
 from copycat_offset.settings import read_settings
 
 
@@ -36,19 +44,34 @@ async def serve(
     """
     resolved = role.own_properties(properties)
     settings, secret = read_settings(resolved), cluster_secret(resolved)
-    log = open_log(settings.log)
-    events = event_sourced(log)
-    server = RpcServer(settings.listen, setting="offset.listen", secret=secret)
+    tls = services_tls(resolved)
+    server = RpcServer(
+        settings.listen,
+        setting="offset.listen",
+        secret=secret,
+        users=user_calls(resolved, "offset"),
+        tls=tls,
+    )
     generations = Generations()
     placeholders = Placeholders.from_worker(properties, os.environ)
     own = KafkaGroups(settings.bootstrap_servers, settings.client_config)
     async with (
         aclosing(KafkaGroupClients(properties, own, placeholders)) as groups,
-        serving_metrics(server, "offset", properties, lambda: [log_reading(events)]),
-        open_channel(settings.scheduler_addresses, secret=secret) as scheduler,
+        aclosing(KafkaHomes(resolved, settings.own_topics, placeholders)) as homes,
+        AsyncExitStack() as stack,
+        keeping_history(
+            server, resolved, settings.log, service="offset", codec=OffsetCodec(), telling=TELLING
+        ) as history,
+        open_channel(settings.scheduler_addresses, secret=secret, tls=tls) as scheduler,
     ):
-        register(server, events, log, groups, generations)
-        following = beside(lambda: generations.follow(scheduler))
+        events = event_sourced(open_log(settings.log))
+        events.observe(history.recorder)
+        samples = CommitSamples(history.keeper, history.settings.sample_seconds)
+        await stack.enter_async_context(
+            serving_metrics(server, "offset", properties, lambda: [log_reading(events)])
+        )
+        register(server, events, SourceOffsets(events, homes), groups, generations, samples=samples)
+        following = beside(lambda: generations.follow(scheduler), samples.run)
         await serve_events(events, server, stop, ready, following)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from copycat_connect.config import LOW, STRING, ConfigDef, ConfigKey
+from copycat_connect.config.framework_names import OFFSETS_TOPIC
 from copycat_connect.config.worker_keys import addresses_key, listen_key
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.worker_properties import BOOTSTRAP_SERVERS, LogTopic, backend_key, security_of
@@ -48,6 +49,8 @@ class Settings:
     """Security properties of Kafka clients."""
     log: LogSettings
     """The offsets topic."""
+    own_topics: LogSettings
+    """What the offsets topics of connectors are created with: as the worker's, also without one."""
 
 
 def read_settings(properties: Mapping[str, str]) -> Settings:
@@ -57,8 +60,9 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         ConfigError: One is missing or wrong; the text names it.
     """
     found = EVERYWHERE.parse(properties)
-    log = TOPIC.read(properties, EVERYWHERE)
+    log = like = TOPIC.read(properties, EVERYWHERE)
     if log.backend is Backend.MEMORY:
+        like = TOPIC.new_topic({key: value for key, value in properties.items() if key != FILE})
         log = replace(log, setting=FILE, file=found[FILE])
     return Settings(
         listen=found[LISTEN.name],
@@ -66,4 +70,5 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         bootstrap_servers=found[BOOTSTRAP_SERVERS.name],
         client_config=security_of(properties),
         log=log,
+        own_topics=replace(like, setting=OFFSETS_TOPIC),
     )

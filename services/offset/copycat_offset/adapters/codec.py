@@ -1,7 +1,11 @@
-"""Offsets as Kafka Connect writes them (`OffsetCodec`): key `["name",{partition}]`, value the offset map.
+r"""Offsets as Kafka Connect writes them (`OffsetCodec`): key `["name",{partition}]`, value the offset map.
 
 The key is composed of texts, never parsed and written anew, so that the exact bytes of a partition survive
 whatever order and number format its connector uses.
+
+Beside them is the last change that a user made of each connector's offsets. Its key is one that Kafka
+Connect's readers pass over without a word, `["\u0000undo:name",null]`: its second element is null. No
+connector is called so, since names have no control characters.
 """
 
 from __future__ import annotations
@@ -10,19 +14,28 @@ import json
 import logging
 from typing import assert_never
 
+from copycat_connect.cluster.source_offset_key import source_offset_key
 from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Record
 from copycat_eventlog.unreadable import log_ignored, log_taken_for_tombstone
 
+from copycat_offset.adapters.change_record import read_change, write_change
 from copycat_offset.domain.errors import OffsetFormatError
-from copycat_offset.domain.events import OffsetEvent, SourceOffsetCommitted, SourceOffsetForgotten
+from copycat_offset.domain.events import (
+    ChangeForgotten,
+    ChangeRemembered,
+    OffsetEvent,
+    SourceOffsetCommitted,
+    SourceOffsetForgotten,
+)
 from copycat_offset.domain.maps import NULL, parse
 
 log = logging.getLogger(__name__)
 
 TOPIC = "offset"
+#: What the first element of a key begins with where the record is a user's last change.
+CHANGE = "\0undo:"
 NAME = json.JSONDecoder()
-TEXT = json.JSONEncoder(ensure_ascii=False)
 
 
 class OffsetCodec:
@@ -32,9 +45,13 @@ class OffsetCodec:
         """Return the record that states the event."""
         match event:
             case SourceOffsetCommitted(connector, partition, offset):
-                return Record(key_of(connector, partition), offset)
+                return Record(source_offset_key(connector, partition), offset)
             case SourceOffsetForgotten(connector, partition):
-                return Record(key_of(connector, partition), None)
+                return Record(source_offset_key(connector, partition), None)
+            case ChangeRemembered(change):
+                return Record(change_key(change.connector), write_change(change))
+            case ChangeForgotten(connector):
+                return Record(change_key(connector), None)
             case _:
                 assert_never(event)
 
@@ -45,6 +62,8 @@ class OffsetCodec:
         except MalformedError as error:
             log_ignored(log, TOPIC, record.key, error)
             return None
+        if partition == NULL and connector.startswith(CHANGE):
+            return _read_change(record, connector.removeprefix(CHANGE))
         if record.value is None or record.value == NULL:
             return SourceOffsetForgotten(connector, partition)
         if not _is_object(record.value):
@@ -53,9 +72,19 @@ class OffsetCodec:
         return SourceOffsetCommitted(connector, partition, record.value)
 
 
-def key_of(connector: str, partition: bytes) -> bytes:
-    """Return the record key of a source partition."""
-    return b"[%b,%b]" % (TEXT.encode(connector).encode(), partition)
+def change_key(connector: str) -> bytes:
+    """Return the record key of a connector's last change."""
+    return source_offset_key(CHANGE + connector, NULL)
+
+
+def _read_change(record: Record, connector: str) -> OffsetEvent:
+    if record.value is None:
+        return ChangeForgotten(connector)
+    try:
+        return ChangeRemembered(read_change(connector, record.value))
+    except MalformedError as error:
+        log_taken_for_tombstone(log, TOPIC, record.key, error)
+        return ChangeForgotten(connector)
 
 
 def _read_key(key: bytes) -> tuple[str, bytes]:
@@ -66,7 +95,7 @@ def _read_key(key: bytes) -> tuple[str, bytes]:
         message = "the key is not JSON text"
         raise MalformedError(message) from error
     partition = text[end + 1 : -1].encode()
-    if not isinstance(connector, str) or key != key_of(connector, partition.strip()):
+    if not isinstance(connector, str) or key != source_offset_key(connector, partition.strip()):
         message = "the key is not a compact list of connector name and source partition"
         raise MalformedError(message)
     if partition != NULL and not _is_object(partition):

@@ -8,21 +8,17 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from copycat_connect.cluster import Config
-from copycat_connect.config.client_overrides import (
-    ADMIN_OVERRIDE,
-    BOOTSTRAP_SERVERS,
-    CONSUMER_OVERRIDE,
-    group_client,
-)
-from copycat_connect.config.override_policy import POLICY, override_policy
+from copycat_connect.config.client_overrides import BOOTSTRAP_SERVERS, CONSUMER_OVERRIDE, group_client
+from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.config.placeholders import Placeholders
-from copycat_connect.errors import ConfigError
 
 from copycat_offset.adapters.groups import KafkaGroups
 from copycat_offset.domain.groups import ConsumerGroups
+from copycat_offset.domain.moves import Unplaced
 
 #: Clients by overrides that are kept; the one that was used least recently is closed.
 MAX_CLIENTS: Final = 32
+OFFSET_RESET: Final = "auto.offset.reset"
 
 
 class GroupClients(Protocol):
@@ -34,6 +30,10 @@ class GroupClients(Protocol):
         Raises:
             ConfigError: They may not, or cannot be followed.
         """
+        ...
+
+    def unplaced(self, overrides: Config) -> Unplaced:
+        """Return where the connector's consumer begins that has no position, or one out of range."""
         ...
 
 
@@ -49,7 +49,7 @@ class KafkaGroupClients:
 
     async def of(self, overrides: Config) -> ConsumerGroups:
         """Return the client that overrides ask for; the worker's own where they change nothing."""
-        self._check(overrides)
+        check_overrides(self._worker, overrides)
         written = group_client(self._worker, overrides)
         if written is None:
             return self._own
@@ -62,17 +62,13 @@ class KafkaGroupClients:
             await unused.aclose()
         return found
 
+    def unplaced(self, overrides: Config) -> Unplaced:
+        """Return where a consumer begins without a position: as its overrides, or the worker, say."""
+        own = overrides.get(CONSUMER_OVERRIDE + OFFSET_RESET)
+        word = own or self._worker.get(f"consumer.{OFFSET_RESET}") or Unplaced.BEGINNING.value
+        return {each.value: each for each in Unplaced}.get(word.strip().lower(), Unplaced.UNKNOWN)
+
     async def aclose(self) -> None:
         """Close all clients, the worker's own too."""
         for client in (self._own, *self._clients.values()):
             await client.aclose()
-
-    def _check(self, overrides: Config) -> None:
-        if not overrides:
-            return
-        policy = override_policy(self._worker)
-        for key in overrides:
-            refusal = policy(key.removeprefix(CONSUMER_OVERRIDE).removeprefix(ADMIN_OVERRIDE))
-            if refusal is not None:
-                message = f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}"
-                raise ConfigError(message, key=key)

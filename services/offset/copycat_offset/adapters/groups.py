@@ -23,7 +23,9 @@ from copycat_eventlog.clients import aiokafka_config, read_security, silence_cli
 
 from copycat_offset.adapters import group_requests as requests
 from copycat_offset.adapters.coordinators import REQUEST_SECONDS, Coordinators
+from copycat_offset.adapters.topic_bounds import topic_bounds
 from copycat_offset.domain.errors import GroupActiveError, GroupError, PartitionGoneError
+from copycat_offset.domain.moves import Bounds
 
 T = TypeVar("T")
 
@@ -54,7 +56,8 @@ class KafkaGroups:
         client = aiokafka_config(bootstrap_servers, read_security(client_config))
         if CLIENT_ID in client_config:
             client["client_id"] = client_config[CLIENT_ID]
-        self._seconds = _operation_seconds(client_config)
+        self._seconds = operation_seconds(client_config)
+        self._client = client
         self._coordinators = Coordinators(client, min(REQUEST_SECONDS, self._seconds))
 
     async def positions(self, group: str) -> Mapping[TopicPartition, int]:
@@ -91,6 +94,12 @@ class KafkaGroups:
             lambda response: _check(group, requests.delete_errors(response), fine=GROUP_UNKNOWN),
         )
 
+    async def bounds(
+        self, partitions: Collection[TopicPartition], time: int | None
+    ) -> Mapping[TopicPartition, Bounds]:
+        """Return what partitions hold; connections are made for this call only."""
+        return await topic_bounds(self._client, partitions, time, self._seconds)
+
     async def aclose(self) -> None:
         """Close the connections."""
         await self._coordinators.close()
@@ -114,7 +123,12 @@ class KafkaGroups:
             ) from None
 
 
-def _operation_seconds(client: Mapping[str, str]) -> float:
+def operation_seconds(client: Mapping[str, str]) -> float:
+    """Return how long one operation may take with all its tries, by `request.timeout.ms` if a client has it.
+
+    Raises:
+        ConfigError: It is no number.
+    """
     given = client.get(REQUEST_TIMEOUT)
     if given is None:
         return OPERATION_SECONDS

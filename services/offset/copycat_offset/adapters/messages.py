@@ -7,25 +7,29 @@ from collections.abc import Iterable, Mapping
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
+from copycat_rpc.source_offsets import source_offsets_from_proto
 
-from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets
+from copycat_offset.domain.changes import OffsetsChange, SinkMove, SourceMove
+from copycat_offset.domain.commands import AlterSourceOffsets, CommitSourceOffsets, RememberChange
 from copycat_offset.domain.errors import NegativePartitionError, NegativePositionError, UnnamedTopicError
+from copycat_offset.domain.moves import SinkEffect
 
 
 def commit_source_offsets(request: pb.CommitSourceOffsetsRequest, newest: int | None) -> CommitSourceOffsets:
     """Return the command of a request; `newest` is the newest generation known of its task."""
-    offsets = _source_offsets(request.offsets)
-    return CommitSourceOffsets(request.connector, request.task, request.generation, newest, offsets)
+    return CommitSourceOffsets(
+        request.connector,
+        request.task,
+        request.generation,
+        newest,
+        source_offsets_from_proto(request.offsets),
+        source_offsets_from_proto(request.expected),
+    )
 
 
 def alter_source_offsets(request: pb.AlterSourceOffsetsRequest) -> AlterSourceOffsets:
     """Return the command of a request."""
-    return AlterSourceOffsets(request.connector, _source_offsets(request.offsets))
-
-
-def source_offset_messages(found: Iterable[tuple[bytes, bytes | None]]) -> list[types_pb2.SourceOffset]:
-    """Return the messages of source partitions and their offsets; no offset stays unset."""
-    return [types_pb2.SourceOffset(partition=partition, offset=offset) for partition, offset in found]
+    return AlterSourceOffsets(request.connector, source_offsets_from_proto(request.offsets))
 
 
 def position_messages(positions: Mapping[TopicPartition, int]) -> list[types_pb2.TopicPartitionOffset]:
@@ -58,11 +62,79 @@ def partitions(messages: Iterable[types_pb2.TopicPartition]) -> list[TopicPartit
     return [_partition(each) for each in messages]
 
 
-def _source_offsets(messages: Iterable[types_pb2.SourceOffset]) -> dict[bytes, bytes | None]:
-    return {each.partition: each.offset if each.HasField("offset") else None for each in messages}
+def remember_change(request: pb.RememberChangeRequest) -> RememberChange:
+    """Return the command of a request."""
+    told = request.change
+    change = OffsetsChange(
+        told.connector,
+        told.changed_at,
+        told.reset,
+        told.undone_at if told.HasField("undone_at") else None,
+        told.group_id,
+        tuple(
+            SourceMove(
+                move.partition,
+                move.before if move.HasField("before") else None,
+                move.after if move.HasField("after") else None,
+            )
+            for move in told.source_moves
+        ),
+        tuple(
+            SinkMove(
+                *_partition(move),
+                move.before if move.HasField("before") else None,
+                move.after if move.HasField("after") else None,
+            )
+            for move in told.sink_moves
+        ),
+        told.too_large,
+    )
+    return RememberChange(change)
 
 
-def _partition(message: types_pb2.TopicPartition | types_pb2.TopicPartitionOffset) -> TopicPartition:
+def change_message(change: OffsetsChange | None) -> pb.OffsetsChange | None:
+    """Return the message of a remembered change."""
+    if change is None:
+        return None
+    return pb.OffsetsChange(
+        connector=change.connector,
+        changed_at=change.changed_at,
+        reset=change.reset,
+        undone_at=change.undone_at,
+        source_moves=[
+            pb.SourceMove(partition=move.partition, before=move.before, after=move.after)
+            for move in change.source
+        ],
+        group_id=change.group,
+        sink_moves=[_sink_move(move) for move in change.sink],
+        too_large=change.too_large,
+    )
+
+
+def effect_messages(effects: Iterable[SinkEffect]) -> list[pb.SinkEffect]:
+    """Return the messages of what moves would do."""
+    return [
+        pb.SinkEffect(
+            move=_sink_move(each.move),
+            low=None if each.bounds is None else each.bounds.low,
+            high=None if each.bounds is None else each.bounds.high,
+            nothing_since=each.nothing_since,
+            nothing_older=each.nothing_older,
+            repeated_records=each.repeated,
+            skipped_records=each.skipped,
+            out_of_range=each.out_of_range,
+        )
+        for each in effects
+    ]
+
+
+def _sink_move(move: SinkMove) -> pb.SinkMove:
+    return pb.SinkMove(topic=move.topic, partition=move.partition, before=move.before, after=move.after)
+
+
+def _partition(
+    message: types_pb2.TopicPartition | types_pb2.TopicPartitionOffset | pb.SinkMove,
+) -> TopicPartition:
     if not message.topic:
         raise UnnamedTopicError(message.partition)
     if message.partition < 0:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Any
+from weakref import WeakValueDictionary
 
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1 import offset_service_pb2_grpc as grpc_pb
-from copycat_eventlog.log import Log
+from copycat_connect.cluster import Instance
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.server import RpcServer
+from copycat_rpc.source_offsets import source_offsets_to_proto
 from copycat_serving.revisions import read_state, revision_to_proto
 from copycat_telemetry.changes import log_change
 
@@ -18,10 +20,15 @@ from copycat_offset.adapters import messages
 from copycat_offset.adapters.event_sourced import OffsetEvents
 from copycat_offset.adapters.generations import Generations
 from copycat_offset.adapters.group_clients import GroupClients
+from copycat_offset.adapters.samples import CommitSamples
+from copycat_offset.adapters.sink_moves import describe_sink_moves
+from copycat_offset.adapters.source_offsets import SourceOffsets
+from copycat_offset.adapters.telling import committed, moved, positioned
 from copycat_offset.domain.decide import check_generation
-from copycat_offset.domain.errors import PartitionGoneError
+from copycat_offset.domain.errors import PartitionGoneError, TasksAssignedError
 from copycat_offset.domain.maps import check_partition
-from copycat_offset.domain.views import all_offsets, offsets_of
+from copycat_offset.domain.state import OffsetState
+from copycat_offset.domain.views import all_offsets, last_change, offsets_of, with_own
 
 log = logging.getLogger(__name__)
 
@@ -31,12 +38,14 @@ SERVICE = "copycat.offset.v1.OffsetService"
 def register(
     server: RpcServer,
     events: OffsetEvents,
-    offsets_log: Log,
+    sources: SourceOffsets,
     groups: GroupClients,
     generations: Generations,
+    *,
+    samples: CommitSamples,
 ) -> None:
-    """Let a server answer for the offsets topic, and for the consumer groups of sinks."""
-    servicer = OffsetServicer(events, offsets_log, groups, generations)
+    """Let a server answer for the offsets topics, and for the consumer groups of sinks."""
+    servicer = OffsetServicer(events, sources, groups, generations, samples)
     server.add(grpc_pb.add_OffsetServiceServicer_to_server, servicer, SERVICE)
 
 
@@ -47,27 +56,40 @@ class OffsetServicer(grpc_pb.OffsetServiceServicer):
     """
 
     def __init__(
-        self, events: OffsetEvents, offsets_log: Log, groups: GroupClients, generations: Generations
+        self,
+        events: OffsetEvents,
+        sources: SourceOffsets,
+        groups: GroupClients,
+        generations: Generations,
+        samples: CommitSamples,
     ) -> None:
+        self._samples = samples
         self._events = events
-        self._log = offsets_log
+        self._sources = sources
         self._groups = groups
         self._generations = generations
+        self._turns: WeakValueDictionary[Instance, asyncio.Lock] = WeakValueDictionary()
 
     async def CommitSourceOffsets(
         self, request: pb.CommitSourceOffsetsRequest, context: Any
     ) -> pb.CommitSourceOffsetsResponse:
         """Commit what a source task delivered."""
         newest = await self._generations.newest(request.connector, request.task)
-        outcome = await self._events.execute(messages.commit_source_offsets(request, newest))
-        return pb.CommitSourceOffsetsResponse(revision=revision_to_proto(outcome.revision))
+        command = messages.commit_source_offsets(request, newest)
+        revision = await self._sources.commit(request, command)
+        self._samples.note(request.connector, committed(command.offsets))
+        return pb.CommitSourceOffsetsResponse(revision=revision_to_proto(revision))
 
     async def AlterSourceOffsets(
         self, request: pb.AlterSourceOffsetsRequest, context: Any
     ) -> pb.AlterSourceOffsetsResponse:
-        """Set or forget offsets for a user."""
-        outcome = await self._events.execute(messages.alter_source_offsets(request))
-        return pb.AlterSourceOffsetsResponse(revision=revision_to_proto(outcome.revision))
+        """Set or forget offsets for a user, unless the connector was resumed since the request came."""
+        if not await self._generations.without_tasks(request.connector):
+            raise TasksAssignedError(request.connector)
+        command = messages.alter_source_offsets(request)
+        revision = await self._sources.alter(request, command)
+        self._samples.note(request.connector, committed(command.offsets))
+        return pb.AlterSourceOffsetsResponse(revision=revision_to_proto(revision))
 
     async def ReadSourceOffsets(
         self, request: pb.ReadSourceOffsetsRequest, context: Any
@@ -75,42 +97,52 @@ class OffsetServicer(grpc_pb.OffsetServiceServicer):
         """Return the offsets of some partitions."""
         for partition in request.partitions:
             check_partition(partition)
-        await self._read_to_the_end()
+        own = await self._read_to_the_end(request)
         state, revision = await read_state(self._events, request)
-        found = offsets_of(state, request.connector, request.partitions)
-        return pb.ReadSourceOffsetsResponse(offsets=messages.source_offset_messages(found), revision=revision)
+        found = offsets_of(with_own(state, own, request.connector), request.connector, request.partitions)
+        return pb.ReadSourceOffsetsResponse(offsets=source_offsets_to_proto(found), revision=revision)
 
     async def ListSourceOffsets(
         self, request: pb.ListSourceOffsetsRequest, context: Any
     ) -> pb.ListSourceOffsetsResponse:
         """Return every known offset of a connector."""
-        await self._read_to_the_end()
+        own = await self._read_to_the_end(request)
         state, revision = await read_state(self._events, request)
-        found = all_offsets(state, request.connector)
-        return pb.ListSourceOffsetsResponse(offsets=messages.source_offset_messages(found), revision=revision)
+        found = all_offsets(with_own(state, own, request.connector), request.connector)
+        return pb.ListSourceOffsetsResponse(offsets=source_offsets_to_proto(found), revision=revision)
 
     async def CommitSinkOffsets(
         self, request: pb.CommitSinkOffsetsRequest, context: Any
     ) -> pb.CommitSinkOffsetsResponse:
-        """Commit what a sink task flushed."""
-        newest = await self._generations.newest(request.connector, request.task)
-        check_generation(request.connector, request.task, request.generation, newest)
-        if request.offsets:
-            groups = await self._groups.of(config_from_proto(request.overrides))
-            try:
-                await groups.commit(request.group_id, messages.positions(request.offsets))
-            except PartitionGoneError as gone:
-                # Tried until it works, it would be a position in the next topic of that name: records lost.
-                log_change(
-                    log,
-                    "positions of a sink dropped with their topic",
-                    logging.WARNING,
-                    connector=request.connector,
-                    task=request.task,
-                    group=request.group_id,
-                    why=gone.message,
-                )
+        """Commit what a sink task flushed, one call at a time for each task.
+
+        Once a call of a generation was answered, one without positions too, nothing of an older one arrives.
+        """
+        instance = Instance(request.connector, request.task)
+        async with self._turns.setdefault(instance, asyncio.Lock()):
+            newest = await self._generations.newest(request.connector, request.task)
+            check_generation(request.connector, request.task, request.generation, newest)
+            self._generations.heard(request.connector, request.task, request.generation)
+            if request.offsets:
+                await self._commit_positions(request)
         return pb.CommitSinkOffsetsResponse()
+
+    async def _commit_positions(self, request: pb.CommitSinkOffsetsRequest) -> None:
+        groups = await self._groups.of(config_from_proto(request.overrides))
+        try:
+            await groups.commit(request.group_id, messages.positions(request.offsets))
+            self._samples.note(request.connector, positioned(request.offsets))
+        except PartitionGoneError as gone:
+            # Tried until it works, it would be a position in the next topic of that name: records lost.
+            log_change(
+                log,
+                "positions of a sink dropped with their topic",
+                logging.WARNING,
+                connector=request.connector,
+                task=request.task,
+                group=request.group_id,
+                why=gone.message,
+            )
 
     async def ListSinkOffsets(
         self, request: pb.ListSinkOffsetsRequest, context: Any
@@ -143,6 +175,32 @@ class OffsetServicer(grpc_pb.OffsetServiceServicer):
         await groups.delete(request.group_id)
         return pb.DeleteSinkOffsetsResponse()
 
-    async def _read_to_the_end(self) -> None:
-        """Wait until the fold shows what was in the log when the call came, whoever wrote it."""
-        await self._events.reached(await self._log.end())
+    async def DescribeSinkMoves(
+        self, request: pb.DescribeSinkMovesRequest, context: Any
+    ) -> pb.DescribeSinkMovesResponse:
+        """Say what a change of a group's positions would do."""
+        return pb.DescribeSinkMovesResponse(effects=await describe_sink_moves(self._groups, request))
+
+    async def RememberChange(
+        self, request: pb.RememberChangeRequest, context: Any
+    ) -> pb.RememberChangeResponse:
+        """Remember the change that a user is about to make."""
+        command = messages.remember_change(request)
+        outcome = await self._events.execute(command)
+        # Calls that move a group name no connector. Where the change then fails, the next commit tells.
+        self._samples.note(command.change.connector, moved(command.change))
+        return pb.RememberChangeResponse(revision=revision_to_proto(outcome.revision))
+
+    async def GetLastChange(self, request: pb.GetLastChangeRequest, context: Any) -> pb.GetLastChangeResponse:
+        """Return the last change that a user made."""
+        await self._events.read_to_end()
+        state, revision = await read_state(self._events, request)
+        change = messages.change_message(last_change(state, request.connector))
+        return pb.GetLastChangeResponse(change=change, revision=revision)
+
+    async def _read_to_the_end(
+        self, request: pb.ReadSourceOffsetsRequest | pb.ListSourceOffsetsRequest
+    ) -> OffsetState | None:
+        """Wait until the fold shows the worker's topic; return what is in the connector's own, if any."""
+        own, _ = await asyncio.gather(self._sources.own(request), self._events.read_to_end())
+        return own

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from copycat_offset.domain.changes import OffsetsChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class CommitSourceOffsets:
     """The newest generation the scheduler is known to have given this task; None when none is known."""
     offsets: Mapping[bytes, bytes | None]
     """Source partition to newest offset; None forgets the partition."""
+    expected: Mapping[bytes, bytes | None] = field(default_factory=dict)
+    """Source partition to the offset that must be committed until now; None where there must be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +37,12 @@ class AlterSourceOffsets:
     """Source partition to new offset; None forgets the partition."""
 
 
-OffsetCommand: TypeAlias = CommitSourceOffsets | AlterSourceOffsets
+@dataclass(frozen=True, slots=True)
+class RememberChange:
+    """A user is about to change offsets, or has undone that."""
+
+    change: OffsetsChange
+    """It takes the place of the one before."""
+
+
+OffsetCommand: TypeAlias = CommitSourceOffsets | AlterSourceOffsets | RememberChange

@@ -77,6 +77,32 @@ class StaleCommitError(StaleGenerationError):
         )
 
 
+class OffsetsMovedError(CopycatError):
+    """A task commits from an offset that is not the committed one any more."""
+
+    code = ErrorCode("offsets.moved", grpc="ABORTED", http=409)
+
+    def __init__(self, connector: str, partition: bytes) -> None:
+        super().__init__(
+            f"Another task of connector {connector} has committed an offset of its source partition "
+            f"{partition.decode(errors='replace')} since: the commit is refused, and the task begins again "
+            "from there",
+            connector=connector,
+        )
+
+
+class TasksAssignedError(CopycatError):
+    """Tasks of the connector run, so its offsets cannot be changed from outside: they would undo it."""
+
+    code = ErrorCode("offsets.in_use", grpc="ABORTED", http=409)
+
+    def __init__(self, connector: str) -> None:
+        super().__init__(
+            f"Connector {connector} has tasks again: its offsets were not changed. Stop it, then try again",
+            connector=connector,
+        )
+
+
 class GroupActiveError(CopycatError):
     """The consumer group has members, so its positions cannot be changed from outside."""
 
@@ -100,3 +126,31 @@ class GroupError(CopycatError):
 
 class PartitionGoneError(GroupError):
     """A position is of a partition that is not there; those of others were committed."""
+
+
+class OffsetsTopicError(CopycatError):
+    """Kafka refused to read or write a connector's own offsets topic."""
+
+    code = ErrorCode("offsets.topic_failed", grpc="FAILED_PRECONDITION", http=500)
+
+    def __init__(self, topic: str, servers: str, reason: str) -> None:
+        super().__init__(
+            f"Kafka at {servers} refused to read or write the offsets topic {topic}: {reason}. Correct the "
+            "connector's producer.override.*, consumer.override.* or admin.override.*, or the rights of "
+            "their principals",
+            topic=topic,
+        )
+
+
+class TransactionRefusedError(CopycatError):
+    """The connector's producer may not use the transactional id of its first task."""
+
+    code = ErrorCode("offsets.transaction_refused", grpc="PERMISSION_DENIED", http=500)
+
+    def __init__(self, transactional_id: str, servers: str) -> None:
+        super().__init__(
+            f"Kafka at {servers} does not allow the connector's producer the transactional id "
+            f"{transactional_id}: allow its principal WRITE and DESCRIBE on that transactional id, or give "
+            "another principal in producer.override.sasl.jaas.config",
+            transactional_id=transactional_id,
+        )

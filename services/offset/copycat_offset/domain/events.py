@@ -1,9 +1,11 @@
-"""Facts of the offsets topic: how far a connector has come in each of its source partitions."""
+"""Facts of the offsets topic: how far a source has come in each of its partitions, and who moved it last."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from copycat_offset.domain.changes import OffsetsChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +30,25 @@ class SourceOffsetForgotten:
     """JSON text of the source partition map."""
 
 
-OffsetEvent: TypeAlias = SourceOffsetCommitted | SourceOffsetForgotten
+@dataclass(frozen=True, slots=True)
+class ChangeRemembered:
+    """The last change of a connector's offsets, source or sink, that a user asked for."""
+
+    change: OffsetsChange
+    """The whole of it."""
+
+    @property
+    def connector(self) -> str:
+        """Connector name."""
+        return self.change.connector
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeForgotten:
+    """No change of this connector's offsets is remembered any more."""
+
+    connector: str
+    """Connector name."""
+
+
+OffsetEvent: TypeAlias = SourceOffsetCommitted | SourceOffsetForgotten | ChangeRemembered | ChangeForgotten

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from copycat_connect.cluster import TopicPartition
 
+from copycat_offset.domain.moves import Bounds
+
 
 class ConsumerGroups(Protocol):
     """Kafka's consumer groups; raises UnavailableError, GroupActiveError or GroupError."""
@@ -29,4 +31,16 @@ class ConsumerGroups(Protocol):
 
     async def delete(self, group: str) -> None:
         """Remove the group with all its positions; an unknown one counts as removed."""
+        ...
+
+    async def bounds(
+        self, partitions: Collection[TopicPartition], time: int | None
+    ) -> Mapping[TopicPartition, Bounds]:
+        """Return what those partitions hold that exist, on the group's cluster.
+
+        `time` is in milliseconds since the epoch; with it, `Bounds.at` is the first offset as new.
+
+        Raises:
+            UnavailableError: Brokers did not answer in time, or may not be asked.
+        """
         ...

@@ -34,12 +34,16 @@ INT32_MAX = 2**31 - 1
 
 
 class StatusCodec:
-    """Writes and reads what Kafka Connect does; the rest is ignored with one line in the log."""
+    """Writes and reads what Kafka Connect does; the rest is ignored with one line in the log.
+
+    When a status began is the timestamp of its record, and so is known of Kafka Connect's, too.
+    """
 
     def encode(self, event: StatusEvent) -> Record:
         """Return the record that states the event."""
         key, value = _write(event)
-        return Record(key.encode(), value)
+        since_ms = event.status.since_ms if isinstance(event, StatusSet) else None
+        return Record(key.encode(), value, since_ms)
 
     def decode(self, record: Record) -> StatusEvent | None:
         """Return the event a record states, or None when it is malformed or of an unknown kind."""
@@ -47,7 +51,7 @@ class StatusCodec:
             key = record.key.decode()
             if key.startswith(TOPIC):
                 return _read_topic(key, record.value)
-            return _read_status(_read_instance(key), record.value)
+            return _read_status(_read_instance(key), record)
         except (MalformedError, UnicodeDecodeError) as error:
             log_ignored(log, "status", record.key, error)
             return None
@@ -56,21 +60,27 @@ class StatusCodec:
 def _write(event: StatusEvent) -> tuple[str, bytes | None]:
     match event:
         case StatusSet(instance, status):
-            return _instance_key(instance), _status_value(status)
+            return instance_key(instance), _status_value(status)
         case StatusForgotten(instance):
-            return _instance_key(instance), None
+            return instance_key(instance), None
         case TopicActive(topic, connector):
-            return f"{TOPIC}{topic}{SEPARATOR}{connector}", _topic_value(event)
+            return topic_key(topic, connector), _topic_value(event)
         case TopicForgotten(topic, connector):
-            return f"{TOPIC}{topic}{SEPARATOR}{connector}", None
+            return topic_key(topic, connector), None
         case _:
             assert_never(event)
 
 
-def _instance_key(instance: Instance) -> str:
+def instance_key(instance: Instance) -> str:
+    """Return the key of the records about a connector or task."""
     if instance.task is None:
         return f"{CONNECTOR}{instance.connector}"
     return f"{TASK}{instance.connector}-{instance.task}"
+
+
+def topic_key(topic: str, connector: str) -> str:
+    """Return the key of the records about a topic that a connector uses."""
+    return f"{TOPIC}{topic}{SEPARATOR}{connector}"
 
 
 def _status_value(status: Status) -> bytes:
@@ -112,10 +122,10 @@ def _read_instance(key: str) -> Instance:
     return Instance(found["connector"], int(found["index"]))
 
 
-def _read_status(instance: Instance, value: bytes | None) -> StatusSet | StatusForgotten:
-    if value is None:
+def _read_status(instance: Instance, record: Record) -> StatusSet | StatusForgotten:
+    if record.value is None:
         return StatusForgotten(instance)
-    found = read_object(value)
+    found = read_object(record.value)
     stated = read_text(found, "state")
     if stated not in State.__members__:
         message = f"{stated[:100]!r} is not a state"
@@ -126,6 +136,7 @@ def _read_status(instance: Instance, value: bytes | None) -> StatusSet | StatusF
         generation=read_integer(found, "generation"),
         trace=read_optional_text(found, "trace"),
         version=read_optional_text(found, "version"),
+        since_ms=record.timestamp_ms,
     )
     return StatusSet(instance, status)
 

@@ -8,14 +8,16 @@ from typing import assert_never
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
+from copycat_eventlog.past.change import PastChange
 from copycat_rpc.instances import instance_from_proto
 
+from copycat_status.adapters.telling import act
 from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
 from copycat_status.domain.errors import MissingStateError
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
-from copycat_status.domain.state import ConnectorFacts, StatusState
+from copycat_status.domain.state import StatusState
 from copycat_status.domain.status import State, Status
-from copycat_status.domain.views import ConnectorStatus, list_instances, view_of
+from copycat_status.domain.views import list_instances
 
 STATES = {
     types_pb2.STATE_UNASSIGNED: State.UNASSIGNED,
@@ -38,28 +40,19 @@ def status_message(status: Status) -> pb.Status:
         worker_id=status.worker_id,
         generation=status.generation,
         version=status.version,
+        since_ms=status.since_ms or 0,
     )
 
 
-def connector_status_message(view: ConnectorStatus) -> pb.ConnectorStatus:
-    """Return the message of a connector's statuses."""
-    tasks = {task: status_message(status) for task, status in view.tasks.items()}
-    return pb.ConnectorStatus(connector=view.connector, status=status_message(view.status), tasks=tasks)
-
-
-def listed_message(connector: str, facts: ConnectorFacts) -> pb.ConnectorStatus | None:
-    """Return the message of what is known under a name, or None when the connector has no status."""
-    view = view_of(connector, facts)
-    return None if view is None else connector_status_message(view)
-
-
-def reports(request: pb.ReportStatusesRequest) -> tuple[Report, ...]:
-    """Return the reports of a request.
+def reports(request: pb.ReportStatusesRequest, now_ms: int) -> tuple[Report, ...]:
+    """Return the reports of a request; none of them began after `now_ms`, whatever a worker's clock says.
 
     Raises:
         MissingStateError: One has no state.
     """
-    return tuple(Report(instance_from_proto(message), _status(message)) for message in request.statuses)
+    return tuple(
+        Report(instance_from_proto(message), _status(message, now_ms)) for message in request.statuses
+    )
 
 
 def report_topics(request: pb.ReportTopicsRequest) -> ReportTopics:
@@ -70,6 +63,18 @@ def report_topics(request: pb.ReportTopicsRequest) -> ReportTopics:
 def forget_statuses(request: pb.ForgetStatusesRequest) -> ForgetStatuses:
     """Return the command of a request."""
     return ForgetStatuses(request.connector, tuple(request.tasks))
+
+
+def recorded_act(request: pb.RecordActRequest, time_ms: int) -> PastChange:
+    """Return the act of a request."""
+    return act(
+        instance_from_proto(request),
+        request.what,
+        by=request.by,
+        reason=request.reason,
+        about=request.about,
+        time_ms=time_ms,
+    )
 
 
 def snapshot_messages(state: StatusState) -> Iterator[pb.WatchStatusesResponse]:
@@ -109,7 +114,7 @@ def _message(instance: Instance, status: Status | None) -> pb.InstanceStatus:
     )
 
 
-def _status(message: pb.InstanceStatus) -> Status:
+def _status(message: pb.InstanceStatus, now_ms: int) -> Status:
     said = message.status
     state = STATES.get(said.state)
     if state is None:
@@ -120,4 +125,5 @@ def _status(message: pb.InstanceStatus) -> Status:
         generation=said.generation,
         trace=said.trace[:MAX_TRACE_CHARACTERS] if said.HasField("trace") else None,
         version=said.version if said.HasField("version") else None,
+        since_ms=min(said.since_ms or now_ms, now_ms),
     )

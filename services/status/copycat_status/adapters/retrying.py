@@ -2,120 +2,162 @@
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import random
-from asyncio import sleep
 from collections.abc import Awaitable, Callable
-from typing import assert_never
+from typing import Final
 
 from copycat_connect.errors import CopycatError, NotWriterError, OutcomeUnknownError, UnavailableError
 from copycat_connect.retry import RetryPolicy
+from copycat_eventlog.handler import Outcome
 from copycat_eventlog.log import Revision
-from copycat_telemetry.changes import log_change
 
 from copycat_status.adapters.counters import WriteCounters
 from copycat_status.adapters.event_sourced import StatusEvents
-from copycat_status.domain.commands import (
-    ForgetStatuses,
-    ReportStatuses,
-    ReportTopics,
-    ResetTopics,
-    StatusCommand,
-)
+from copycat_status.adapters.write_lines import log_given_up, log_retry, updates_of
+from copycat_status.domain.commands import StatusCommand
+from copycat_status.domain.errors import GivenUpError
+from copycat_status.domain.events import StatusEvent
+from copycat_status.domain.state import StatusState
 
-log = logging.getLogger(__name__)
+#: An attempt that is not visible by then has failed; brokers that are well take some milliseconds.
+ATTEMPT_SECONDS: Final = 2.0
+
+#: What may pass: the log is away, or changes hands.
+PASSING_ERRORS: Final = (NotWriterError, OutcomeUnknownError, UnavailableError)
+
+StatusOutcome = Outcome[StatusEvent, StatusState]
 
 
 class Retrying:
-    """Executes commands with bounded back-off while the log is away, and counts what became of them."""
+    """Executes commands with bounded back-off while the log is away, and counts what became of them.
+
+    The only place where status updates are retried: whoever hands them over waits, or asks again, but adds
+    no attempt.
+    """
 
     def __init__(
         self,
         events: StatusEvents,
         backoff: RetryPolicy,
         *,
-        sleep: Callable[[float], Awaitable[None]] = sleep,
+        attempt_seconds: float = ATTEMPT_SECONDS,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         random: Callable[[], float] = random.random,
     ) -> None:
         self.events = events
         self.counters = WriteCounters()
         self._backoff = backoff
+        self._attempt_seconds = attempt_seconds
         self._sleep = sleep
         self._random = random
+        self._appends: set[asyncio.Task[StatusOutcome]] = set()
 
-    async def write(self, next_command: Callable[[], StatusCommand | None]) -> Revision:
-        """Execute a command and return the revision that shows it; before each try it is asked for anew.
+    async def write(self, left: Callable[[], StatusCommand | None]) -> Revision:
+        """Execute a command and return the revision that shows it.
 
-        No command means that nothing is left to write.
+        Before each attempt `left` returns what is still to be written of it, None when that is nothing.
 
         Raises:
-            NotWriterError: This instance is a standby: the caller goes to the writer.
-            UnavailableError: Given up; the update may or may not be in the log.
+            NotWriterError: The log is another instance's, or nobody's yet: the caller goes to the writer.
+            GivenUpError: All retries failed; the update may or may not be in the log.
             CopycatError: The refusal of the decision.
         """
-        retries = 0
-        while (command := next_command()) is not None:
-            led = self.events.leads
+        append, retries, wait, cause = _Append(self.events, self._begin), 0, 0.0, ""
+        while (command := left()) is not None:
+            if retries:
+                self._count_retry(command, retries, wait, cause)
             try:
-                outcome = await self.events.execute(command)
-            except NotWriterError as error:
-                if not led and retries == 0:
-                    raise
-                self._count(command, retries, error)
-            except (OutcomeUnknownError, UnavailableError) as error:
-                self._count(command, retries, error)
+                async with asyncio.timeout(self._attempt_seconds):
+                    return await append.attempt(command)
+            except TimeoutError:
+                cause = f"the log has not answered within {self._attempt_seconds:g} s"
+            except PASSING_ERRORS as error:
+                cause = error.message
             except CopycatError as error:
-                self._lose(command, retries, error)
+                self._lose(command, retries, error.message)
                 raise
-            else:
-                self.counters.successes += len(outcome.events)
-                return outcome.revision
-            await self.pause(retries)
+            self._check_going_on(command, retries, cause)
+            wait = self._backoff.wait(retries, self._random())
+            await self._sleep(wait)
             retries += 1
         return self.events.revision
 
-    async def pause(self, retries: int) -> None:
-        """Wait as long as is due after so many retries."""
-        await self._sleep(self._backoff.wait(retries, self._random()))
+    async def once(self, command: StatusCommand) -> Revision:
+        """Execute a command that was given up; counted only when it is written.
+
+        Raises:
+            CopycatError: As `EventSourced.execute`.
+        """
+        return (await asyncio.shield(self._begin(command))).revision
 
     async def long_pause(self) -> None:
-        """Wait as long as after the last try of a write that is given up."""
-        await self.pause(self._backoff.max_retries or 0)
+        """Wait as long as before the last attempt of a write that is given up."""
+        last = max(0, (self._backoff.max_retries or 0) - 1)
+        await self._sleep(self._backoff.wait(last, self._random()))
 
-    def _count(self, command: StatusCommand, retries: int, error: CopycatError) -> None:
+    def cancel_appends(self) -> None:
+        """Wait for no answer of the log any more; what was sent is not taken back."""
+        for append in self._appends:
+            append.cancel()
+
+    def _begin(self, command: StatusCommand) -> asyncio.Task[StatusOutcome]:
+        append = asyncio.create_task(self._execute(command))
+        self._appends.add(append)
+        append.add_done_callback(self._ended)
+        return append
+
+    async def _execute(self, command: StatusCommand) -> StatusOutcome:
+        """Count what is written, also when nobody waits for it any more."""
+        outcome = await self.events.execute(command)
+        self.counters.successes += len(outcome.events)
+        return outcome
+
+    def _ended(self, append: asyncio.Task[StatusOutcome]) -> None:
+        self._appends.discard(append)
+        if not append.cancelled():
+            append.exception()  # an attempt that timed out does not look
+
+    def _check_going_on(self, command: StatusCommand, retries: int, cause: str) -> None:
+        """Raise unless another attempt is due."""
+        if not self.events.owns:
+            message = "Another instance owns the status log, or nobody does yet"
+            raise NotWriterError(message)
         limit = self._backoff.max_retries
         if limit is not None and retries >= limit:
-            self._lose(command, retries, error)
-            message = f"The status log is away: gave up after {retries} retries ({error.message})"
-            raise UnavailableError(message) from error
-        self.counters.retries += len(_updates(command))
+            self._lose(command, retries, cause)
+            raise GivenUpError(retries, cause)
 
-    def _lose(self, command: StatusCommand, retries: int, error: CopycatError) -> None:
-        """Never silently: the caller may be gone by now."""
-        for update in _updates(command):
-            self.counters.failures += 1
-            log_change(
-                log, "status update given up", logging.ERROR, **update, retries=retries, why=error.message
-            )
+    def _count_retry(self, command: StatusCommand, number: int, wait: float, cause: str) -> None:
+        self.counters.retries += len(updates_of(command))
+        grew = number == 1 or self._backoff.wait(number - 1) > self._backoff.wait(number - 2)
+        log_retry(command, number, wait, cause, always=grew)
+
+    def _lose(self, command: StatusCommand, retries: int, cause: str) -> None:
+        self.counters.failures += len(updates_of(command))
+        log_given_up(command, retries, cause)
 
 
-def _updates(command: StatusCommand) -> list[dict[str, object]]:
-    """Return what each update of a command is about, as fields of a log line."""
-    match command:
-        case ReportStatuses(reports):
-            return [
-                {
-                    "connector": report.instance.connector,
-                    "task": report.instance.task,
-                    "state": report.status.state.value,
-                }
-                for report in reports
-            ]
-        case ReportTopics(connector, task, topics):
-            return [{"connector": connector, "task": task, "topic": topic} for topic in topics]
-        case ForgetStatuses(connector, tasks):
-            return [{"connector": connector, "forgotten_tasks": list(tasks) or "all"}]
-        case ResetTopics(connector):
-            return [{"connector": connector, "forgotten_topics": "all"}]
-        case _:
-            assert_never(command)
+class _Append:
+    """The attempts of one write: as long as the log has not answered the last one, the next waits for it too.
+
+    Appended again meanwhile, the record might be there twice, with a newer one of its key in between.
+    """
+
+    def __init__(
+        self, events: StatusEvents, begin: Callable[[StatusCommand], asyncio.Task[StatusOutcome]]
+    ) -> None:
+        self._events = events
+        self._begin = begin
+        self._under_way: asyncio.Task[StatusOutcome] | None = None
+
+    async def attempt(self, command: StatusCommand) -> Revision:
+        """Return the revision that shows the command; cancelled before this instance leads, nothing is sent.
+
+        Raises:
+            CopycatError: As `EventSourced.execute`.
+        """
+        if self._under_way is None or self._under_way.done():
+            await self._events.lead()
+            self._under_way = self._begin(command)
+        return (await asyncio.shield(self._under_way)).revision

@@ -2,74 +2,95 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2_grpc as grpc_pb
+from copycat_eventlog.past.keeper import ChangesKeeper
 from copycat_rpc.server import RpcServer
-from copycat_serving.rendering import Rendering
 from copycat_serving.revisions import read_state, revision_to_proto
 from copycat_serving.watching import stream_watch
 
 from copycat_status.adapters import messages
 from copycat_status.adapters.event_sourced import StatusEvents
+from copycat_status.adapters.shown import ShownStatuses
+from copycat_status.adapters.troubles import TroublesNow
 from copycat_status.adapters.writer import StatusWriter
-from copycat_status.domain.commands import ResetTopics
+from copycat_status.domain.commands import ReportStatuses, ResetTopics
 from copycat_status.domain.tracking import Tracking
 from copycat_status.domain.views import get_connector_status, list_topics
 
 SERVICE = "copycat.status.v1.StatusService"
 
 
-def register(server: RpcServer, events: StatusEvents, writer: StatusWriter, tracking: Tracking) -> None:
-    """Let a server answer for the status topic."""
-    servicer = StatusServicer(events, writer, tracking)
+def register(
+    server: RpcServer, events: StatusEvents, writer: StatusWriter, tracking: Tracking, keeper: ChangesKeeper
+) -> None:
+    """Let a server answer for the status topic, and keep what the cluster did by itself."""
+    servicer = StatusServicer(events, writer, tracking, keeper)
     server.add(grpc_pb.add_StatusServiceServicer_to_server, servicer, SERVICE)
 
 
 class StatusServicer(grpc_pb.StatusServiceServicer):
     """Every write answers once its effect is folded, with the revision at which it is visible (I4)."""
 
-    def __init__(self, events: StatusEvents, writer: StatusWriter, tracking: Tracking) -> None:
+    def __init__(
+        self, events: StatusEvents, writer: StatusWriter, tracking: Tracking, keeper: ChangesKeeper
+    ) -> None:
+        self._keeper = keeper
         self._events = events
         self._writer = writer
         self._tracking = tracking
-        self._listed = Rendering(messages.listed_message)
+        self._troubles = TroublesNow(time.monotonic)
+        self._shown = ShownStatuses(self._troubles, _now_ms)
 
     async def ReportStatuses(
         self, request: pb.ReportStatusesRequest, context: Any
     ) -> pb.ReportStatusesResponse:
         """Record statuses; older ones are silently left out (I2)."""
-        revision = await self._writer.report(messages.reports(request))
+        revision = await self._writer.write(ReportStatuses(messages.reports(request, _now_ms())))
         return pb.ReportStatusesResponse(revision=revision_to_proto(revision))
+
+    async def ReportTroubles(
+        self, request: pb.ReportTroublesRequest, context: Any
+    ) -> pb.ReportTroublesResponse:
+        """Know what keeps instances of a worker from moving; standbys know it too, and write nothing."""
+        self._troubles.tell(request)
+        return pb.ReportTroublesResponse()
 
     async def ReportTopics(self, request: pb.ReportTopicsRequest, context: Any) -> pb.ReportTopicsResponse:
         """Record active topics, or nothing where they are not tracked."""
         revision = self._events.revision
         if self._tracking.enabled:
-            revision = await self._writer.topics(messages.report_topics(request))
+            revision = await self._writer.write(messages.report_topics(request))
         return pb.ReportTopicsResponse(revision=revision_to_proto(revision))
 
     async def ForgetStatuses(
         self, request: pb.ForgetStatusesRequest, context: Any
     ) -> pb.ForgetStatusesResponse:
         """Forget tasks, or a connector with its tasks and topics, whether or not topics may be reset."""
-        revision = await self._writer.forget(messages.forget_statuses(request))
+        revision = await self._writer.write(messages.forget_statuses(request))
         return pb.ForgetStatusesResponse(revision=revision_to_proto(revision))
 
     async def ResetTopics(self, request: pb.ResetTopicsRequest, context: Any) -> pb.ResetTopicsResponse:
         """Forget active topics."""
         self._tracking.check_reset()
-        revision = await self._writer.topics(ResetTopics(request.connector))
+        revision = await self._writer.write(ResetTopics(request.connector))
         return pb.ResetTopicsResponse(revision=revision_to_proto(revision))
+
+    async def RecordAct(self, request: pb.RecordActRequest, context: Any) -> pb.RecordActResponse:
+        """Keep what a part of the cluster did by itself; whoever leads the log or not."""
+        self._keeper.append(messages.recorded_act(request, time.time_ns() // 1_000_000))
+        return pb.RecordActResponse()
 
     async def GetConnectorStatus(
         self, request: pb.GetConnectorStatusRequest, context: Any
     ) -> pb.GetConnectorStatusResponse:
         """Return the statuses of one connector."""
         state, revision = await read_state(self._events, request)
-        status = messages.connector_status_message(get_connector_status(state, request.connector))
+        status = self._shown.one(get_connector_status(state, request.connector))
         return pb.GetConnectorStatusResponse(status=status, revision=revision)
 
     async def ListConnectorStatuses(
@@ -77,8 +98,7 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
     ) -> pb.ListConnectorStatusesResponse:
         """Return the statuses of every connector."""
         state, revision = await read_state(self._events, request)
-        statuses = self._listed.messages(state.connectors)
-        return pb.ListConnectorStatusesResponse(statuses=statuses, revision=revision)
+        return pb.ListConnectorStatusesResponse(statuses=self._shown.all(state), revision=revision)
 
     async def ListTopics(self, request: pb.ListTopicsRequest, context: Any) -> pb.ListTopicsResponse:
         """Return the active topics of a connector."""
@@ -98,3 +118,7 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
             complete=messages.snapshot_complete,
         ):
             yield message
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

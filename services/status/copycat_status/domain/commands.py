@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from copycat_connect.cluster import Instance
@@ -41,6 +41,10 @@ class ForgetStatuses:
 
     connector: str
     tasks: tuple[int, ...] = ()
+    spared: frozenset[Instance] = field(default_factory=frozenset)
+    """Instances that reported since this was asked for: they are not forgotten."""
+    spared_topics: frozenset[str] = field(default_factory=frozenset)
+    """Topics that were seen since."""
 
     def concerns(self, instance: Instance) -> bool:
         """Return whether an instance is to be forgotten."""
@@ -52,6 +56,8 @@ class ResetTopics:
     """Forget a connector's active topics."""
 
     connector: str
+    spared: frozenset[str] = field(default_factory=frozenset)
+    """Topics that were seen since this was asked for: they are not forgotten."""
 
 
 StatusCommand: TypeAlias = ReportStatuses | ReportTopics | ForgetStatuses | ResetTopics

@@ -33,10 +33,10 @@ def decide(command: StatusCommand, state: StatusState) -> tuple[StatusEvent, ...
             return _report(reports, state)
         case ReportTopics():
             return _report_topics(command, state.facts(command.connector))
-        case ForgetStatuses(connector, tasks):
-            return tuple(_forget(connector, tasks, state.facts(connector)))
-        case ResetTopics(connector):
-            return tuple(_reset(connector, state.facts(connector)))
+        case ForgetStatuses():
+            return tuple(_forget(command, state.facts(command.connector)))
+        case ResetTopics(connector, spared):
+            return tuple(_reset(connector, spared, state.facts(connector)))
         case _:
             assert_never(command)
 
@@ -48,7 +48,7 @@ def _report(reports: tuple[Report, ...], state: StatusState) -> tuple[StatusEven
         check_connector(report.instance.connector)
         check_task(report.instance.task)
         known = accepted.get(report.instance) or state.status(report.instance)
-        if known is None or _stands(report, known):
+        if known is None or stands(report, known):
             accepted[report.instance] = report.status
     return tuple(
         StatusSet(instance, status)
@@ -57,7 +57,7 @@ def _report(reports: tuple[Report, ...], state: StatusState) -> tuple[StatusEven
     )
 
 
-def _stands(report: Report, known: Status) -> bool:
+def stands(report: Report, known: Status) -> bool:
     """Say whether a report may replace what is known.
 
     I2: not when it is of an older generation, which covers Kafka's safe put of UNASSIGNED and FAILED. What
@@ -80,16 +80,17 @@ def _report_topics(command: ReportTopics, facts: ConnectorFacts) -> tuple[Status
     )
 
 
-def _forget(connector: str, tasks: tuple[int, ...], facts: ConnectorFacts) -> Iterator[StatusEvent]:
+def _forget(command: ForgetStatuses, facts: ConnectorFacts) -> Iterator[StatusEvent]:
     """Forget tasks before their connector, as Kafka does; topics last."""
-    if tasks:
-        yield from (StatusForgotten(Instance(connector, task)) for task in sorted({*tasks} & {*facts.tasks}))
-        return
-    yield from (StatusForgotten(Instance(connector, task)) for task in sorted(facts.tasks))
-    if facts.status is not None:
-        yield StatusForgotten(Instance(connector))
-    yield from _reset(connector, facts)
+    connector, spared = command.connector, command.spared
+    tasks = {*command.tasks} & {*facts.tasks} if command.tasks else {*facts.tasks}
+    instances = [Instance(connector, task) for task in sorted(tasks)]
+    if not command.tasks and facts.status is not None:
+        instances.append(Instance(connector))
+    yield from (StatusForgotten(instance) for instance in instances if instance not in spared)
+    if not command.tasks:
+        yield from _reset(connector, command.spared_topics, facts)
 
 
-def _reset(connector: str, facts: ConnectorFacts) -> Iterator[StatusEvent]:
-    yield from (TopicForgotten(topic, connector) for topic in sorted(facts.topics))
+def _reset(connector: str, spared: frozenset[str], facts: ConnectorFacts) -> Iterator[StatusEvent]:
+    yield from (TopicForgotten(topic, connector) for topic in sorted({*facts.topics} - spared))

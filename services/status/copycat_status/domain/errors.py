@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
+from copycat_connect.errors import ConfigError, CopycatError, ErrorCode, UnavailableError
 
 #: More of a wrong name is no use to anybody.
 MAX_SHOWN_CHARACTERS: Final = 300
@@ -17,6 +17,15 @@ class UnknownStatusError(CopycatError):
 
     def __init__(self, connector: str) -> None:
         super().__init__(f"No status found for connector {connector}", connector=connector)
+
+
+class GivenUpError(UnavailableError):
+    """The log was away for longer than updates are tried; the service writes this one when it is back."""
+
+    code = ErrorCode("status.given_up", grpc="UNAVAILABLE", http=503)
+
+    def __init__(self, retries: int, cause: str) -> None:
+        super().__init__(f"The status log is away: gave up after {retries} retries ({cause})")
 
 
 class InvalidReportError(ConfigError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -29,3 +29,5 @@ class Status:
     """Why it failed."""
     version: str | None = None
     """Plugin version, when known."""
+    since_ms: int | None = field(default=None, compare=False)
+    """When it began, milliseconds since the epoch; the same said again later is nothing new."""

@@ -1,0 +1,94 @@
+"""A connector and its tasks summed up, and why each of them is not plainly RUNNING."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from copycat_connect.cluster import Instance
+from copycat_connect.trace_line import shortened, trace_line
+
+from copycat_status.domain.status import State, Status
+from copycat_status.domain.trouble import MAX_TEXT_CHARACTERS, Trouble, trouble_line
+
+MAX_HEALTH_CHARACTERS = 1000
+#: Said of a status that has no trace.
+REASONS: Mapping[State, str] = {
+    State.UNASSIGNED: "no worker runs it now",
+    State.RESTARTING: "it is being restarted",
+    State.PAUSED: "it was told to pause",
+    State.STOPPED: "it was told to stop",
+    State.FAILED: "its worker did not say why",
+}
+#: What is not well by itself, the worst first.
+UNWELL = (State.FAILED, State.UNASSIGNED, State.RESTARTING)
+
+
+class HealthLevel(Enum):
+    """How a connector is."""
+
+    HEALTHY = "healthy"
+    """All of it does what it was told to."""
+    DEGRADED = "degraded"
+    """A part of it failed, is run by nobody, or does not move."""
+    FAILED = "failed"
+    """The connector itself failed, or all of its tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """A connector summed up."""
+
+    level: HealthLevel
+    reason: str = ""
+    """Why it is not healthy, in one line."""
+
+
+Troubles = Mapping[Instance, Trouble]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of one instance."""
+
+    state: State
+    reason: str
+    """Why it is not plainly RUNNING, in one line; empty where there is nothing to say."""
+    stuck: bool
+    """Whether something keeps it from moving."""
+
+
+def told_of(status: Status, trouble: Trouble | None, now_ms: int) -> Told:
+    """Return what is told of an instance; a trouble that is older than its status, or its failure, is not."""
+    if trouble is not None and status.state is not State.FAILED and trouble.generation >= status.generation:
+        return Told(status.state, trouble_line(trouble, now_ms), stuck=True)
+    said = trace_line(status.trace or "") or REASONS.get(status.state, "")
+    return Told(status.state, shortened(said, MAX_TEXT_CHARACTERS), stuck=False)
+
+
+def health_of(own: Told, tasks: Mapping[int, Told]) -> Health:
+    """Sum up a connector and its tasks."""
+    parts = [] if _is_well(own) else [f"the connector is {own.state.value}: {own.reason}"]
+    for state in UNWELL:
+        parts += _part([n for n in tasks if tasks[n].state is state], tasks, state.value)
+    stuck = [n for n, told in tasks.items() if told.stuck and told.state not in UNWELL]
+    parts += _part(stuck, tasks, "not moving")
+    if not parts:
+        return Health(HealthLevel.HEALTHY)
+    all_failed = bool(tasks) and all(told.state is State.FAILED for told in tasks.values())
+    failed = own.state is State.FAILED or all_failed
+    level = HealthLevel.FAILED if failed else HealthLevel.DEGRADED
+    return Health(level, shortened("; ".join(parts), MAX_HEALTH_CHARACTERS))
+
+
+def _is_well(told: Told) -> bool:
+    return told.state not in UNWELL and not told.stuck
+
+
+def _part(chosen: Sequence[int], tasks: Mapping[int, Told], what: str) -> list[str]:
+    """Say how many tasks are so, and why the first is."""
+    if not chosen:
+        return []
+    first = chosen[0]
+    return [f"{len(chosen)} of {len(tasks)} tasks {what}: task {first}: {tasks[first].reason}"]

@@ -14,6 +14,8 @@ from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.server import RpcServer
+from copycat_rpc.tls import services_tls
+from copycat_rpc.users.calls import user_calls
 from copycat_serving.beside import beside
 from copycat_serving.metrics import log_reading
 from copycat_serving.running import serve_events
@@ -37,8 +39,15 @@ async def serve(
     placeholders = Placeholders.from_worker(properties, os.environ)
     own = placeholders.resolve_own(properties)
     settings, secret = read_settings(own), cluster_secret(own)
+    tls = services_tls(own)
     events = event_sourced(open_log(settings.log))
-    server = RpcServer(settings.listen, setting="scheduler.listen", secret=secret)
+    server = RpcServer(
+        settings.listen,
+        setting="scheduler.listen",
+        secret=secret,
+        users=user_calls(own, "scheduler"),
+        tls=tls,
+    )
     rebalances = Rebalances(settings.windows, asyncio.get_running_loop().time)
     bound = ""
 
@@ -53,8 +62,8 @@ async def serve(
     with closing(KafkaTopics(settings.bootstrap_servers, settings.client_config)) as topics:
         async with (
             serving_metrics(server, "scheduler", properties, readings),
-            open_channel(settings.config_addresses, secret=secret) as config,
-            open_channel(settings.status_addresses, secret=secret) as status,
+            open_channel(settings.config_addresses, secret=secret, tls=tls) as config,
+            open_channel(settings.status_addresses, secret=secret, tls=tls) as status,
         ):
             neighbours = Neighbours(config, status, topics.read, _open_topics, topics.cluster_id)
             loops = wire(
@@ -66,6 +75,7 @@ async def serve(
                 placeholders=placeholders,
                 properties=properties,
                 stop=stop,
+                tls=tls,
             )
             await serve_events(events, server, stop, announce, beside(*loops))
 

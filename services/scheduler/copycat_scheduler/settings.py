@@ -34,9 +34,11 @@ EVERYWHERE = ConfigDef(
         LEASE,
         INT,
         LOW,
-        default=5000,
-        validator=at_least(100),
-        doc="A worker that is silent for this long is lost and its work given to others.",
+        default=10000,
+        validator=at_least(3000),
+        doc="A worker that is silent for this long is lost and its work given to others; what it ran has "
+        "ended by then. One whose process ends is lost at once. Tasks end when their executor or their own "
+        "process gets nothing done for 2.5 seconds less: a machine that is that busy needs a longer lease.",
     ),
     ConfigKey(
         DELAY,

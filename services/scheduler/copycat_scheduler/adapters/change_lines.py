@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from copycat_connect.cluster import Instance
+from copycat_rpc.acts import MOVED, ActReporter
 from copycat_telemetry.changes import log_change
 
 from copycat_scheduler.domain.commands import Reschedule
@@ -31,6 +32,15 @@ def log_left(before: Leases, after: Leases) -> None:
         log_change(log, "worker has left", worker=worker_id)
 
 
+def log_died(before: Leases, after: Leases) -> bool:
+    """Log a worker whose process is gone; returns whether there is one."""
+    died = set(before.sessions) - set(after.sessions)
+    for worker_id in died:
+        why = "its connection broke, and nobody listens at its address any more"
+        log_change(log, "worker died", logging.WARNING, worker=worker_id, why=why)
+    return bool(died)
+
+
 def log_lost(before: Leases, after: Leases) -> None:
     """Log the workers whose leases have ended."""
     for worker_id in sorted(set(before.sessions) - set(after.sessions)):
@@ -39,10 +49,12 @@ def log_lost(before: Leases, after: Leases) -> None:
 
 
 class AssignmentLines:
-    """Keeps from whom work was taken until it is given again, so that a move is not logged as a start."""
+    """Keeps from whom work was taken until it is given again, so that a move is not told as a start."""
 
-    def __init__(self) -> None:
+    def __init__(self, acts: ActReporter) -> None:
+        self._acts = acts
         self._taken_from: dict[Instance, str] = {}
+        self._gone: dict[Instance, str] = {}
 
     def log(
         self, events: Iterable[SchedulerEvent], before: Mapping[Instance, Assigned], world: Reschedule
@@ -60,6 +72,10 @@ class AssignmentLines:
         taken_from = self._taken_from.pop(instance, None) or world.former.get(instance)
         former = last.worker_id if last else taken_from
         moved = former if former != event.worker_id else None
+        why = self._gone.pop(instance, None)
+        if moved and why is not None:
+            reason = f"From {moved} to {event.worker_id}: {why}."
+            self._acts.report(instance, MOVED, reason, generation=event.generation)
         log_change(
             log,
             f"{_kind(instance)} {'moved' if moved else 'assigned'}",
@@ -75,8 +91,10 @@ class AssignmentLines:
         instance, why = last.instance, _why_taken(last.instance, last.worker_id, world)
         if instance.connector in world.desired:
             self._taken_from[instance] = last.worker_id
+            self._gone[instance] = why
         else:
             self._taken_from.pop(instance, None)
+            self._gone.pop(instance, None)
         log_change(
             log,
             f"{_kind(instance)} taken from its worker",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from copycat_connect.errors import ConfigError
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.following import follow
 from copycat_telemetry.changes import log_change
+from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_scheduler.domain.commands import Desired
 from copycat_scheduler.domain.partitions import TOPICS, TOPICS_REGEX, Subscription, subscription_of
@@ -51,6 +53,8 @@ class Connectors:
         self._placeholders = placeholders
         self._worker = worker
         self._configured: dict[str, Configured] = {}
+        self.spans = RecentSpans(time.monotonic)
+        """Which spans led to the newest changes."""
         self.known = False
         """Whether a whole snapshot has arrived."""
 
@@ -85,6 +89,7 @@ class Connectors:
 
     def apply(self, message: WatchConnectorsResponse) -> None:
         """Apply one change; restarts and log levels place nothing."""
+        self.spans.heard(message.connector.name or message.removed, message.traceparent)
         match message.WhichOneof("change"):
             case "connector":
                 name, configured = message.connector.name, self._configure(message.connector)
@@ -98,6 +103,8 @@ class Connectors:
                 pass
 
     def _configure(self, connector: Connector) -> Configured:
+        if not _reads_topics(connector):
+            return Configured(len(connector.tasks), None)
         config = config_from_proto(connector.config)
         named = {key: config.get(key) for key in (TOPICS, TOPICS_REGEX)}
         try:
@@ -116,3 +123,12 @@ class Connectors:
             cluster = other_cluster(self._worker, config) or {}
             subscription = replace(subscription, cluster=tuple(sorted(cluster.items())))
         return Configured(len(connector.tasks), subscription)
+
+
+def _reads_topics(connector: Connector) -> bool:
+    """Tell a sink from a source with a key of the same name, as mirrors have it.
+
+    The configurations of a sink's tasks say what they read, here as in Kafka Connect; those of a source may
+    not have these keys.
+    """
+    return any(entry.key in (TOPICS, TOPICS_REGEX) for task in connector.tasks for entry in task.entries)

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
+from copycat_rpc.acts import ActReporter
 from copycat_telemetry.changes import log_change
+from copycat_telemetry.recent_spans import RecentSpans
+from copycat_telemetry.tracing import Attributes, note_span
 
 from copycat_scheduler.adapters.change_lines import AssignmentLines
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.adapters.inputs import Inputs
+from copycat_scheduler.adapters.pace import Pace
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.commands import Reschedule
@@ -51,6 +57,8 @@ class Planning:
         inputs: Inputs,
         wakeups: Wakeups,
         rebalances: Rebalances,
+        *,
+        acts: ActReporter,
     ) -> None:
         """Plan nothing before `run`; `rebalances` counts the plans."""
         self._events = events
@@ -59,7 +67,8 @@ class Planning:
         self._wakeups = wakeups
         self._rebalances = rebalances
         self._last_generation = 0
-        self._lines = AssignmentLines()
+        self._pace = Pace(CHANGES_TOGETHER_SECONDS)
+        self._lines = AssignmentLines(acts)
 
     async def run(self) -> None:
         """Plan until cancelled."""
@@ -83,12 +92,10 @@ class Planning:
         try:
             async with asyncio.timeout_at(deadline):
                 await self._wakeups.plan.wait()
-                await asyncio.sleep(CHANGES_TOGETHER_SECONDS)
+                await self._pace.gather()
         except TimeoutError:
             pass
         self._wakeups.plan.clear()
-        if deadline is not None:
-            self._workers.renew_if_overslept(deadline)
 
     def _deadline(self) -> float | None:
         """Return when the next lease or wait ends; None when nothing changes by time alone."""
@@ -104,9 +111,11 @@ class Planning:
         self._inputs.want_topics()
         if not self._inputs.suffice(leases, now):
             return
-        state = self._events.state
+        self._pace.begin()
+        state, began = self._events.state, time.time_ns()
         world = self._inputs.world(state, leases, self._next_generation(leases), now)
         outcome = await self._events.execute(world)
+        _trace(outcome.events, self._inputs.connectors.spans, began)
         if outcome.events:
             self._carried_out(outcome.events, state.assignments, world)
         self._rebalances.planned(self._highest_generation(), changed=bool(outcome.events))
@@ -134,3 +143,10 @@ class Planning:
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+def _trace(events: Iterable[SchedulerEvent], spans: RecentSpans, began: int) -> None:
+    """Note what a plan meant for each connector whose change had led to it."""
+    for connector, changes in Counter(event.instance.connector for event in events).items():
+        attributes: Attributes = {"copycat.connector": connector, "copycat.assignments": changes}
+        note_span(spans.of(connector), "assign", began, attributes)

@@ -8,6 +8,7 @@ from typing import Any
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat.scheduler.v1 import scheduler_service_pb2_grpc as grpc_pb
+from copycat_rpc.instances import instance_from_proto
 from copycat_rpc.server import RpcServer
 from copycat_serving.revisions import read_state
 from copycat_serving.watching import stream_watch
@@ -16,7 +17,7 @@ from copycat_scheduler.adapters import messages
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.errors import UnnamedWorkerError
-from copycat_scheduler.domain.views import list_assignments
+from copycat_scheduler.domain.views import find_assignment, list_assignments
 
 SERVICE = "copycat.scheduler.v1.SchedulerService"
 
@@ -29,6 +30,7 @@ def register(
     *,
     lease_ms: int,
     stop: asyncio.Event,
+    stream_ended: Callable[[str], None],
 ) -> None:
     """Let a server answer for the assignments and the workers.
 
@@ -39,8 +41,11 @@ def register(
         cluster_id: Asks Kafka's brokers for the id of their cluster.
         lease_ms: The length of a lease in milliseconds, as workers are answered.
         stop: Set when this process ends: the workers' streams end then.
+        stream_ended: Called with the name of a worker whose stream is over.
     """
-    servicer = SchedulerServicer(events, workers, cluster_id, lease_ms, stop)
+    servicer = SchedulerServicer(
+        events, workers, cluster_id, lease_ms=lease_ms, stop=stop, stream_ended=stream_ended
+    )
     server.add(grpc_pb.add_SchedulerServiceServicer_to_server, servicer, SERVICE)
 
 
@@ -52,14 +57,17 @@ class SchedulerServicer(grpc_pb.SchedulerServiceServicer):
         events: SchedulerEvents,
         workers: LiveWorkers,
         cluster_id: Callable[[], Awaitable[str]],
+        *,
         lease_ms: int,
         stop: asyncio.Event,
+        stream_ended: Callable[[str], None],
     ) -> None:
         self._events = events
         self._workers = workers
         self._cluster_id = cluster_id
         self._lease_ms = lease_ms
         self._stop = stop
+        self._stream_ended = stream_ended
 
     async def Join(
         self, request_iterator: AsyncIterator[pb.JoinRequest], context: Any
@@ -76,6 +84,7 @@ class SchedulerServicer(grpc_pb.SchedulerServiceServicer):
                 yield pb.JoinResponse(lease_ms=self._lease_ms)
         finally:
             self._workers.left(worker_id)
+            self._stream_ended(worker_id)
 
     async def ListWorkers(self, request: pb.ListWorkersRequest, context: Any) -> pb.ListWorkersResponse:
         """Return the live workers."""
@@ -88,6 +97,16 @@ class SchedulerServicer(grpc_pb.SchedulerServiceServicer):
     ) -> pb.DescribeKafkaClusterResponse:
         """Ask the brokers."""
         return pb.DescribeKafkaClusterResponse(cluster_id=await self._cluster_id())
+
+    async def GetAssignment(self, request: pb.GetAssignmentRequest, context: Any) -> pb.GetAssignmentResponse:
+        """Return one assignment; whoever led once and does not know better reads on before it answers."""
+        await self._events.read_to_end()
+        state, revision = await read_state(self._events, request)
+        assigned = find_assignment(state, instance_from_proto(request.instance))
+        return pb.GetAssignmentResponse(
+            assignment=None if assigned is None else messages.assignment_message(assigned),
+            revision=revision,
+        )
 
     async def ListAssignments(
         self, request: pb.ListAssignmentsRequest, context: Any

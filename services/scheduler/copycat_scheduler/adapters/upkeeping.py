@@ -10,6 +10,7 @@ from copycat_telemetry.changes import log_change
 
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.adapters.inputs import Inputs
+from copycat_scheduler.adapters.pace import Pace
 from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.upkeep import Upkeep, upkeep
 
@@ -31,13 +32,15 @@ class Upkeeping:
         self._workers = workers
         self._inputs = inputs
         self._due = due
+        self._pace = Pace(CHANGES_TOGETHER_SECONDS)
 
     async def run(self) -> None:
         """Correct statuses until cancelled; a failure is tried again, planning does not wait for it."""
         while True:
             await self._due.wait()
-            await asyncio.sleep(CHANGES_TOGETHER_SECONDS)
+            await self._pace.gather()
             self._due.clear()
+            self._pace.begin()
             try:
                 await self._inputs.statuses.correct(self._corrections())
             except CopycatError as error:
@@ -54,5 +57,5 @@ class Upkeeping:
             self._inputs.desired(),
             self._inputs.statuses.observed,
             set(self._events.state.assignments),
-            lambda worker_id: leases.there(worker_id, now),
+            lambda worker_id: leases.may_run(worker_id, now),
         )

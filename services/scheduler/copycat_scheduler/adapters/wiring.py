@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import grpc
+from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat_connect.config.placeholders import Placeholders
+from copycat_rpc.acts import ActReporter
+from copycat_rpc.reach import reach, serves
 from copycat_rpc.server import RpcServer
+from copycat_rpc.tls import ServicesTls
 
 from copycat_scheduler.adapters.clusters import ClusterCatalogs, OpenTopics
 from copycat_scheduler.adapters.connectors import Connectors
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.adapters.inputs import Inputs
 from copycat_scheduler.adapters.planning import Planning, Wakeups
+from copycat_scheduler.adapters.probing import Probing
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.server import register
 from copycat_scheduler.adapters.statuses import Statuses
@@ -64,6 +70,7 @@ def wire(
     placeholders: Placeholders,
     properties: Mapping[str, str],
     stop: asyncio.Event,
+    tls: ServicesTls | None = None,
 ) -> tuple[Loop, ...]:
     """Register the service at a server and return the loops that are to run while it serves.
 
@@ -76,6 +83,7 @@ def wire(
         placeholders: Of the worker's properties.
         properties: The worker's, as written.
         stop: Set when this process ends.
+        tls: What workers are called with where the cluster encrypts.
     """
     wakeups = Wakeups()
     catalog = ClusterCatalogs(
@@ -94,9 +102,21 @@ def wire(
         lease_seconds=times.lease_ms / 1000,
         delay_seconds=times.delay_ms / 1000,
     )
-    register(server, events, workers, neighbours.cluster_id, lease_ms=times.lease_ms, stop=stop)
+    probing = Probing(workers, times.lease_ms / 1000, reach, partial(serves, tls=tls))
+    register(
+        server,
+        events,
+        workers,
+        neighbours.cluster_id,
+        lease_ms=times.lease_ms,
+        stop=stop,
+        stream_ended=probing.stream_ended,
+    )
+    acts = ActReporter(StatusServiceStub(neighbours.status), "scheduler")
     return (
-        Planning(events, workers, inputs, wakeups, rebalances).run,
+        probing.run,
+        acts.run,
+        Planning(events, workers, inputs, wakeups, rebalances, acts=acts).run,
         Upkeeping(events, workers, inputs, wakeups.upkeep).run,
         catalog.run,
         statuses.follow,

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import NotWriterError
 
-from copycat_scheduler.adapters.change_lines import log_beat, log_left, log_lost
+from copycat_scheduler.adapters.change_lines import log_beat, log_died, log_left, log_lost
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.domain.events import Assigned
 from copycat_scheduler.domain.leases import Leases, Session
+
+#: `awake` is called each half second; when it comes so late, this process was stopped or starved.
+MAX_SLEEP_SECONDS = 1.0
 
 
 class LiveWorkers:
@@ -37,6 +40,7 @@ class LiveWorkers:
         self._changed = changed
         self._unheard = Leases(since=0.0, length=lease_seconds, delay=delay_seconds)
         self._leases: Leases | None = None
+        self._awake_at = _now()
 
     @property
     def leases(self) -> Leases:
@@ -75,6 +79,7 @@ class LiveWorkers:
         Raises:
             NotWriterError: Workers join the instance that leads.
         """
+        self.awake()
         before = self.leases
         self._leases = before.expire(_now())
         log_lost(before, self._leases)
@@ -84,13 +89,27 @@ class LiveWorkers:
         """Remember assignments that were just taken away: their workers may run them still."""
         self._leases = self.leases.taken(assignments, _now())
 
-    def renew_if_overslept(self, deadline: float) -> None:
-        """Renew all leases when this process slept well beyond a deadline, and nobody's beat could arrive.
+    def heard(self, worker_id: str, at: float) -> None:
+        """Renew the lease of a worker whose own address answered at a time: its beats do not reach us."""
+        if self._leases is not None:
+            self._leases = self._leases.heard(worker_id, at)
+
+    def died(self, worker_id: str, seen: float) -> None:
+        """End the lease of a worker whose process was seen to be gone; one that beat after that is back."""
+        if self._leases is not None:
+            before, self._leases = self._leases, self._leases.died(worker_id, seen, _now())
+            if log_died(before, self._leases):
+                self._changed()
+
+    def awake(self) -> None:
+        """Renew all leases when this process slept, and nobody's beat could arrive; to be called often.
 
         No lease may end before its worker had a chance to be heard.
         """
-        if self._leases is not None and _now() > deadline + self._unheard.length / 2:
-            self._leases = self._leases.renew(_now())
+        now, before = _now(), self._awake_at
+        self._awake_at = now
+        if self._leases is not None and now - before > MAX_SLEEP_SECONDS:
+            self._leases = self._leases.renew(now)
 
     def stand_down(self) -> None:
         """Forget all workers: another instance leads."""

@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import immutables
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import ORPHANED_HOST_SECONDS, Instance
 
 from copycat_scheduler.domain.events import Assigned
 
 #: A worker that has not heard yet of an assignment does not list it. When the assignment is taken away again,
 #: beats count as "does not run it" only after it must have heard of both.
 NEWS_TRAVEL_SECONDS = 1.0
+#: Hosts of a worker that died hear of it so much later at most.
+NOTICE_SECONDS = 0.2
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -59,7 +61,7 @@ class Leases:
     sessions: immutables.Map[str, Session] = field(default_factory=immutables.Map)
     """Live workers."""
     lost: immutables.Map[str, float] = field(default_factory=immutables.Map)
-    """When the lease of a lost worker ended."""
+    """When the lease of a lost worker ended, or the hosts of one that died will have."""
     drains: immutables.Map[Instance, Drain] = field(default_factory=immutables.Map)
     """What was taken away and may run still."""
 
@@ -78,11 +80,16 @@ class Leases:
         return Leases(since=now, length=self.length, delay=self.delay)
 
     def same_work(self, other: Leases, worker_id: str) -> bool:
-        """Whether a worker's last beat changes nothing that can be planned with."""
+        """Whether a worker's last beat changes nothing that can be planned with since `other`.
+
+        What a worker holds in addition frees nothing: a plan looks at everything, and while thousands of
+        tasks start there would be one after the other that changes nothing.
+        """
         mine, theirs = self.sessions.get(worker_id), other.sessions.get(worker_id)
         if mine is None or theirs is None:
             return mine is theirs
-        return (mine.held, mine.leaving, self.drains) == (theirs.held, theirs.leaving, other.drains)
+        freed = theirs.held.keys() - mine.held.keys()
+        return not freed and (mine.leaving, self.drains) == (theirs.leaving, other.drains)
 
     def beat(self, session: Session) -> Leases:
         """Return the leases after a beat: its worker is live, and what it no longer lists is drained."""
@@ -107,6 +114,26 @@ class Leases:
             return self
         return replace(self, sessions=self.sessions.delete(worker_id))
 
+    def heard(self, worker_id: str, at: float) -> Leases:
+        """Return the leases after a worker's own address answered for it: it is there, as it was."""
+        session = self.sessions.get(worker_id)
+        if session is None or session.at >= at:
+            return self
+        return replace(self, sessions=self.sessions.set(worker_id, replace(session, at=at)))
+
+    def died(self, worker_id: str, seen: float, now: float) -> Leases:
+        """Return the leases after a worker's process was seen to be gone, `seen` being when that was asked.
+
+        What it ran is with it until its hosts have ended, which do not outlive it for long.
+        """
+        session = self.sessions.get(worker_id)
+        if session is None or session.at > seen:
+            return self
+        ends = min(now + ORPHANED_HOST_SECONDS + NOTICE_SECONDS, session.at + self.length)
+        return replace(
+            self, sessions=self.sessions.delete(worker_id), lost=self.lost.set(worker_id, max(ends, now))
+        )
+
     def taken(self, assignments: Iterable[Assigned], now: float) -> Leases:
         """Remember assignments that were just taken away: their workers may run them still."""
         drains = self.drains
@@ -121,7 +148,8 @@ class Leases:
         ends = {name: session.at + self.length for name, session in self.sessions.items()}
         silent = {name: end for name, end in ends.items() if end <= now}
         after = replace(self, sessions=_without(self.sessions, silent), lost=self.lost.update(silent))
-        over = [name for name in after.lost if not after.expected(name, now)]
+        # Before the first end a worker that is forgotten would count as one that has not joined yet.
+        over = [n for n in after.lost if now >= self.first_end and not after.expected(n, now)]
         given_up = [each for each, drain in self.drains.items() if not after.there(drain.worker_id, now)]
         return replace(after, lost=_without(after.lost, over), drains=_without(self.drains, given_up))
 
@@ -134,6 +162,10 @@ class Leases:
         """Whether a worker that is not live may come back to what is assigned to it."""
         return worker_id not in self.sessions and now < self._deadline(worker_id)
 
+    def may_run(self, worker_id: str, now: float) -> bool:
+        """Whether what a worker ran may run still, so that its status may be true."""
+        return worker_id in self.sessions or now < self._end(worker_id)
+
     def there(self, worker_id: str, now: float) -> bool:
         """Whether a worker is live or may come back."""
         return worker_id in self.sessions or self.expected(worker_id, now)
@@ -141,7 +173,9 @@ class Leases:
     def next_deadline(self, workers: Iterable[str], now: float) -> float | None:
         """Return when time alone changes something next; `workers` are all that have or had something."""
         ends = [session.at + self.length for session in self.sessions.values()]
-        ends += [self._deadline(name) for name in workers if self.expected(name, now)]
+        for name in workers:
+            if self.expected(name, now):
+                ends += [end for end in (self._end(name), self._deadline(name)) if end > now]
         return min(ends, default=None)
 
     def holders(
@@ -165,7 +199,11 @@ class Leases:
         return held
 
     def _deadline(self, worker_id: str) -> float:
-        return self.lost.get(worker_id, self.first_end) + self.delay
+        return self._end(worker_id) + self.delay
+
+    def _end(self, worker_id: str) -> float:
+        """Return when nothing of a worker that is not live can run any more."""
+        return self.lost.get(worker_id, self.first_end)
 
 
 def _without(entries: immutables.Map[K, V], keys: Iterable[K]) -> immutables.Map[K, V]:

@@ -36,9 +36,9 @@ def upkeep(
     desired: Mapping[str, Desired],
     observed: Mapping[Instance, Observed],
     assigned: Set[Instance],
-    there: Callable[[str], bool],
+    may_run: Callable[[str], bool],
 ) -> Upkeep:
-    """Return what the statuses get wrong; `there` returns whether a worker is live or may come back.
+    """Return what the statuses get wrong; `may_run` returns whether what a worker ran may run still.
 
     What is assigned is never forgotten: whoever assigned it knows a configuration that has not reached us.
     """
@@ -53,6 +53,6 @@ def upkeep(
         elif instance.task is not None and instance.task >= wanted.tasks:
             if instance not in assigned:
                 surplus.setdefault(instance.connector, []).append(instance.task)
-        elif not status.unassigned and not there(status.worker_id):
+        elif not status.unassigned and not may_run(status.worker_id):
             unassigned.append((instance, status))
     return Upkeep(tuple(unassigned), tuple((name, tuple(tasks)) for name, tasks in surplus.items()))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from copycat_connect.cluster import in_order
+from copycat_connect.cluster import Instance, in_order
 
 from copycat_scheduler.domain.events import Assigned
 from copycat_scheduler.domain.state import SchedulerState
+
+
+def find_assignment(state: SchedulerState, instance: Instance) -> Assigned | None:
+    """Return where an instance runs, or None when it is to run nowhere."""
+    return state.assignments.get(instance)
 
 
 def list_assignments(state: SchedulerState) -> tuple[Assigned, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.worker_keys import listen_key
 from copycat_eventlog.settings import LogSettings
-from copycat_eventlog.worker_properties import LogTopic, backend_key
+from copycat_eventlog.worker_properties import GROUP_ID, LogTopic, backend_key
 
 LISTEN = listen_key("config")
 EVERYWHERE = ConfigDef(LISTEN, backend_key("connector configurations"))
@@ -28,6 +28,8 @@ class Settings:
     """host:port to bind."""
     log: LogSettings
     """The config topic."""
+    group: str
+    """Name of the Connect cluster; empty for a standalone worker."""
 
 
 def read_settings(properties: Mapping[str, str]) -> Settings:
@@ -37,4 +39,5 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         ConfigError: One is missing or wrong; the text names it.
     """
     found = EVERYWHERE.parse(properties)
-    return Settings(found[LISTEN.name], TOPIC.read(properties, EVERYWHERE))
+    log = TOPIC.read(properties, EVERYWHERE)
+    return Settings(found[LISTEN.name], log, properties.get(GROUP_ID.name, "").strip())

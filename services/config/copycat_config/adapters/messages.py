@@ -38,6 +38,7 @@ def connector_message(view: ConnectorView) -> pb.Connector:
         inconsistent=view.inconsistent,
         tasks_outdated=view.tasks_outdated,
         task_generation=view.task_generation,
+        fencing_recorded=view.fencing_recorded,
     )
 
 
@@ -114,6 +115,11 @@ def change_messages(event: ConfigEvent, state: ConfigState) -> Iterable[pb.Watch
             return ()  # task configurations count from their commit on
         case _:
             assert_never(event)
+
+
+def note_span(message: pb.WatchConnectorsResponse, traceparent: str) -> None:
+    """Note in a change which span led to it."""
+    message.traceparent = traceparent
 
 
 def _connector(state: ConfigState, name: str) -> Iterable[pb.WatchConnectorsResponse]:

@@ -16,6 +16,7 @@ from copycat_serving.watching import stream_watch
 
 from copycat_config.adapters import messages
 from copycat_config.adapters.event_sourced import ConfigEvents
+from copycat_config.adapters.fencing import Fencing
 from copycat_config.domain import commands
 from copycat_config.domain.errors import ConnectorExistsError, UnknownConnectorError
 from copycat_config.domain.state import ConfigState
@@ -24,16 +25,17 @@ from copycat_config.domain.views import find_connector, get_connector
 SERVICE = "copycat.config.v1.ConfigService"
 
 
-def register(server: RpcServer, events: ConfigEvents) -> None:
-    """Let a server answer for the config topic."""
-    server.add(grpc_pb.add_ConfigServiceServicer_to_server, ConfigServicer(events), SERVICE)
+def register(server: RpcServer, events: ConfigEvents, fencing: Fencing) -> None:
+    """Let a server answer for the config topic, and fence former tasks."""
+    server.add(grpc_pb.add_ConfigServiceServicer_to_server, ConfigServicer(events, fencing), SERVICE)
 
 
 class ConfigServicer(grpc_pb.ConfigServiceServicer):
     """Every write answers once its effect is folded, with the revision at which it is visible (I4)."""
 
-    def __init__(self, events: ConfigEvents) -> None:
+    def __init__(self, events: ConfigEvents, fencing: Fencing) -> None:
         self._events = events
+        self._fencing = fencing
         self._listed = Rendering(messages.listed_message)
 
     async def PutConnector(self, request: pb.PutConnectorRequest, context: Any) -> pb.PutConnectorResponse:
@@ -67,6 +69,15 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
         outcome = await self._events.execute(messages.put_task_configs(request))
         return pb.PutTaskConfigsResponse(
             changed=bool(outcome.events), revision=revision_to_proto(outcome.revision)
+        )
+
+    async def FenceTasks(self, request: pb.FenceTasksRequest, context: Any) -> pb.FenceTasksResponse:
+        """Fence the tasks before a connector's newest ones."""
+        fenced = await self._fencing.fence(request.connector)
+        return pb.FenceTasksResponse(
+            fenced=fenced.producers,
+            task_generation=fenced.task_generation,
+            revision=revision_to_proto(fenced.revision),
         )
 
     async def RequestRestart(
@@ -107,6 +118,7 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
             snapshot=messages.snapshot_messages,
             change=messages.change_messages,
             complete=messages.snapshot_complete,
+            trace=messages.note_span,
         ):
             yield message
 

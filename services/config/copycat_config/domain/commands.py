@@ -48,6 +48,17 @@ class PutTaskConfigs:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordFencing:
+    """Note that all tasks of a connector before its newest task set are fenced (KIP-618)."""
+
+    connector: str
+    count: int
+    """The size of that set."""
+    task_generation: int | None
+    """The number of the newest good task set when the fencing began; None when there was none."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestRestart:
     """Ask for a restart; each request counts, so the same one twice is two."""
 
@@ -65,5 +76,11 @@ class SetLoggerLevel:
 
 
 ConfigCommand: TypeAlias = (
-    PutConnector | DeleteConnector | SetTargetState | PutTaskConfigs | RequestRestart | SetLoggerLevel
+    PutConnector
+    | DeleteConnector
+    | SetTargetState
+    | PutTaskConfigs
+    | RecordFencing
+    | RequestRestart
+    | SetLoggerLevel
 )

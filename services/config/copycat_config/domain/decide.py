@@ -11,6 +11,7 @@ from copycat_config.domain.commands import (
     DeleteConnector,
     PutConnector,
     PutTaskConfigs,
+    RecordFencing,
     RequestRestart,
     SetLoggerLevel,
     SetTargetState,
@@ -19,6 +20,7 @@ from copycat_config.domain.errors import (
     ConfigChangedError,
     ConnectorExistsError,
     ConnectorStoppedError,
+    TasksChangedError,
     UnknownConnectorError,
 )
 from copycat_config.domain.events import (
@@ -31,6 +33,7 @@ from copycat_config.domain.events import (
     TargetStateSet,
     TaskConfigured,
     TaskSetCommitted,
+    TasksFenced,
 )
 from copycat_config.domain.names import check_name
 from copycat_config.domain.state import ConfigState, ConnectorFacts
@@ -44,23 +47,26 @@ def decide(command: ConfigCommand, state: ConfigState) -> tuple[ConfigEvent, ...
     """
     match command:
         case PutConnector():
-            return _put_connector(command, state.facts(command.connector))
+            events = _put_connector(command, state.facts(command.connector))
         case DeleteConnector(connector):
             _existing(connector, state)
-            return (ConnectorRemoved(connector), TargetStateForgotten(connector))
+            events = (ConnectorRemoved(connector), TargetStateForgotten(connector))
         case SetTargetState(connector, target):
-            return _set_target(connector, target, _existing(connector, state))
+            events = _set_target(connector, target, _existing(connector, state))
         case PutTaskConfigs():
-            return _put_tasks(command, _existing(command.connector, state))
+            events = _put_tasks(command, _existing(command.connector, state))
+        case RecordFencing():
+            events = _record_fencing(command, _existing(command.connector, state))
         case RequestRestart(connector, include_tasks, only_failed):
             _existing(connector, state)
-            return (RestartRequested(connector, include_tasks, only_failed),)
+            events = (RestartRequested(connector, include_tasks, only_failed),)
         case SetLoggerLevel(logger, level):
             check_name(logger, "logger")
             check_name(level, "level")
-            return (LoggerLevelSet(logger, level),)
+            events = (LoggerLevelSet(logger, level),)
         case _:
             assert_never(command)
+    return events
 
 
 def _existing(connector: str, state: ConfigState) -> ConnectorFacts:
@@ -116,3 +122,10 @@ def _in_force(command: PutTaskConfigs, facts: ConnectorFacts) -> bool:
         and facts.visible_tasks == command.tasks
         and facts.applied == command.applied
     )
+
+
+def _record_fencing(command: RecordFencing, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
+    """Note it only of the set for which it was done: of a newer one, tasks may run that nobody fenced."""
+    if (command.task_generation, command.count) != (facts.task_generation, facts.size):
+        raise TasksChangedError(command.connector)
+    return (TasksFenced(command.connector, command.count),) if facts.pending_fencing else ()

@@ -47,6 +47,33 @@ class ConfigChangedError(CopycatError):
         )
 
 
+class TasksChangedError(CopycatError):
+    """Another task set was committed while the tasks before it were fenced: begin anew."""
+
+    code = ConfigChangedError.code
+
+    def __init__(self, connector: str) -> None:
+        super().__init__(
+            f"Fencing failed because new task configurations were generated for the connector {connector}",
+            connector=connector,
+        )
+
+
+class FencingFailedError(CopycatError):
+    """Kafka refuses to fence a former task of a connector, and will until somebody mends it."""
+
+    code = ErrorCode("fencing.failed", grpc="FAILED_PRECONDITION", http=500)
+
+    def __init__(self, connector: str, transactional_id: str, reason: str, remedy: str) -> None:
+        """`reason` is what Kafka said, `remedy` what a user can do."""
+        super().__init__(
+            f"The former tasks of connector {connector} could not be fenced: transactional id "
+            f"{transactional_id}: {reason.rstrip('.')}. {remedy}",
+            connector=connector,
+            transactional_id=transactional_id,
+        )
+
+
 class InvalidNameError(ConfigError):
     """A name cannot be part of a record key."""
 

@@ -41,6 +41,11 @@ class ConnectorFacts:
         return self.target or TargetState.STARTED
 
     @property
+    def size(self) -> int:
+        """Number of tasks of the committed set; 0 before the first."""
+        return self.task_count or 0
+
+    @property
     def visible_tasks(self) -> tuple[Config, ...]:
         """The task set in force, none while it is inconsistent."""
         if self.inconsistent or self.task_count is None:

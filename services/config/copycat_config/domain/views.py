@@ -25,6 +25,8 @@ class ConnectorView:
     """The task set was made from another configuration than the one in force."""
     task_generation: int
     """Number of good task sets before the last."""
+    fencing_recorded: bool
+    """A number of tasks is on record for fencing: tasks of it have written in transactions."""
 
 
 def view_of(name: str, facts: ConnectorFacts) -> ConnectorView | None:
@@ -39,6 +41,7 @@ def view_of(name: str, facts: ConnectorFacts) -> ConnectorView | None:
         inconsistent=facts.inconsistent,
         tasks_outdated=_outdated(facts),
         task_generation=facts.task_generation or 0,
+        fencing_recorded=facts.fenced is not None,
     )
 
 

@@ -11,7 +11,9 @@ from litestar.di import Provide
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
 
-from copycat_gateway.changes import remembering_callers
+from copycat_gateway.access.admission import Admission
+from copycat_gateway.access.audited import Audited
+from copycat_gateway.access.remembering import RememberingCallers
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
 from copycat_gateway.edge.crowd import Crowd
@@ -21,6 +23,7 @@ from copycat_gateway.edge.openapi.document import openapi_config
 from copycat_gateway.edge.options import options_handlers
 from copycat_gateway.edge.paths import HeadAsGet, RawPaths
 from copycat_gateway.edge.progress import deadline
+from copycat_gateway.edge.spans import RequestSpans
 from copycat_gateway.extensions.guard import Guard
 from copycat_gateway.extensions.loading import Extensions
 from copycat_gateway.health import Health
@@ -29,6 +32,7 @@ from copycat_gateway.routes import (
     configs,
     connectors,
     health,
+    history,
     internal,
     loggers,
     metrics,
@@ -40,6 +44,7 @@ from copycat_gateway.routes import (
     statuses,
     tasks,
     topics,
+    undoing,
     workers,
 )
 from copycat_gateway.settings import Settings
@@ -57,6 +62,8 @@ REST: Sequence[HTTPRouteHandler] = (
     *tasks.HANDLERS,
     *topics.HANDLERS,
     *offsets.HANDLERS,
+    *undoing.HANDLERS,
+    *history.HANDLERS,
     *plugins.HANDLERS,
     *workers.HANDLERS,
     *internal.HANDLERS,
@@ -73,13 +80,16 @@ CORS_HEADERS = ["X-Requested-With", "Content-Type", "Accept", "Origin"]
 class Applications:
     """Makes the applications of one process; they share clients, health and logger levels."""
 
-    def __init__(self, settings: Settings, services: Services, extensions: Extensions | None = None) -> None:
+    def __init__(
+        self, settings: Settings, services: Services, extensions: Extensions, admission: Admission
+    ) -> None:
         self._settings = settings
         self._extensions = extensions
-        self._checked = extensions is not None and bool(extensions.filters)
+        self._admission = admission
         self._provided = {
             "services": services,
             "settings": settings,
+            "access": admission.access,
             "loggers": WorkerLoggers(),
             "scrape": services.scrape,
             "health": Health(services, patience=settings.health_timeout),
@@ -100,10 +110,11 @@ class Applications:
             path="/",
             route_handlers=[*options_handlers(handlers), *handlers],
             before_request=check_media_types,
-            middleware=[deadline(settings.request_timeout), remembering_callers(checked=self._checked)],
+            middleware=[deadline(settings.request_timeout), RememberingCallers],
         )
         app = Litestar(
             route_handlers=[router],
+            guards=[self._admission.access.guard],
             dependencies={name: _always(given) for name, given in self._provided.items()},
             exception_handlers={Exception: answer_error},
             cors_config=_cors(settings),
@@ -111,10 +122,18 @@ class Applications:
             request_max_body_size=None,  # intake bounds it, and answers
             logging_config=None,
         )
-        served: Any = HeadAsGet(app)
-        if self._extensions is not None:
-            served = Guard(served, self._extensions, cors=app.cors_config, resources=resources)
-        wrapped: Any = RawPaths(served)
+        served: Any = HeadAsGet(RequestSpans(app))
+        admission, extensions = self._admission, self._extensions
+        if admission.authentication.is_wanted or extensions.are_any:
+            served = Guard(
+                served,
+                admission.authentication,
+                admission.access,
+                extensions,
+                cors=app.cors_config,
+                resources=resources,
+            )
+        wrapped: Any = RawPaths(Audited(served, admission.audit))
         if settings.header_rules:
             wrapped = ResponseHeaders(wrapped, settings.header_rules)
         return Crowd(wrapped)

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.errors import CopycatError
 from copycat_rpc.services import Addresses, ServiceStubs
+from copycat_rpc.tls import ServicesTls
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
@@ -21,15 +23,32 @@ from copycat_gateway.workers import Workers
 class Services(ServiceStubs):
     """The services, and what is found out from them, on channels shared by all requests."""
 
-    def __init__(self, addresses: Addresses, *, secret: str = "", patience: float = 10.0) -> None:
-        """`secret`: the cluster's; `patience`: seconds a request waits for a worker to appear."""
-        super().__init__(addresses, secret=secret)
+    def __init__(
+        self,
+        addresses: Addresses,
+        *,
+        secret: str = "",
+        tls: ServicesTls | None = None,
+        patience: float = 10.0,
+        exactly_once_sources: ExactlyOnceSources = ExactlyOnceSources.ON_REQUEST,
+    ) -> None:
+        """Open the channels.
+
+        Args:
+            addresses: Where the services are.
+            secret: The cluster's.
+            tls: What the services are called with where they encrypt.
+            patience: Seconds a request waits for a worker to appear.
+            exactly_once_sources: Which source connectors of the workers deliver exactly once.
+        """
+        super().__init__(addresses, secret=secret, tls=tls)
+        self.exactly_once_sources = exactly_once_sources
         self.written = Written(len(addresses.config))
         self.written_status = Written(len(addresses.status))
-        self.workers = Workers(self.scheduler, secret=secret, patience=patience)
+        self.workers = Workers(self.scheduler, secret=secret, tls=tls, patience=patience)
         self.kafka = KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)
-        self.scrape = Scrape(asdict(addresses), self.workers, secret=secret)
+        self.scrape = Scrape(asdict(addresses), self.workers, secret=secret, tls=tls)
 
     async def connector(self, name: str, unknown: CopycatError | None = None) -> config_pb2.Connector:
         """Return a connector.
@@ -69,10 +88,17 @@ def connector_not_found(name: str) -> NotFoundError:
 
 @asynccontextmanager
 async def open_services(
-    addresses: Addresses, *, secret: str = "", patience: float = 10.0
+    addresses: Addresses,
+    *,
+    secret: str = "",
+    tls: ServicesTls | None = None,
+    patience: float = 10.0,
+    exactly_once_sources: ExactlyOnceSources = ExactlyOnceSources.ON_REQUEST,
 ) -> AsyncIterator[Services]:
     """Open the clients and close them at the end."""
-    services = Services(addresses, secret=secret, patience=patience)
+    services = Services(
+        addresses, secret=secret, tls=tls, patience=patience, exactly_once_sources=exactly_once_sources
+    )
     try:
         yield services
     finally:

@@ -13,11 +13,12 @@ import uvicorn
 from copycat_connect.errors import CopycatError
 from copycat_rest.contexts import server_context
 from copycat_rest.listeners import HTTPS, SCHEMES, Listener, nearest
-from copycat_rest.tls import Tls
 from copycat_rpc.role import main as run
 from copycat_rpc.role import own_properties
+from copycat_tls.keys import Tls
 from litestar.types import ASGIApp
 
+from copycat_gateway.access.admission import open_admission
 from copycat_gateway.app import TAKEN, Applications
 from copycat_gateway.clients import Services, open_services
 from copycat_gateway.edge.listeners import address, bind_all
@@ -98,11 +99,18 @@ async def serve(
         admin = _closing(bound, bind_all(admin_listeners))
         async with (
             open_services(
-                settings.addresses, secret=settings.secret, patience=settings.worker_wait
+                settings.addresses,
+                secret=settings.secret,
+                tls=settings.services_tls,
+                patience=settings.worker_wait,
+                exactly_once_sources=settings.exactly_once_sources,
             ) as services,
             _extensions(settings, properties, services) as extensions,
         ):
-            applications = Applications(settings, services, extensions)
+            admission = bound.enter_context(
+                open_admission(settings.access, extensions.authenticators, extensions.threads)
+            )
+            applications = Applications(settings, services, extensions, admission)
             made = partial(_servers, request_timeout=settings.request_timeout)
             servers = list(made(applications.rest(), listeners, rest, tls))
             if admin:
@@ -129,7 +137,7 @@ def _servers(
 
 def _extensions(
     settings: Settings, properties: Mapping[str, str], services: Services
-) -> AbstractAsyncContextManager[Extensions | None]:
+) -> AbstractAsyncContextManager[Extensions]:
     patience = min(settings.request_timeout, settings.rebalance_timeout)
     state = LiveClusterState(services, patience=patience)
     return open_extensions(

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import cast
 
+from copycat_access.settings import ACCESS, AccessSettings, read_access
 from copycat_connect.config import (
     HIGH,
     LIST,
@@ -18,12 +19,14 @@ from copycat_connect.config import (
     ConfigKey,
     at_least,
 )
+from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.config.worker_keys import CLUSTER_SECRET, EXACTLY_ONCE, KIP_STRICT
 from copycat_rest.advertised import ADVERTISED
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
-from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.services import ADDRESS_KEYS, Addresses
+from copycat_rpc.tls import ServicesTls, services_tls
+from copycat_tls.keys import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 
 from copycat_gateway.edge.headers import HeaderRule, header_rules
 from copycat_gateway.extensions.installed import KEY as EXTENSIONS
@@ -31,6 +34,7 @@ from copycat_gateway.extensions.installed import KEY as EXTENSIONS
 ADMIN_LISTENERS = "admin.listeners"
 
 SETTINGS = ConfigDef(
+    *ACCESS.keys.values(),
     LISTENERS,
     *ADVERTISED,
     ConfigKey(
@@ -123,6 +127,10 @@ class Settings:
     """Where the services are."""
     secret: str = field(repr=False)
     """Secret of the cluster; empty for none."""
+    services_tls: ServicesTls | None
+    """What the services are called with; missing where gRPC is in plain text."""
+    exactly_once_sources: ExactlyOnceSources
+    """Which source connectors deliver exactly once."""
     kip_strict: bool
     """The KIPs' own text counts where Kafka Connect was released with another behaviour."""
     allow_origins: Sequence[str]
@@ -131,6 +139,8 @@ class Settings:
     """Methods of cross-site requests."""
     header_rules: Sequence[HeaderRule]
     """Headers of every response."""
+    access: AccessSettings
+    """Who is let in, and what they may do."""
     extensions: Sequence[str]
     """REST extensions, in their order."""
     request_timeout: float
@@ -164,12 +174,15 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         admin_tls=_tls(properties, ADMIN_PREFIX, admin_listeners or ()),
         addresses=Addresses.of(properties),
         secret=cluster_secret(properties),
+        services_tls=services_tls(properties),
+        exactly_once_sources=ExactlyOnceSources.of(properties),
         kip_strict=bool(parsed[KIP_STRICT.name]),
         allow_origins=_split(parsed["access.control.allow.origin"]),
         allow_methods=_split(parsed["access.control.allow.methods"]) or ("GET", "POST", "HEAD"),
         header_rules=header_rules(
             "response.http.headers.config", str(parsed["response.http.headers.config"])
         ),
+        access=read_access(properties),
         extensions=tuple(_strings(parsed[EXTENSIONS])),
         request_timeout=_seconds(parsed["rest.request.timeout.ms"]),
         health_timeout=_seconds(parsed["rest.health.timeout.ms"]),

@@ -12,6 +12,8 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat_connect.errors import UnavailableError
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.gate import DrainingError
+from copycat_rpc.tls import ServicesTls
 from grpc import ChannelConnectivity
 
 from copycat_gateway.errors import INSTANCE_UNASSIGNED, ConflictError
@@ -31,7 +33,7 @@ CONNECT_TIMEOUT_SECONDS: Final = 2.0
 """Seconds a worker may take to accept a connection before the next one is asked."""
 RETRY_DELAY_SECONDS: Final = 0.2
 """Seconds between two looks for a worker."""
-AWAY: Final = frozenset({UnavailableError.code.name, "spark.lost"})
+AWAY: Final = frozenset({UnavailableError.code.name, DrainingError.code.name, "spark.lost"})
 """What a worker says that cannot serve now, though it answers."""
 CONFLICT: Final = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 
@@ -46,11 +48,17 @@ class Workers:
     """Finds live workers through the scheduler; holds nothing but connections."""
 
     def __init__(
-        self, scheduler: SchedulerServiceAsyncStub, *, secret: str = "", patience: float = 10.0
+        self,
+        scheduler: SchedulerServiceAsyncStub,
+        *,
+        secret: str = "",
+        tls: ServicesTls | None = None,
+        patience: float = 10.0,
     ) -> None:
-        """`secret`: the cluster's; `patience`: seconds to wait for a worker, or for an assignment."""
+        """`secret`, `tls`: the cluster's; `patience`: seconds to wait for a worker, or for an assignment."""
         self._scheduler = scheduler
         self._secret = secret
+        self._tls = tls
         self._patience = patience
         self._connections: dict[str, _Connection] = {}
         self._known: Sequence[str] = ()
@@ -165,7 +173,7 @@ class Workers:
         connection = self._connections.get(worker_id)
         if connection is None:
             connection = self._connections[worker_id] = _Connection(
-                open_channel([worker_id], secret=self._secret)
+                open_channel([worker_id], secret=self._secret, tls=self._tls, standby=False)
             )
         connection.calls += 1
         try:

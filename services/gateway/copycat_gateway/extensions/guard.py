@@ -1,4 +1,4 @@
-"""Every request passes the extensions first."""
+"""Every request says who sent it, and passes the extensions, before anything else."""
 
 from __future__ import annotations
 
@@ -6,33 +6,48 @@ import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from http import HTTPMethod
+from http import HTTPMethod, HTTPStatus
 from typing import Final
 
+from copycat_access.refusals import RoleNeededError
+from copycat_access.roles import Role
 from copycat_connect.errors import CopycatError
 from copycat_connect.plugin import RestAnswer, RestRequest
 from litestar.config.cors import CORSConfig
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
+from copycat_gateway.access.authentication import Authentication
+from copycat_gateway.access.authorisation import Access
+from copycat_gateway.access.calls import current_call
 from copycat_gateway.edge.answers import error_body, to_json
 from copycat_gateway.errors import TooLargeError, problem_of
 from copycat_gateway.extensions.body import Body
 from copycat_gateway.extensions.loading import Extensions
 from copycat_gateway.extensions.rendering import Rendered, cors_headers, rendered
 
+DENYING: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 DISCARD_TIMEOUT_SECONDS: Final = 5.0
 """Seconds in which what is left of a refused request is taken in, so that its sender sees the answer."""
 
 
 class Guard:
-    """Asks the filters, then the resources, then the interface itself."""
+    """Asks who calls, then the filters, then the resources, then the interface itself."""
 
     def __init__(
-        self, app: ASGIApp, extensions: Extensions, *, cors: CORSConfig | None, resources: bool
+        self,
+        app: ASGIApp,
+        authentication: Authentication,
+        access: Access,
+        extensions: Extensions,
+        *,
+        cors: CORSConfig | None,
+        resources: bool,
     ) -> None:
         """`cors`: what browsers are told; `resources`: this listener has those of the extensions, too."""
         self._app = app
+        self._authentication = authentication
+        self._access = access
         self._extensions = extensions
         self._cors = cors
         self._has_resources = resources
@@ -63,16 +78,27 @@ class Guard:
         )
 
     async def _answer(self, request: RestRequest, body: Body) -> RestAnswer | None:
-        threads = self._extensions.threads
-        if self._extensions.filters:
-            answer = await threads.run(partial(self._filtered, request))
-            if answer is not None:
-                return answer
+        refusal = await self._refusal(request)
+        if refusal is not None:
+            return refusal
         found = self._extensions.resources.find(request.method, request.path) if self._has_resources else None
         if found is None:
             return None
+        self._access.demand_everywhere(Role.ADMIN)
         whole = replace(request, body=await body.read(), parameters=found.parameters)
-        return _checked(await threads.run(partial(found.answer, whole)))
+        return _checked(await self._extensions.threads.run(partial(found.answer, whole)))
+
+    async def _refusal(self, request: RestRequest) -> RestAnswer | None:
+        """Return why a request goes no further; nothing where it may, and then its caller is known."""
+        known = await self._authentication.known(request)
+        if known is not None and not isinstance(known, RestAnswer):
+            current_call().caller = known
+            known = None
+        if known is None and self._extensions.filters:
+            known = await self._extensions.threads.run(partial(self._filtered, request))
+        if known is not None and known.status in DENYING:
+            current_call().denied_because = f"answered with {known.status}"
+        return known
 
     def _filtered(self, request: RestRequest) -> RestAnswer | None:
         for decide in self._extensions.filters:
@@ -108,7 +134,7 @@ def _checked(answer: object) -> RestAnswer:
 def _failure(error: Exception) -> RestAnswer:
     """Return the answer to a request in which an extension failed: always 500, whatever it raised."""
     match error:
-        case TooLargeError():
+        case TooLargeError() | RoleNeededError():
             status, message = problem_of(error).status, error.message
         case TimeoutError():
             status, message = 500, "Request timed out. The worker is currently waiting for a REST extension."

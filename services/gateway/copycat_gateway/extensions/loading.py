@@ -11,13 +11,13 @@ from functools import partial
 from typing import Final
 
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin import RestExtension, load_plugins
+from copycat_connect.plugin import Plugins, RestExtension, load_plugins
 from copycat_connect.plugin.loading import reason_of
-from copycat_connect.plugin.rest_extensions import ClusterState, RequestFilter, Resource
+from copycat_connect.plugin.rest_extensions import Authenticator, ClusterState, RequestFilter, Resource
 
+from copycat_gateway.access.threads import AuthorThreads
 from copycat_gateway.extensions.installed import KEY, Installed
 from copycat_gateway.extensions.resources import Resources
-from copycat_gateway.extensions.threads import AuthorThreads
 
 log = logging.getLogger(__name__)
 
@@ -33,8 +33,16 @@ class Context:
     """The cluster."""
     resources: Resources
     """What they answer."""
+    authenticators: dict[str, Authenticator] = field(default_factory=dict)
+    """What says who calls, by scheme in lower case, in its order."""
     filters: list[RequestFilter] = field(default_factory=list)
     """What sees every request, in its order."""
+
+    def add_authenticator(self, scheme: str, authenticate: Authenticator) -> None:
+        """Let a function say who calls."""
+        if scheme.lower() in self.authenticators:
+            raise ConfigError(f"another extension has the scheme {scheme} already: name one of them only")
+        self.authenticators[scheme.lower()] = authenticate
 
     def add_filter(self, decide: RequestFilter) -> None:
         """Let a function see every request."""
@@ -49,6 +57,8 @@ class Context:
 class Extensions:
     """What the extensions have registered, and where their code runs."""
 
+    authenticators: Mapping[str, Authenticator]
+    """What says who calls, by scheme in lower case, in its order."""
     filters: Sequence[RequestFilter]
     """What sees every request, in its order."""
     resources: Resources
@@ -57,6 +67,11 @@ class Extensions:
     """Where all of it runs."""
     patience: float
     """Seconds a call may take."""
+
+    @property
+    def are_any(self) -> bool:
+        """True where they have anything to say to a request."""
+        return bool(self.authenticators or self.filters or not self.resources.are_none)
 
 
 @asynccontextmanager
@@ -67,8 +82,8 @@ async def open_extensions(
     *,
     taken: Iterable[tuple[str, str]],
     patience: float,
-) -> AsyncIterator[Extensions | None]:
-    """Start the extensions in their order and close them at the end; nothing where none is named.
+) -> AsyncIterator[Extensions]:
+    """Start the extensions in their order and close them at the end; where none is named, nothing is loaded.
 
     Args:
         names: Class names or aliases.
@@ -80,11 +95,8 @@ async def open_extensions(
     Raises:
         ConfigError: One is unknown, or failed to configure or to register.
     """
-    if not names:
-        yield None
-        return
     threads, context = AuthorThreads(), Context(cluster_state, Resources(taken))
-    found = await _installed(threads, patience)
+    found = await _installed(threads, patience) if names else Installed(Plugins(()))
     started: list[tuple[str, RestExtension]] = []
 
     def start(name: str) -> None:
@@ -96,7 +108,7 @@ async def open_extensions(
     try:
         for name in names:
             await _carefully(threads, name, partial(start, name), patience)
-        yield Extensions(tuple(context.filters), context.resources, threads, patience)
+        yield Extensions(context.authenticators, tuple(context.filters), context.resources, threads, patience)
     finally:
         for name, extension in started:
             await _close(threads, name, extension)

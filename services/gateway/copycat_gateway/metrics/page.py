@@ -17,6 +17,7 @@ from copycat_gateway.metrics.scrape import ServiceMetrics
 #: The charset is said by whoever answers.
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST.removesuffix("; charset=utf-8")
 STATUS: Final = "status"
+_FULL_NAMES: Final = {group.name: group.full_name for group in GROUPS}
 _DOCS: Final = {(group.name, metric.name): metric.doc for group in GROUPS for metric in group.metrics}
 
 Labels = Mapping[str, str]
@@ -51,7 +52,8 @@ class _Collected(Collector):
         labels = {**{_name(tag): value for tag, value in sorted(group.tags.items())}, **where}
         for metric in group.metrics:
             doc = _DOCS.get((group.name, metric.name), "")
-            name = f"kafka_connect_{_name(group.name)}_{_name(metric.name)}"
+            full_name = _FULL_NAMES.get(group.name, f"kafka.connect.{group.name}")
+            name = _name(f"{full_name}.{metric.name}")
             match metric.WhichOneof("value"):
                 case "total":
                     family = self._family(_counter(name), name, doc)

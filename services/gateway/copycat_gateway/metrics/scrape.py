@@ -11,6 +11,7 @@ from copycat.metrics.v1 import metrics_service_pb2 as pb
 from copycat.metrics.v1.metrics_service_pb2_grpc import MetricsServiceStub
 from copycat_connect.errors import CopycatError
 from copycat_rpc.channel import open_channel
+from copycat_rpc.tls import ServicesTls
 
 from copycat_gateway.workers import Workers
 
@@ -43,10 +44,12 @@ class Scrape:
         workers: Workers,
         *,
         secret: str = "",
+        tls: ServicesTls | None = None,
         patience: float = ANSWER_TIMEOUT_SECONDS,
     ) -> None:
         """`addresses`: of every instance, by role; executors are found through the scheduler."""
         self._secret = secret
+        self._tls = tls
         self._patience = patience
         self._fixed = [(role, address) for role, found in addresses.items() for address in found]
         self._workers = workers
@@ -81,7 +84,8 @@ class Scrape:
     async def _ask(self, service: str, address: str) -> ServiceMetrics:
         channel = self._channels.get(address)
         if channel is None:
-            channel = self._channels[address] = open_channel([address], secret=self._secret)
+            channel = open_channel([address], secret=self._secret, tls=self._tls)
+            self._channels[address] = channel
         try:
             async with asyncio.timeout(self._patience):
                 reply = await MetricsServiceStub(channel).ReadMetrics(pb.ReadMetricsRequest())

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final
 
 from copycat_rpc.errors import RemoteError
+from copycat_telemetry.changes import log_change
 
 from copycat_gateway.catalogue import SINK
 from copycat_gateway.errors import FailedRequestError, saying
+
+log = logging.getLogger(__name__)
 
 GROUP_ACTIVE: Final = "group.active"
 
 
 @contextmanager
 def otherwise(text: str) -> Iterator[None]:
-    """Answer a failing offset service with this text; the service's log has the reason.
+    """Answer a failing offset service with this text, Kafka Connect's; the reason goes into the log.
 
     A refusal with a code of its own status (the service is away, say) is passed on.
     """
@@ -24,6 +28,7 @@ def otherwise(text: str) -> Iterator[None]:
         yield
     except RemoteError as error:
         if error.remote_code.http == FailedRequestError.code.http and error.remote_code.name != GROUP_ACTIVE:
+            log_change(log, "offsets request failed", logging.ERROR, answered=text, why=error.message)
             raise FailedRequestError(text) from error
         raise
 

@@ -11,8 +11,9 @@ from copycat.types.v1 import types_pb2
 from copycat_gateway.bodies import OffsetEntry
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left
-from copycat_gateway.offsets.bodies import sink_changes
+from copycat_gateway.offsets.bodies import SinkChange, sink_changes
 from copycat_gateway.offsets.hook import call_hook
+from copycat_gateway.offsets.memory import remember, sink_moves
 from copycat_gateway.offsets.refusals import members_left, otherwise
 from copycat_gateway.offsets.target import Target, await_end_of_tasks
 
@@ -28,7 +29,16 @@ async def read_sink(services: Services, target: Target) -> Sequence[types_pb2.To
 
 async def alter_sink(services: Services, target: Target, entries: Sequence[OffsetEntry]) -> bool:
     """Alter what the entries list and keep the rest; returns whether the connector took part."""
-    changes = sink_changes(entries)
+    return await move_sink(services, target, sink_changes(entries))
+
+
+async def move_sink(
+    services: Services, target: Target, changes: Sequence[SinkChange], *, undoing: bool = False
+) -> bool:
+    """Set these positions and keep the rest; `undoing`: the change is no new one to remember.
+
+    Returns whether the connector took part.
+    """
     await await_end_of_tasks(services, target, "alter")
     handled = await call_hook(
         services,
@@ -54,6 +64,8 @@ async def alter_sink(services: Services, target: Target, entries: Sequence[Offse
     )
     failed = f"Failed to alter consumer group offsets for connector {target.name}"
     with members_left(target.name, "alter"), otherwise(failed):
+        if not undoing:
+            await remember(services, target, sink=sink_moves(await _positions(services, target), changes))
         await services.offset.AlterSinkOffsets(request, timeout=left())
     return handled
 
@@ -68,6 +80,8 @@ async def reset_sink(services: Services, target: Target) -> bool:
     request = offset_pb2.DeleteSinkOffsetsRequest(group_id=target.group, overrides=target.overrides)
     failed = f"Failed to reset consumer group offsets for sink connector {target.name}"
     with members_left(target.name, "reset"), otherwise(failed):
+        gone = [SinkChange(entry.topic, entry.partition, None) for entry in known]
+        await remember(services, target, sink=sink_moves(known, gone), reset=True)
         await services.offset.DeleteSinkOffsets(request, timeout=left())
     return handled
 

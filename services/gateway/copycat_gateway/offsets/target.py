@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.offset.v1 import offset_service_pb2 as offset_pb2
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TargetState, sink_group
 from copycat_connect.config.client_overrides import overrides_of
+from copycat_connect.config.delivery import ExactlyOnceSources
+from copycat_connect.config.offsets_store import store_keys
 from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.target_states import target_state_from_proto
 
@@ -25,11 +28,29 @@ class Target:
     """As the config service holds it."""
     kind: str
     """source or sink."""
+    sources: ExactlyOnceSources
+    """Which sources of the worker deliver exactly once."""
 
     @property
     def name(self) -> str:
         """The connector's name."""
         return self.connector.name
+
+    @property
+    def is_sink(self) -> bool:
+        """Whether its offsets are those of a consumer group."""
+        return self.kind == SINK
+
+    @property
+    def unready(self) -> str:
+        """Why its offsets may not be changed now, as a user is told; empty where they may."""
+        state = target_state_from_proto(self.connector.target_state)
+        if state is TargetState.STOPPED and not self.connector.tasks:
+            return ""
+        return (
+            "The connector is not stopped: its tasks may move on, and its offsets can be changed only after a"
+            f" PUT request to /connectors/{self.name}/stop"
+        )
 
     @property
     def group(self) -> str:
@@ -40,6 +61,14 @@ class Target:
     def overrides(self) -> types_pb2.Config:
         """A sink's client overrides, as written: on which cluster its group is, and who asks for it."""
         return config_to_proto(overrides_of(config_from_proto(self.connector.config)))
+
+    @property
+    def store(self) -> offset_pb2.OffsetsStore | None:
+        """Where a source keeps its offsets, as written; None for the worker's topic only."""
+        keys = store_keys(config_from_proto(self.connector.config), self.sources)
+        if keys is None:
+            return None
+        return offset_pb2.OffsetsStore(config=config_to_proto(keys.config), exactly_once=keys.exactly_once)
 
 
 async def find_target(services: Services, name: str) -> Target:
@@ -80,4 +109,4 @@ async def _typed(services: Services, connector: config_pb2.Connector) -> Target:
             "Failed to find any class that implements Connector and which name matches"
             f" {connector_class(connector)}: no live worker has it"
         )
-    return Target(connector, kind)
+    return Target(connector, kind, services.exactly_once_sources)

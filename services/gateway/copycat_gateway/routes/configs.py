@@ -10,9 +10,12 @@ from copycat_gateway.bodies import string_map
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
+from copycat_gateway.history.past import facts_at, not_known
 from copycat_gateway.registration import named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, SITE
+from copycat_gateway.routes.moments import AT, PAST
 from copycat_gateway.views.connectors import ConnectorInfo, location
+from copycat_gateway.views.history import CONFIG
 
 PATH = "/connectors/{name:str}/config"
 
@@ -21,13 +24,18 @@ PATH = "/connectors/{name:str}/config"
     PATH,
     summary="Show a connector's configuration",
     tags=["connectors"],
-    dependencies=CONNECTOR,
-    operation_class=documented(refused=UNKNOWN),
+    dependencies={**CONNECTOR, **AT},
+    operation_class=documented(refused={**PAST, **UNKNOWN}),
 )
 async def get_config(
-    services: NamedDependency[Services], connector: NamedDependency[str]
+    services: NamedDependency[Services], connector: NamedDependency[str], at_ms: NamedDependency[int | None]
 ) -> Response[dict[str, str | None]]:
     """Show the raw configuration: placeholders are never resolved."""
+    if at_ms is not None:
+        config = (await facts_at(services, "config", connector, CONFIG, at_ms)).get("")
+        if config is None:
+            raise not_known("The configuration", connector, at_ms)
+        return answer(config)
     return answer(config_from_proto((await services.connector(connector)).config))
 
 

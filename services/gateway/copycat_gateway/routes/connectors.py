@@ -8,10 +8,12 @@ from typing import Annotated, NotRequired, TypedDict
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
+from copycat_access.roles import Role
 from litestar import Response, delete, get, post
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
 
+from copycat_gateway.access.authorisation import Access
 from copycat_gateway.bodies import create_request
 from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services, connector_not_found
@@ -44,21 +46,25 @@ class Expanded(TypedDict):
 )
 async def list_connectors(
     services: NamedDependency[Services],
+    access: NamedDependency[Access],
     expand: Annotated[list[str] | None, QueryParameter(name="expand")] = None,
 ) -> Response[list[str] | dict[str, Expanded]]:
-    """List names, or a map of name to the parts asked for."""
+    """List names, or a map of name to the parts asked for; only what the caller may see."""
     if expand is None:
-        return answer([connector.name for connector in await services.connectors()])
-    return answer(await _expanded(services, expand))
+        listed, shown = await services.connectors(), access.shown()
+        return answer([connector.name for connector in listed if shown(connector.name)])
+    return answer(await _expanded(services, access, expand))
 
 
-async def _expanded(services: Services, parts: Collection[str]) -> dict[str, Expanded]:
+async def _expanded(services: Services, access: Access, parts: Collection[str]) -> dict[str, Expanded]:
     unknown = sorted(set(parts) - {STATUS, INFO})
     if unknown:
         log.warning("ignoring unknown expansion type(s) of GET /connectors: %s", ", ".join(unknown))
-    connectors, statuses = await asyncio.gather(
+    listed, statuses = await asyncio.gather(
         services.connectors(), _statuses(services, wanted=STATUS in parts)
     )
+    may_see = access.shown()
+    connectors = [connector for connector in listed if may_see(connector.name)]
     types = await services.catalogue.types_of(connectors)
     shown: dict[str, Expanded] = {}
     for connector in connectors:
@@ -91,10 +97,14 @@ async def _statuses(services: Services, *, wanted: bool) -> dict[str, status_pb2
     ),
 )
 async def create_connector(
-    services: NamedDependency[Services], site: NamedDependency[str], payload: NamedDependency[bytes]
+    services: NamedDependency[Services],
+    access: NamedDependency[Access],
+    site: NamedDependency[str],
+    payload: NamedDependency[bytes],
 ) -> Response[ConnectorInfo]:
     """Create a connector; refused where it exists or its configuration is invalid."""
     request = create_request(payload)
+    access.demand_in_body(Role.ADMIN, request.name)
     config = named(request.name, request.config)
     made = await register(
         services, request.name, config, initial_state=request.initial_state, create_only=True

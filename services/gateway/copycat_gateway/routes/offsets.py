@@ -1,4 +1,4 @@
-"""`/connectors/{name}/offsets`: show, alter, reset (KIP-875)."""
+"""`/connectors/{name}/offsets`: show, alter, reset (KIP-875); beyond it, dry runs and moves to a time."""
 
 from __future__ import annotations
 
@@ -13,17 +13,27 @@ from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import BadRequestError
+from copycat_gateway.history.past import facts_at, not_known
+from copycat_gateway.offsets.fencing import ChangeRules, find_changeable_target
+from copycat_gateway.offsets.moving import dry_run_of, move_to
+from copycat_gateway.offsets.plans import plan_entries, plan_reset
 from copycat_gateway.offsets.sink import alter_sink, read_sink, reset_sink
 from copycat_gateway.offsets.source import alter_source, read_source, reset_source
-from copycat_gateway.offsets.target import find_stopped_target, find_target
+from copycat_gateway.offsets.target import find_target
+from copycat_gateway.offsets.wishes import Wish
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR
+from copycat_gateway.routes.moments import AT, PAST
+from copycat_gateway.routes.offset_wishes import ONLY_DRY_RUN, WISH
 from copycat_gateway.settings import Settings
+from copycat_gateway.views.history import COMMIT
+from copycat_gateway.views.offset_effects import OffsetsEffect
 from copycat_gateway.views.offsets import (
     ALTERED,
     RESET,
     ConnectorOffsets,
     Message,
     modified,
+    past_offsets,
     sink_offsets,
     source_offsets,
 )
@@ -37,13 +47,18 @@ NOT_STOPPED = "The connector is not stopped, or the offsets are none of its kind
     PATH,
     summary="Show the committed offsets of a connector",
     tags=TAGS,
-    dependencies=CONNECTOR,
-    operation_class=documented(refused=UNKNOWN),
+    dependencies={**CONNECTOR, **AT},
+    operation_class=documented(refused={**PAST, **UNKNOWN}),
 )
 async def get_offsets(
-    services: NamedDependency[Services], connector: NamedDependency[str]
+    services: NamedDependency[Services], connector: NamedDependency[str], at_ms: NamedDependency[int | None]
 ) -> Response[ConnectorOffsets]:
     """Show them in whatever state the connector is; the answer is a valid body for PATCH."""
+    if at_ms is not None:
+        facts = await facts_at(services, "offset", connector, COMMIT, at_ms)
+        if not facts:
+            raise not_known("What was committed", connector, at_ms)
+        return answer(past_offsets(facts))
     target = await find_target(services, connector)
     if target.kind == SOURCE:
         return answer(source_offsets(await read_source(services, target)))
@@ -54,21 +69,35 @@ async def get_offsets(
     PATH,
     summary="Alter some offsets of a stopped connector; a null offset resets its partition",
     tags=TAGS,
-    dependencies={**CONNECTOR, **BODY},
-    operation_class=documented(body="ChangedOffsets", refused={400: NOT_STOPPED, **UNKNOWN}),
+    dependencies={**CONNECTOR, **BODY, **WISH},
+    operation_class=documented(body="ChangedOffsets", optional=True, refused={400: NOT_STOPPED, **UNKNOWN}),
 )
 async def alter_offsets(
     services: NamedDependency[Services],
     settings: NamedDependency[Settings],
     connector: NamedDependency[str],
     payload: NamedDependency[bytes],
-) -> Response[Message]:
-    """Alter what the body lists and keep the rest."""
-    entries = offset_entries(payload)
-    if not entries:
-        raise BadRequestError("Partitions / offsets need to be provided for an alter offsets request")
+    wish: NamedDependency[Wish],
+) -> Response[Message | OffsetsEffect]:
+    """Alter what the body lists and keep the rest; without a body, move every position to a time.
+
+    A dry run, or a move to a time, is answered with what it does; all else with Kafka Connect's message.
+    """
     with stage(f"modifying offsets for connector {connector}"):
-        target = await find_stopped_target(services, connector)
+        if wish.moment is not None:
+            if payload.strip():
+                raise BadRequestError(
+                    "Both a body and a time are given: send the body without to and rewind, or the time alone"
+                )
+            moved = await move_to(services, rules_of(settings), connector, wish.moment, dry_run=wish.dry_run)
+            return answer(moved)
+        entries = offset_entries(payload)
+        if not entries:
+            raise BadRequestError("Partitions / offsets need to be provided for an alter offsets request")
+        if wish.dry_run:
+            target = await find_target(services, connector)
+            return answer(dry_run_of(target, await plan_entries(services, target, entries)))
+        target = await find_changeable_target(services, rules_of(settings), connector, "alter")
         alter = alter_source if target.kind == SOURCE else alter_sink
         handled = await alter(services, target, entries)
         log_request("offsets altered", connector=connector, partitions=len(entries))
@@ -79,20 +108,31 @@ async def alter_offsets(
     PATH,
     summary="Forget all offsets of a stopped connector",
     tags=TAGS,
-    dependencies=CONNECTOR,
+    dependencies={**CONNECTOR, **ONLY_DRY_RUN},
     status_code=200,
     operation_class=documented(refused={400: NOT_STOPPED, **UNKNOWN}),
 )
 async def reset_offsets(
-    services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
-) -> Response[Message]:
-    """Forget every offset; asking twice is no error."""
+    services: NamedDependency[Services],
+    settings: NamedDependency[Settings],
+    connector: NamedDependency[str],
+    dry_run: NamedDependency[bool],
+) -> Response[Message | OffsetsEffect]:
+    """Forget every offset; asking twice is no error. A dry run is answered with what that would do."""
     with stage(f"modifying offsets for connector {connector}"):
-        target = await find_stopped_target(services, connector)
+        if dry_run:
+            target = await find_target(services, connector)
+            return answer(dry_run_of(target, await plan_reset(services, target)))
+        target = await find_changeable_target(services, rules_of(settings), connector, "reset")
         reset = reset_source if target.kind == SOURCE else reset_sink
         handled = await reset(services, target)
         log_request("offsets reset", connector=connector)
         return answer(modified(RESET, handled, kip_strict=settings.kip_strict))
+
+
+def rules_of(settings: Settings) -> ChangeRules:
+    """Return what the settings say about changes of offsets."""
+    return ChangeRules(settings.exactly_once_sources, settings.kip_strict)
 
 
 HANDLERS = (get_offsets, alter_offsets, reset_offsets)

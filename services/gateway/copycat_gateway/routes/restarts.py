@@ -30,7 +30,7 @@ from copycat_gateway.errors import (
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK, flag
 from copycat_gateway.routes.statuses import read_status
 from copycat_gateway.views.statuses import CONNECTOR as ITSELF
-from copycat_gateway.views.statuses import ConnectorStateInfo, connector_state_info
+from copycat_gateway.views.statuses import ConnectorStateInfo, restarting_state_info
 
 TAGS: Final = ["restart"]
 MOVING: Final = "No worker has it now: work is moving."
@@ -120,7 +120,7 @@ async def _request_restart(
         "connector restarted", connector=connector, include_tasks=include_tasks, only_failed=only_failed
     )
     chosen = planned(status, include_tasks=include_tasks, only_failed=only_failed)
-    return connector_state_info(status, kind, chosen)
+    return restarting_state_info(status, kind, chosen)
 
 
 def planned(status: status_pb2.ConnectorStatus, *, include_tasks: bool, only_failed: bool) -> Collection[int]:

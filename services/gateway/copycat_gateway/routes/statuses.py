@@ -12,8 +12,17 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.errors import STATUS_UNKNOWN, NotFoundError, saying
+from copycat_gateway.history.past import facts_at, not_known
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
-from copycat_gateway.views.statuses import ConnectorStateInfo, TaskState, connector_state_info, task_state
+from copycat_gateway.routes.moments import AT, PAST
+from copycat_gateway.views.history import STATUS
+from copycat_gateway.views.statuses import (
+    ConnectorStateInfo,
+    TaskState,
+    connector_state_info,
+    past_state_info,
+    task_state,
+)
 
 TAGS = ["status"]
 
@@ -22,13 +31,18 @@ TAGS = ["status"]
     "/connectors/{name:str}/status",
     summary="Show the status of a connector and its tasks",
     tags=TAGS,
-    dependencies=CONNECTOR,
-    operation_class=documented(refused={404: "The connector has no status."}),
+    dependencies={**CONNECTOR, **AT},
+    operation_class=documented(refused={**PAST, 404: "The connector has no status."}),
 )
 async def get_status(
-    services: NamedDependency[Services], connector: NamedDependency[str]
+    services: NamedDependency[Services], connector: NamedDependency[str], at_ms: NamedDependency[int | None]
 ) -> Response[ConnectorStateInfo]:
     """Show what the workers say; a connector just deleted is seen here until they have let go of it."""
+    if at_ms is not None:
+        facts = await facts_at(services, "status", connector, STATUS, at_ms)
+        if facts.get("") is None:
+            raise not_known("The status", connector, at_ms)
+        return answer(past_state_info(connector, facts, await services.kind_of(connector)))
     unknown = NotFoundError(f"No status found for connector {connector}")
     status, kind = await asyncio.gather(
         read_status(services, connector, unknown), services.kind_of(connector)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from litestar import Response, get
 from litestar.di import NamedDependency
 
+from copycat_gateway.access.authorisation import Access
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
@@ -17,9 +18,12 @@ from copycat_gateway.views.workers import WorkerInfo, worker_info
     tags=["worker"],
     operation_class=documented(),
 )
-async def list_workers(services: NamedDependency[Services]) -> Response[list[WorkerInfo]]:
-    """List the workers whose lease holds."""
-    return answer([worker_info(worker) for worker in await services.workers.listed()])
+async def list_workers(
+    services: NamedDependency[Services], access: NamedDependency[Access]
+) -> Response[list[WorkerInfo]]:
+    """List the workers whose lease holds, with what the caller may see of what they hold."""
+    shown = access.shown()
+    return answer([worker_info(worker, shown) for worker in await services.workers.listed()])
 
 
 HANDLERS = (list_workers,)

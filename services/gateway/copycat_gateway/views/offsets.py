@@ -59,6 +59,17 @@ def sink_offsets(offsets: Iterable[types_pb2.TopicPartitionOffset]) -> Connector
     }
 
 
+def past_offsets(facts: Mapping[str, Mapping[str, Any] | None]) -> ConnectorOffsets:
+    """Return offsets as they were, by the JSON text of their partition; None is left out."""
+    return {
+        "offsets": [
+            {"partition": json.loads(partition), "offset": offset}
+            for partition, offset in sorted(facts.items())
+            if offset is not None
+        ]
+    }
+
+
 def modified(verb: str, handled: bool, *, kip_strict: bool) -> Message:
     """Return the answer to an alter or reset; `handled` is what the connector's hook said."""
     if handled:

@@ -1,6 +1,7 @@
 """Live workers; Kafka Connect has no such resource."""
 
 # No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
+from collections.abc import Callable
 from typing import NotRequired, TypedDict
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
@@ -22,12 +23,12 @@ class WorkerInfo(TypedDict):
     held: list[HeldInstance]
 
 
-def worker_info(worker: scheduler_pb2.Worker) -> WorkerInfo:
-    """Return a worker."""
+def worker_info(worker: scheduler_pb2.Worker, shows: Callable[[str], bool]) -> WorkerInfo:
+    """Return a worker, with what it holds of the connectors that are shown."""
     return {
         "worker_id": worker.worker_id,
         "leaving": worker.leaving,
-        "held": [_held_instance(held) for held in worker.held],
+        "held": [_held_instance(held) for held in worker.held if shows(held.instance.connector)],
     }
 
 

@@ -37,6 +37,7 @@ FOLLOWING: Final = ("get_connector", "get_config", "get_status", "list_tasks", "
 def documented(
     *,
     body: str = "",
+    optional: bool = False,
     shown: Mapping[int, str] | None = None,
     empty: Mapping[int, str] | None = None,
     refused: Mapping[int, str] | None = None,
@@ -47,6 +48,7 @@ def documented(
 
     Args:
         body: Name of the body's schema.
+        optional: There may be no body.
         shown: Further statuses with the same body as the first one.
         empty: Statuses without a body.
         refused: Statuses with an error for a body that are this operation's own.
@@ -64,7 +66,7 @@ def documented(
             self.responses = {**{status: _error(text) for status, text in refusals.items()}, **answers}
             if body:
                 media = OpenAPIMediaType(schema=named(body))
-                self.request_body = RequestBody(content={JSON: media}, required=True)
+                self.request_body = RequestBody(content={JSON: media}, required=not optional)
 
     return Documented
 

@@ -1,0 +1,1 @@
+"""The past of a connector: put together from what the services kept of it."""

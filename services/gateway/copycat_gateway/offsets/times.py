@@ -1,0 +1,63 @@
+"""Points in time and durations as users write them: `2026-11-20T10:00Z`, `2h`, `1d12h`, `PT2H`."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+from copycat_gateway.errors import BadRequestError
+
+_SHORT: Final = re.compile(r"(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
+_ISO: Final = re.compile(r"p(?:(\d+)w)?(?:(\d+)d)?(?:t(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?", re.ASCII)
+_LONGEST: Final = timedelta(days=36_500)
+#: What a `+` becomes that is not escaped in a query.
+_LOST_PLUS: Final = re.compile(r"T.* \d{2}(:?\d{2})?$")
+
+
+def duration(text: str) -> timedelta:
+    """Return how long a duration is.
+
+    Raises:
+        BadRequestError: It is none, or not above zero, or longer than a hundred years.
+    """
+    wanted = text.strip().lower()
+    found = _SHORT.fullmatch(wanted) or _ISO.fullmatch(wanted)
+    parts = [int(part or "0") for part in found.groups()] if found else []
+    if not any(parts):
+        raise BadRequestError(
+            f"'{text}' is no duration above zero: write weeks, days, hours, minutes and seconds as in 2h, 90m"
+            " or 1d12h, or by ISO 8601 as in PT2H"
+        )
+    weeks, days, hours, minutes, seconds = parts
+    try:
+        length = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+    except OverflowError:
+        length = timedelta.max
+    if length > _LONGEST:
+        raise BadRequestError(f"'{text}' is longer than a hundred years: write a shorter duration")
+    return length
+
+
+def instant(text: str) -> datetime:
+    """Return a point in time.
+
+    Raises:
+        BadRequestError: It is none, or does not say in which zone.
+    """
+    if _LOST_PLUS.search(text):
+        raise BadRequestError(
+            f"'{text}' is no point in time: in a URL a + means a blank, so write the + before a zone as %2B"
+        )
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise BadRequestError(
+            f"'{text}' is no point in time: write it by ISO 8601, as in 2026-11-20T10:00Z"
+        ) from error
+    if found.tzinfo is None:
+        raise BadRequestError(
+            f"'{text}' does not say in which zone: append Z for UTC, or what the zone is ahead of it,"
+            " as in +01:00"
+        )
+    return found

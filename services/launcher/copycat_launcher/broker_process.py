@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from contextlib import suppress
 
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
@@ -39,10 +41,15 @@ class BrokerProcess:
 
     async def ended(self) -> str:
         """Wait until it ends and return how."""
-        await until(self._has_ended)
+        with suppress(ProcessLookupError):  # it is gone, and was waited for
+            await _end_of(self._watched)
         code = self._broker.exit_code()
         await self.stop()
         return how_it_ended(code or 0)
+
+    async def hung(self) -> None:
+        """Never return: roles wait for a broker that is slow, and nobody can say that it hangs."""
+        await asyncio.Event().wait()
 
     async def stop(self) -> None:
         """Stop it cleanly; the first stop on a machine takes some seconds longer."""
@@ -66,10 +73,25 @@ class BrokerProcess:
     async def _is_ready(self) -> bool:
         return self._broker.is_ready()
 
-    async def _has_ended(self) -> bool:
-        return self._broker.exit_code() is not None
-
     def _forget(self) -> None:
         if self._watched:
             self._guard.forget(self._watched)
             self._watched = 0
+
+
+async def _end_of(process_id: int) -> None:
+    """Return once a process has ended; 0 never ends.
+
+    Raises:
+        ProcessLookupError: There is none of this id.
+    """
+    ended, loop = asyncio.Event(), asyncio.get_running_loop()
+    if not process_id:
+        await ended.wait()
+    descriptor = os.pidfd_open(process_id)
+    try:
+        loop.add_reader(descriptor, ended.set)
+        await ended.wait()
+    finally:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)

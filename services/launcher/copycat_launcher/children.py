@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from copycat_embedded.guard import Guard
 from copycat_embedded.spark_java import spark_java_home
 
+from copycat_launcher.hang_watch import Ask, HangWatch
 from copycat_launcher.role_process import RoleProcess
 from copycat_launcher.roles import EXECUTOR, Role
+from copycat_launcher.worker_properties import hang_timeout_seconds
+
+if TYPE_CHECKING:
+    from copycat_launcher.questions import Questions
 
 
 def role_command(role: Role, properties: Path) -> tuple[str, ...]:
@@ -39,6 +45,7 @@ def role_process(
         role_command(role, file),
         guard=guard,
         until_ready=partial(_until_ready, role, properties),
+        watch=HangWatch(_questions(role, properties), hang_timeout_seconds(properties)),
         log_file=log_file,
         environment=role_environment(role),
     )
@@ -48,3 +55,13 @@ async def _until_ready(role: Role, properties: Mapping[str, str]) -> None:
     from copycat_launcher.role_readiness import until_ready  # 90 ms, spent while the children start
 
     await until_ready(role, properties)
+
+
+def _questions(role: Role, properties: Mapping[str, str]) -> Ask:
+    @cache
+    def questions() -> Questions:
+        from copycat_launcher.questions import Questions  # likewise
+
+        return Questions(role, properties)
+
+    return lambda seconds: questions().ask(seconds)

@@ -197,10 +197,28 @@ FREE_PREFIXES: Final = (
 )
 #: Under a free prefix, but ours all the same.
 HTTPS_PREFIXES: Final = ("listeners.https.", "admin.listeners.https.")
+#: Of gRPC between the services: any other key of that prefix stops them.
+SERVICES_SSL: Final = frozenset(
+    [
+        "services.ssl.client.auth",
+        "services.ssl.key.password",
+        "services.ssl.keystore.certificate.chain",
+        "services.ssl.keystore.key",
+        "services.ssl.keystore.location",
+        "services.ssl.keystore.password",
+        "services.ssl.keystore.type",
+        "services.ssl.server.name",
+        "services.ssl.truststore.certificates",
+        "services.ssl.truststore.location",
+        "services.ssl.truststore.password",
+        "services.ssl.truststore.type",
+    ]
+)
 EVERYTHING: Final = (
     WORKER
     | SSL
     | SASL
     | {f"{topic}.storage.{key}" for topic in INTERNAL_TOPICS for key in TOPIC}
     | {f"{prefix}{key}" for prefix in HTTPS_PREFIXES for key in SSL}
+    | SERVICES_SSL
 )

@@ -11,7 +11,8 @@ from copycat_launcher.errors import StartError
 from copycat_launcher.roles import Role
 
 Serve = Callable[[Mapping[str, str], asyncio.Event, Callable[[str], None]], Coroutine[Any, Any, None]]
-STOP_SECONDS = 30.0
+#: An event-sourced service takes no longer, whatever hangs (`tools/adr/0050-draining.md`).
+STOP_SECONDS = 40.0
 
 
 def serve_of(role: Role) -> Serve:

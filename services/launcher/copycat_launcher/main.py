@@ -14,6 +14,7 @@ from copycat_connect.cluster import REST_PORT
 from copycat_connect.errors import CopycatError
 from copycat_rpc.interrupts import heed_interrupts
 
+from copycat_launcher.migrate.command import migrate
 from copycat_launcher.roles import ROLE_BY_NAME, ROLES
 
 FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
@@ -176,3 +177,4 @@ def copycat_worker(worker: Path, role: str, ask: bool) -> None:
 copycat.add_section("Run Copycat", (up, standalone))
 for heading, commands in SECTIONS.items():
     copycat.add_section(heading, commands)
+copycat.add_section("Come from Kafka Connect", (migrate,))

@@ -19,6 +19,7 @@ DECLARING = (
     "copycat_launcher.worker_properties",
     "copycat_connect.config.worker_keys",
     "copycat_telemetry.metrics.export",
+    "copycat_eventlog.past.settings",
     *(f"{role.module}.settings" for role in ROLES),
 )
 
@@ -33,7 +34,7 @@ def warnings_about(properties: Mapping[str, str]) -> list[str]:
     for module in DECLARING:
         if not unknown:
             return []
-        known |= set(_declared(vars(importlib.import_module(module)).values()))
+        known |= {key.name for key in declared_keys(vars(importlib.import_module(module)).values())}
         unknown = [key for key in unknown if key not in known]
     extended = bool(properties.get(EXTENSIONS, "").strip())
     return [text for key in unknown if (text := _warning(key, known, only_alike=extended))]
@@ -43,13 +44,13 @@ def _is_free(key: str) -> bool:
     return key.startswith(FREE_PREFIXES) and not key.startswith(HTTPS_PREFIXES)
 
 
-def _declared(values: Iterable[object]) -> Iterator[str]:
-    """Yield the names of the keys among what a module defines."""
+def declared_keys(values: Iterable[object]) -> Iterator[ConfigKey]:
+    """Yield the keys among what a module defines."""
     for value in values:
         if isinstance(value, ConfigDef):
-            yield from value.keys
+            yield from value.keys.values()
         elif isinstance(value, ConfigKey):
-            yield value.name
+            yield value
 
 
 def _warning(key: str, known: Iterable[str], *, only_alike: bool) -> str:

@@ -1,20 +1,20 @@
-"""Who this program is to its own REST interface, where that asks for a name and a password."""
+"""Who this program is to its own REST interface, where that asks who calls."""
 
 from __future__ import annotations
 
 import base64
 import os
 
-from copycat_cli.credentials import VARIABLE, Credentials, credentials
+from copycat_cli.credentials import TOKEN_VARIABLE, VARIABLE, Login, Token, login
 
 
-def own_user() -> Credentials | None:
-    """Return what COPYCAT_USER says.
+def own_user() -> Login | None:
+    """Return what COPYCAT_TOKEN says, or COPYCAT_USER.
 
     Raises:
-        CliError: It is not NAME:PASSWORD.
+        CliError: The one is not one word, or the other not NAME:PASSWORD.
     """
-    return credentials(os.environ.get(VARIABLE))
+    return login(os.environ.get(VARIABLE), os.environ.get(TOKEN_VARIABLE))
 
 
 def own_headers() -> dict[str, str]:
@@ -22,4 +22,6 @@ def own_headers() -> dict[str, str]:
     user = own_user()
     if user is None:
         return {}
+    if isinstance(user, Token):
+        return {"Authorization": f"Bearer {user.text}"}
     return {"Authorization": f"Basic {base64.b64encode(':'.join(user).encode()).decode()}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import ssl
 import urllib.error
@@ -11,7 +12,10 @@ from pathlib import Path
 
 import grpc
 from copycat_rest.advertised import local_url
+from copycat_rpc.handshake import objection
 from copycat_rpc.role import own_properties, read_properties
+from copycat_rpc.short import short_blocking_channel
+from copycat_rpc.tls import ServicesTls, services_tls
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_launcher.errors import UnfitError
@@ -39,20 +43,21 @@ def probe(file: Path, roles: Sequence[Role]) -> None:
 
 def _asked(role: Role, properties: Mapping[str, str]) -> str:
     if role is not GATEWAY:
-        return _ask_grpc(role.address(properties))
+        return _ask_grpc(role.address(properties), services_tls(properties))
     from copycat_rest.contexts import own_context  # noqa: PLC0415 - 30 ms a check, for the gateway alone
 
     return _ask_rest(local_url(properties), own_context(properties))
 
 
-def _ask_grpc(address: str) -> str:
-    with grpc.insecure_channel(address, options=OPTIONS) as channel:
+def _ask_grpc(address: str, tls: ServicesTls | None) -> str:
+    with short_blocking_channel(address, OPTIONS, tls) as channel:
         try:
             answer = health_pb2_grpc.HealthStub(channel).Check(
                 health_pb2.HealthCheckRequest(), timeout=ASK_SECONDS
             )
         except grpc.RpcError as error:
-            return f"{error.code().name}: {error.details()}"
+            why = asyncio.run(objection(address, tls))
+            return f"{error.code().name}: {error.details()}{why and f' ({why})'}"
     status = health_pb2.HealthCheckResponse.ServingStatus
     return "" if answer.status == status.SERVING else status.Name(answer.status)
 

@@ -35,6 +35,9 @@ class Program(Protocol):
     async def ended(self) -> str:
         """Wait until it ends by itself and return how, e.g. `code 1`; nothing of it is left then."""
 
+    async def hung(self) -> None:
+        """Return once it runs and has answered nothing for too long, though it had answered before."""
+
     async def stop(self) -> None:
         """Drain and end it; nothing happens when it does not run."""
 

@@ -9,6 +9,8 @@ import urllib.request
 from collections.abc import Mapping
 
 import grpc
+from copycat_rpc.short import short_channel
+from copycat_rpc.tls import ServicesTls
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_launcher.own_user import own_headers
@@ -26,10 +28,10 @@ OPTIONS = (
 )
 
 
-async def serves_grpc(address: str) -> None:
-    """Return once the service at host:port says SERVING."""
+async def serves_grpc(address: str, tls: ServicesTls | None = None) -> None:
+    """Return once the service at host:port says SERVING; `tls`: what to call it with where it encrypts."""
     while True:
-        async with grpc.aio.insecure_channel(address, options=OPTIONS) as channel:
+        async with short_channel(address, OPTIONS, tls) as channel:
             watch = health_pb2_grpc.HealthStub(channel).Watch(
                 health_pb2.HealthCheckRequest(), wait_for_ready=True
             )

@@ -13,10 +13,12 @@ from typing import BinaryIO
 
 from copycat_embedded.guard import Guard
 
+from copycat_launcher.hang_watch import HangWatch
 from copycat_launcher.log_files import open_log
 from copycat_launcher.program import how_it_ended
 
-STOP_SECONDS = 30.0
+#: An event-sourced service takes no longer, whatever hangs (`tools/adr/0050-draining.md`).
+STOP_SECONDS = 40.0
 TAIL_BYTES = 64 * 1024
 
 
@@ -30,6 +32,7 @@ class RoleProcess:
         *,
         guard: Guard,
         until_ready: Callable[[], Awaitable[None]],
+        watch: HangWatch,
         log_file: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
@@ -38,9 +41,11 @@ class RoleProcess:
         self._command = (sys.executable, *arguments)
         self._guard = guard
         self._until_ready = until_ready
+        self._watch = watch
         self._log_file = log_file
         self._environment = environment
         self._process: asyncio.subprocess.Process | None = None
+        self._was_ready = False
 
     @property
     def log(self) -> str:
@@ -49,12 +54,14 @@ class RoleProcess:
 
     async def start(self) -> None:
         """Start it; its log is continued."""
+        self._was_ready = False
         self._process = await self._spawn()
         self._guard.watch(self._process.pid)
 
     async def ready(self) -> None:
         """Return once it says that it is ready."""
         await self._until_ready()
+        self._was_ready = True
 
     async def ended(self) -> str:
         """Wait until it ends, sweep up what it left running, and return how it ended."""
@@ -63,6 +70,10 @@ class RoleProcess:
         code = await self._process.wait()
         self._sweep()
         return how_it_ended(code)
+
+    async def hung(self) -> None:
+        """Return once it runs and answers nothing for too long, though it was ready or answered before."""
+        await self._watch.hung(ready=self._was_ready)
 
     async def stop(self) -> None:
         """Let it drain, by force when that takes too long."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from copycat_rest.advertised import local_url
 from copycat_rest.contexts import own_context
 
+from copycat_launcher.encryption import tls_of
 from copycat_launcher.readiness import serves_grpc, serves_rest
 from copycat_launcher.roles import GATEWAY, Role
 
@@ -15,9 +16,9 @@ async def until_ready(role: Role, properties: Mapping[str, str]) -> None:
     """Return once the role with these properties answers that it serves; waits for ever.
 
     Raises:
-        ConfigError: What the gateway's listener needs for TLS cannot be read.
+        ConfigError: What is needed for TLS cannot be read.
     """
     if role is GATEWAY:
         await serves_rest(local_url(properties), own_context(properties))
     else:
-        await serves_grpc(role.address(properties))
+        await serves_grpc(role.address(properties), tls_of(properties))

@@ -59,7 +59,7 @@ class Supervisor:
             raise StartError(message)
 
     def keep(self) -> None:
-        """From now on start again whatever ends."""
+        """From now on start again whatever ends, and what hangs, which is killed first."""
         self._keepers = [asyncio.create_task(self._keep(program)) for program in self._all()]
 
     async def crashed(self) -> None:
@@ -91,15 +91,13 @@ class Supervisor:
             ready.result()
             progress(program.name)
         finally:
-            ready.cancel()
-            ended.cancel()
-            await asyncio.gather(ready, ended, return_exceptions=True)
+            await _cancel(ready, ended)
 
     async def _keep(self, program: Program) -> None:
         clock = asyncio.get_running_loop()
         waits, began = self._restarts.waits(), clock.time()
         while True:
-            how = await program.ended()
+            how = await self._over(program)
             if clock.time() - began > STEADY_SECONDS:
                 waits = self._restarts.waits()
             wait = next(waits)
@@ -107,6 +105,20 @@ class Supervisor:
             await asyncio.sleep(wait)
             began = clock.time()
             await program.start()
+
+    async def _over(self, program: Program) -> str:
+        """Wait until it ends, or kill it when it hangs: it cannot wake up beside the next one."""
+        hung, ended = asyncio.create_task(program.hung()), asyncio.create_task(program.ended())
+        try:
+            await asyncio.wait((hung, ended), return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                return ended.result()
+            hung.result()
+            self._say(f"{program.name} hangs: it lives and answers nothing. It is killed. Log: {program.log}")
+            await program.kill()
+            return "killed because it hung"
+        finally:
+            await _cancel(hung, ended)
 
     async def _stop_one(self, program: Program, done: Say) -> None:
         await program.stop()
@@ -122,3 +134,9 @@ class Supervisor:
 
     def _all(self) -> Iterable[Program]:
         return (program for stage in self._stages for program in stage)
+
+
+async def _cancel(*waits: asyncio.Task[None] | asyncio.Task[str]) -> None:
+    for wait in waits:
+        wait.cancel()
+    await asyncio.gather(*waits, return_exceptions=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_connect.config import HIGH, INT, LOW, STRING, ConfigDef, ConfigKey, at_least, non_empty
+from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
+from copycat_connect.errors import ConfigError
 from copycat_rest.listeners import LISTENERS
 from copycat_rpc.secret import new_secret
 
@@ -14,6 +16,8 @@ from copycat_launcher.roles import EXECUTOR, GRPC_ROLES
 JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 OFFSET_FILE = "offset.storage.file.filename"
 STORED = ("config", "offset", "status", "assignment")
+#: A machine with two busy cores stands still for 3 s.
+MIN_HANG_TIMEOUT_MS = 3_000
 TOPICS = {"config": "configs", "offset": "offsets", "status": "status", "assignment": "assignments"}
 
 
@@ -21,6 +25,28 @@ def _required(name: str, doc: str) -> ConfigKey:
     return ConfigKey(name, STRING, HIGH, validator=non_empty, doc=doc)
 
 
+def _zero_or_enough(name: str, value: ConfigSetting) -> None:
+    at_least(0)(name, value)
+    if isinstance(value, int) and 0 < value < MIN_HANG_TIMEOUT_MS:
+        message = (
+            f"Invalid value {value} for configuration {name}: must be 0, which turns it off, or at least "
+            f"{MIN_HANG_TIMEOUT_MS}: a busy machine stands still for some seconds"
+        )
+        raise ConfigError(message, key=name)
+
+
+HANG_TIMEOUT = ConfigKey(
+    "service.hang.timeout.ms",
+    INT,
+    LOW,
+    default=15_000,
+    validator=_zero_or_enough,
+    doc=(
+        "How long a service that has answered before may answer nothing before `copycat up` and "
+        "`copycat-worker --role all` kill it and start it anew; 0 for ever. Longer than worker.lease.ms, so "
+        "that a worker's tasks run elsewhere before it is started again."
+    ),
+)
 CONVERTERS = (
     _required("key.converter", "Converter of record keys, when a connector names none."),
     _required("value.converter", "Converter of record values, when a connector names none."),
@@ -32,7 +58,18 @@ DISTRIBUTED = ConfigDef(
     _required("status.storage.topic", "Topic of the statuses."),
     *CONVERTERS,
 )
+SUPERVISION = ConfigDef(HANG_TIMEOUT)
 STANDALONE = ConfigDef(*CONVERTERS)
+
+
+def hang_timeout_seconds(properties: Mapping[str, str]) -> float:
+    """Return for how long a service may answer nothing; 0 for ever.
+
+    Raises:
+        ConfigError: It is no number of milliseconds, or too small.
+    """
+    found: int = SUPERVISION.parse(properties)[HANG_TIMEOUT.name]
+    return found / 1000
 
 
 def up_properties(

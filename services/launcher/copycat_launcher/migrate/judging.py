@@ -1,0 +1,121 @@
+"""The judgement: a cluster of Kafka Connect, connector by connector."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from copycat_connect.config.framework_names import CONNECTOR_CLASS
+from copycat_connect.plugin.registry import Plugins
+from copycat_connect.plugin.spec import CONNECTORS, PluginSpec
+from copycat_connect.validation import WorkerRules
+
+from copycat_launcher.migrate.differences import Judged, differences
+from copycat_launcher.migrate.findings import Finding, Verdict, worst
+from copycat_launcher.migrate.found import FoundCluster, FoundConnector, Positions
+from copycat_launcher.migrate.hiding import hide, hide_in
+from copycat_launcher.migrate.needs import missing_plugins, providers_named
+from copycat_launcher.migrate.validating import passwords, refusals, validated
+
+MAX_TASKS = 1000
+FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a connector would find here."""
+
+    plugins: Plugins
+    rules: WorkerRules
+    providers: Collection[str] | None = None
+    """Config providers of the worker's file; None where no file was given."""
+    max_tasks: int = MAX_TASKS
+    """The worker's `max.tasks.per.connector`."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedConnector:
+    """A connector with its verdict."""
+
+    connector: FoundConnector
+    spec: PluginSpec | None
+    """None where its class is not here."""
+    findings: tuple[Finding, ...]
+    offsets: str
+    """What becomes of its positions, in words."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the findings."""
+        return worst(finding.verdict for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A whole cluster with its verdict."""
+
+    cluster: FoundCluster
+    connectors: tuple[JudgedConnector, ...]
+    worker: tuple[Finding, ...] | None
+    """What is to be known about the worker's file; None where none was given."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of all."""
+        found = (finding.verdict for finding in self.worker or ())
+        return worst((*found, *(each.verdict for each in self.connectors)))
+
+
+def judge(
+    cluster: FoundCluster, surroundings: Surroundings, worker: tuple[Finding, ...] | None = None
+) -> Judgement:
+    """Return the judgement of a cluster; no text of it has a secret value."""
+    judged = tuple(judge_connector(each, surroundings) for each in cluster.connectors)
+    return Judgement(cluster, judged, worker)
+
+
+def judge_connector(connector: FoundConnector, here: Surroundings) -> JudgedConnector:
+    """Return the judgement of one connector."""
+    config = connector.config
+    spec = here.plugins.get((config.get(CONNECTOR_CLASS) or "").strip(), CONNECTORS)
+    findings = missing_plugins(config, here.plugins)
+    declared: frozenset[str] = frozenset()
+    if spec is not None:
+        found = validated(config, here.plugins, here.rules)
+        if isinstance(found, Finding):
+            findings.append(found)
+        else:
+            declared = passwords(found)
+            findings += refusals(found, config, {finding.key for finding in findings})
+            findings += differences(Judged(connector, spec, found, here.max_tasks))
+    findings += _providers(connector, here.providers)
+    findings += _state(connector)
+    offsets = hide_in(_offsets(connector.positions, is_here=spec is not None), config, declared)
+    return JudgedConnector(connector, spec, tuple(hide(findings, config, declared)), offsets)
+
+
+def _offsets(positions: Positions, *, is_here: bool) -> str:
+    if positions.count is None:
+        return f"unknown: {positions.unknown_because}"
+    if positions.count == 0:
+        return "none yet"
+    return f"{positions.count} {'taken over' if is_here else 'kept, nobody here reads them'}"
+
+
+def _providers(connector: FoundConnector, known: Collection[str] | None) -> Iterator[Finding]:
+    for provider, key in providers_named(connector.config):
+        if known is None:
+            text = f"needs the config provider {provider} of the worker"
+            fix = "give the worker's file to this command to have it checked"
+            yield Finding(Verdict.RUNS, key, text, fix)
+        elif provider not in known:
+            text = f"needs the config provider {provider}, which the worker's file does not set up"
+            yield Finding(
+                Verdict.MISSING, key, text, f"add it to config.providers, or replace ${{{provider}:...}}"
+            )
+
+
+def _state(connector: FoundConnector) -> Iterator[Finding]:
+    if FAILED in (connector.state, *connector.task_states):
+        text = "FAILED there; here it is started again by itself where its failure may pass"
+        yield Finding(Verdict.RUNS, "", text, "mend it first, so that you see what the move changes")

@@ -9,9 +9,11 @@ from types import TracebackType
 from copycat_rpc.role import own_properties
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.services import Addresses, ServiceStubs
+from copycat_rpc.tls import ServicesTls, services_tls
 
 from copycat_client.configs import Configs
 from copycat_client.executors import Executors
+from copycat_client.histories import Histories
 from copycat_client.offsets import Offsets
 from copycat_client.scheduler import Scheduler
 from copycat_client.statuses import Statuses
@@ -24,13 +26,16 @@ class CopycatClient:
     are sent on to the writer. Nothing else is repeated.
     """
 
-    def __init__(self, addresses: Addresses | None = None, *, secret: str = "") -> None:
+    def __init__(
+        self, addresses: Addresses | None = None, *, secret: str = "", tls: ServicesTls | None = None
+    ) -> None:
         """Take where the services are, by default on this machine, and the cluster's secret where it has one.
 
         Call it inside the event loop. Without the secret every call but `health` raises `RemoteError`,
-        rpc.unauthenticated.
+        rpc.unauthenticated. `tls`: what a cluster that encrypts is called with, made by
+        `copycat_rpc.tls.services_tls` of `services.ssl.*`.
         """
-        self._services = ServiceStubs(addresses or Addresses(), secret=secret)
+        self._services = ServiceStubs(addresses or Addresses(), secret=secret, tls=tls)
         channels = self._services.channels
         self.configs = Configs(channels["config"])
         """Configurations, target states, task configurations, restarts, log levels."""
@@ -38,22 +43,26 @@ class CopycatClient:
         """Progress of sources and sinks."""
         self.status = Statuses(channels["status"])
         """What connectors and tasks do."""
+        self.history = Histories(channels)
+        """What changed about a connector, when, and who asked for it."""
         self.scheduler = Scheduler(channels["scheduler"])
         """Live workers and assignments."""
-        self.executors = Executors(self.scheduler, secret=secret)
+        self.executors = Executors(self.scheduler, secret=secret, tls=tls)
         """Plugins, validation, single restarts."""
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> CopycatClient:
         """Return the client of a cluster whose worker has these properties (`config.addresses`, ...).
 
-        A placeholder in `cluster.secret` is resolved with the config providers the properties name.
+        Placeholders in `cluster.secret` and `services.ssl.*` are resolved with the config providers the
+        properties name.
 
         Raises:
-            ConfigError: A list of addresses is empty, a config provider is wrong, or failed, or the secret
-                cannot be one.
+            ConfigError: A list of addresses is empty, a config provider is wrong, or failed, the secret
+                cannot be one, or a key store cannot be opened.
         """
-        return cls(Addresses.of(properties), secret=cluster_secret(own_properties(properties)))
+        own = own_properties(properties)
+        return cls(Addresses.of(properties), secret=cluster_secret(own), tls=services_tls(own))
 
     async def health(self, *, timeout: float = 2.0) -> Mapping[str, bool]:
         """Return for each service whether an instance of it answers that it serves; raises nothing."""

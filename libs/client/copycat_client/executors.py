@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from copycat.executor.v1 import executor_service_pb2 as pb
@@ -12,8 +13,16 @@ from copycat_connect.cluster import Config, Instance
 from copycat_connect.errors import UnavailableError
 from copycat_rpc.channel import open_channel
 from copycat_rpc.configs import config_to_proto
+from copycat_rpc.tls import ServicesTls
 
-from copycat_client.offsets import Position, SourceOffset, offset_messages
+from copycat_client.offset_changes import (
+    SourceEffect,
+    SourceMove,
+    millis,
+    move_messages,
+    source_effect,
+)
+from copycat_client.offsets import Position, SourceOffset, offset_messages, source_offset
 from copycat_client.plugins import ConfigKey, Plugin, Validation, config_key, plugin_of, validation
 from copycat_client.scheduler import Scheduler
 
@@ -107,19 +116,57 @@ class Executor:
         )
         return (await self._stub.AlterOffsets(request, timeout=timeout)).handled
 
+    async def explain_offsets(
+        self,
+        config: Config,
+        moves: Sequence[SourceMove],
+        *,
+        timeout: float = AUTHOR_CODE_TIMEOUT_SECONDS,
+    ) -> tuple[SourceEffect, ...] | None:
+        """Ask a source connector what moves of its offsets would do; nothing where it can tell nothing.
+
+        Raises:
+            RemoteError: Whatever the connector raised, plugin.hangs, plugin.crashed.
+        """
+        request = pb.ExplainOffsetsRequest(config=config_to_proto(config), moves=move_messages(moves))
+        reply = await self._stub.ExplainOffsets(request, timeout=timeout)
+        return tuple(map(source_effect, reply.effects)) if reply.known else None
+
+    async def find_offsets(
+        self,
+        config: Config,
+        offsets: Sequence[SourceOffset],
+        time: datetime,
+        *,
+        timeout: float = AUTHOR_CODE_TIMEOUT_SECONDS,
+    ) -> tuple[SourceOffset, ...] | None:
+        """Ask a source connector for its offsets of a time; nothing where it cannot find any.
+
+        Raises:
+            RemoteError: Whatever the connector raised, plugin.hangs, plugin.crashed.
+        """
+        request = pb.FindOffsetsRequest(
+            config=config_to_proto(config), offsets=offset_messages(offsets), time=millis(time)
+        )
+        reply = await self._stub.FindOffsets(request, timeout=timeout)
+        return tuple(map(source_offset, reply.offsets)) if reply.known else None
+
 
 class Executors:
     """Finds workers through the scheduler; keeps a connection to each it was asked for."""
 
-    def __init__(self, scheduler: Scheduler, *, secret: str = "") -> None:
+    def __init__(self, scheduler: Scheduler, *, secret: str = "", tls: ServicesTls | None = None) -> None:
         self._scheduler = scheduler
         self._secret = secret
+        self._tls = tls
         self._channels: dict[str, grpc.aio.Channel] = {}
 
     def at(self, worker_id: str) -> Executor:
         """Return a worker by its name, which is its address."""
         if worker_id not in self._channels:
-            self._channels[worker_id] = open_channel([worker_id], secret=self._secret)
+            self._channels[worker_id] = open_channel(
+                [worker_id], secret=self._secret, tls=self._tls, standby=False
+            )
         return Executor(self._channels[worker_id])
 
     async def any(self) -> Executor:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceStub
@@ -13,14 +14,21 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import sink_group
 from copycat_connect.errors import ConfigError
 
+from copycat_client.offset_changes import (
+    Json,
+    OffsetsChange,
+    SinkEffect,
+    change_message,
+    change_of,
+    json_text,
+    millis,
+    sink_effect,
+)
 from copycat_client.revisions import Revision, revision_message, revision_of
 
 if TYPE_CHECKING:
     import grpc
     from copycat.offset.v1.offset_service_pb2_grpc import OffsetServiceAsyncStub
-
-#: A map of the connector's own, as JSON can write it; the order of its keys counts in a partition.
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +118,11 @@ class Offsets:
         """
         request = pb.ReadSourceOffsetsRequest(
             connector=connector,
-            partitions=map(_json, partitions),
+            partitions=map(json_text, partitions),
             min_revision=revision_message(min_revision),
         )
         reply = await self._stub.ReadSourceOffsets(request, timeout=timeout)
-        return tuple(map(_source_offset, reply.offsets))
+        return tuple(map(source_offset, reply.offsets))
 
     async def list_source(
         self, connector: str, *, min_revision: Revision | None = None, timeout: float | None = None
@@ -128,7 +136,7 @@ class Offsets:
             connector=connector, min_revision=revision_message(min_revision)
         )
         reply = await self._stub.ListSourceOffsets(request, timeout=timeout)
-        return tuple(map(_source_offset, reply.offsets))
+        return tuple(map(source_offset, reply.offsets))
 
     async def list_sink(self, group_id: str, *, timeout: float | None = None) -> tuple[Position, ...]:
         """Return the committed positions of a group; none for an unknown one.
@@ -140,6 +148,54 @@ class Offsets:
             pb.ListSinkOffsetsRequest(group_id=group_id), timeout=timeout
         )
         return tuple(Position(each.topic, each.partition, each.offset) for each in reply.offsets)
+
+    async def describe_sink_moves(
+        self,
+        group_id: str,
+        positions: Iterable[Position] = (),
+        *,
+        reset: bool = False,
+        time: datetime | None = None,
+        only_back: bool = False,
+        timeout: float | None = None,
+    ) -> tuple[SinkEffect, ...]:
+        """Return what a change of a group's positions would do; nothing changes, and it may have members.
+
+        The change is to these positions, or to forget all, or to a time for all positions there are;
+        `only_back` leaves those before that time where they are.
+
+        Raises:
+            RemoteError: group.failed.
+            UnavailableError: The brokers did not say in time what the topics hold.
+        """
+        offsets, removed = _changed_messages(positions)
+        request = pb.DescribeSinkMovesRequest(
+            group_id=group_id,
+            offsets=offsets,
+            removed=removed,
+            reset=reset,
+            time=None if time is None else millis(time),
+            only_back=only_back,
+        )
+        reply = await self._stub.DescribeSinkMoves(request, timeout=timeout)
+        return tuple(map(sink_effect, reply.effects))
+
+    async def remember_change(self, change: OffsetsChange, *, timeout: float | None = None) -> Revision:
+        """Remember a change as the last of its connector; the REST interface does so before it makes one."""
+        request = pb.RememberChangeRequest(change=change_message(change))
+        return revision_of((await self._stub.RememberChange(request, timeout=timeout)).revision)
+
+    async def last_change(
+        self, connector: str, *, min_revision: Revision | None = None, timeout: float | None = None
+    ) -> OffsetsChange | None:
+        """Return the change of a connector's offsets that was remembered last; nothing where none was.
+
+        Raises:
+            UnavailableError: `min_revision` was not reached in time.
+        """
+        request = pb.GetLastChangeRequest(connector=connector, min_revision=revision_message(min_revision))
+        reply = await self._stub.GetLastChange(request, timeout=timeout)
+        return change_of(reply.change) if reply.HasField("change") else None
 
     async def alter_source(
         self, connector: str, offsets: Iterable[SourceOffset], *, timeout: float | None = None
@@ -159,16 +215,8 @@ class Offsets:
         Raises:
             RemoteError: group.active (it has members: stop the connector first), group.failed.
         """
-        wanted = list(positions)
-        request = pb.AlterSinkOffsetsRequest(
-            group_id=group_id,
-            offsets=[_position_message(each) for each in wanted if each.offset is not None],
-            removed=[
-                types_pb2.TopicPartition(topic=each.topic, partition=each.partition)
-                for each in wanted
-                if each.offset is None
-            ],
-        )
+        offsets, removed = _changed_messages(positions)
+        request = pb.AlterSinkOffsetsRequest(group_id=group_id, offsets=offsets, removed=removed)
         await self._stub.AlterSinkOffsets(request, timeout=timeout)
 
     async def delete_sink(self, group_id: str, *, timeout: float | None = None) -> None:
@@ -185,18 +233,30 @@ def offset_messages(offsets: Iterable[SourceOffset]) -> list[types_pb2.SourceOff
     return [_offset_message(offset) for offset in offsets]
 
 
-def _json(value: Json) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def _offset_message(offset: SourceOffset) -> types_pb2.SourceOffset:
-    written = None if offset.offset is None else _json(offset.offset)
-    return types_pb2.SourceOffset(partition=_json(offset.partition), offset=written)
+    written = None if offset.offset is None else json_text(offset.offset)
+    return types_pb2.SourceOffset(partition=json_text(offset.partition), offset=written)
 
 
-def _source_offset(message: types_pb2.SourceOffset) -> SourceOffset:
+def source_offset(message: types_pb2.SourceOffset) -> SourceOffset:
+    """Return the source offset of a message."""
     offset = json.loads(message.offset) if message.HasField("offset") else None
     return SourceOffset(json.loads(message.partition), offset)
+
+
+def _changed_messages(
+    positions: Iterable[Position],
+) -> tuple[list[types_pb2.TopicPartitionOffset], list[types_pb2.TopicPartition]]:
+    """Return the positions to set, and the partitions whose position is to be forgotten."""
+    wanted = list(positions)
+    return (
+        [_position_message(each) for each in wanted if each.offset is not None],
+        [
+            types_pb2.TopicPartition(topic=each.topic, partition=each.partition)
+            for each in wanted
+            if each.offset is None
+        ],
+    )
 
 
 def _position_message(position: Position) -> types_pb2.TopicPartitionOffset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -32,6 +32,16 @@ class State(Enum):
     RESTARTING = types_pb2.STATE_RESTARTING
 
 
+class Health(Enum):
+    """How a connector with its tasks is."""
+
+    UNSPECIFIED = pb.HEALTH_UNSPECIFIED
+    """The service is too old to say."""
+    HEALTHY = pb.HEALTH_HEALTHY
+    DEGRADED = pb.HEALTH_DEGRADED
+    FAILED = pb.HEALTH_FAILED
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """What one connector or task does."""
@@ -46,6 +56,10 @@ class Status:
     """Why it failed."""
     version: str | None = None
     """Version of its plugin, where known."""
+    since_ms: int | None = field(default=None, compare=False)
+    """When this began, milliseconds since the epoch; the service's own time where a report does not say."""
+    reason: str | None = None
+    """Why it is not plainly RUNNING, in one line; only `get` and `list` know it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +90,10 @@ class ConnectorStatus:
     """Its own; nothing while only tasks have reported."""
     tasks: Mapping[int, Status]
     """Those of its tasks, by number."""
+    health: Health = Health.UNSPECIFIED
+    """All of them summed up."""
+    health_reason: str = ""
+    """Why it is not healthy, in one line."""
 
 
 StatusChange: TypeAlias = InstanceStatus | Forgotten
@@ -188,6 +206,7 @@ def _status_message(reported: InstanceStatus) -> pb.InstanceStatus:
             worker_id=status.worker_id,
             generation=status.generation,
             version=status.version,
+            since_ms=status.since_ms or 0,
         ),
     )
 
@@ -199,6 +218,8 @@ def _status(message: pb.Status) -> Status:
         generation=message.generation,
         trace=message.trace if message.HasField("trace") else None,
         version=message.version if message.HasField("version") else None,
+        since_ms=message.since_ms or None,
+        reason=message.reason if message.HasField("reason") else None,
     )
 
 
@@ -211,6 +232,8 @@ def _connector_status(message: pb.ConnectorStatus) -> ConnectorStatus:
         connector=message.connector,
         status=_status(message.status) if message.HasField("status") else None,
         tasks={task: _status(message.tasks[task]) for task in sorted(message.tasks)},
+        health=Health(message.health),
+        health_reason=message.health_reason,
     )
 
 

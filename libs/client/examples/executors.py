@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from copycat_client.client import CopycatClient
+from copycat_client.offset_changes import SourceMove
 from copycat_client.offsets import SourceOffset
 from copycat_client.statuses import State
 from copycat_connect.errors import UnavailableError
@@ -43,6 +45,9 @@ async def main(worker: Path) -> None:
         print("wrong", [finding.name for finding in wrong.findings if finding.errors])
         position = SourceOffset({"filename": CONFIG["file"]}, {"position": 0})
         print("offsets work", await executor.alter_offsets(CONFIG, source=[position]))
+        move = SourceMove(position.partition, before={"position": 0}, after={"position": 5})
+        print("effects", await executor.explain_offsets(CONFIG, [move]))
+        print("offsets of a time", await executor.find_offsets(CONFIG, [position], datetime.now(UTC)))
 
         await copycat.configs.put(NAME, CONFIG)
         await running(copycat)

@@ -6,9 +6,11 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from copycat_client.client import CopycatClient
+from copycat_client.offset_changes import OffsetsChange, SourceMove
 from copycat_client.offsets import Position, SourceOffset
 from copycat_connect.cluster import Instance, TargetState, sink_group
 from copycat_rpc.errors import RemoteError
@@ -66,10 +68,16 @@ async def main(worker: Path, file: str) -> None:
         # What people do, while the connector is stopped.
         await copycat.configs.set_target_state(NAME, TargetState.STOPPED)
         await until(lambda: unassigned(copycat))
-        await offsets.alter_source(NAME, [SourceOffset(partition, {"position": 2})])
+        move = SourceMove(partition, before=found[0].offset, after={"position": 2})
+        await offsets.remember_change(OffsetsChange(NAME, datetime.now(UTC), source=(move,)))
+        await offsets.alter_source(NAME, [SourceOffset(partition, move.after)])
         print("altered", (await offsets.read_source(NAME, [partition]))[0].offset)
+        last = await offsets.last_change(NAME)
+        print("before the last change", last.source[0].before if last else None)
         await offsets.alter_source(NAME, [SourceOffset(partition, None)])
         print("reset", await offsets.list_source(NAME))
+        back = [Position(NAME, 0, 0)]
+        print("would repeat", (await offsets.describe_sink_moves(sink_group(NAME), back))[0].repeated)
         await offsets.alter_sink(sink_group(NAME), [Position(NAME, 0, None)])
         await offsets.delete_sink(sink_group(NAME))
         print("deleted", await offsets.list_sink(sink_group(NAME)))

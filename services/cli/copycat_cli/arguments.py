@@ -10,7 +10,7 @@ import click
 
 from copycat_cli.api.connectors import connector_names
 from copycat_cli.api.plugins import list_plugins
-from copycat_cli.credentials import credentials
+from copycat_cli.credentials import login
 from copycat_cli.errors import CliError
 from copycat_cli.trust import tls_context
 
@@ -42,6 +42,13 @@ def yes_option(what: str) -> Callable[[W], W]:
     return click.option("-y", "--yes", is_flag=True, help=f"{what} without asking.")
 
 
+def dry_run_option(work: W) -> W:
+    """Take --dry-run; what would be done is shown."""
+    return click.option(
+        "--dry-run", is_flag=True, help="Show what it would do, and change nothing; the connector may run."
+    )(work)
+
+
 def complete_connectors(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
     """Return the names of connectors that begin like this."""
     return _complete(ctx, begun, connector_names)
@@ -62,7 +69,7 @@ def _complete(ctx: click.Context, begun: str, ask: Callable[[Rest], Iterable[str
 
     try:
         tls = tls_context(ctx.params.get("ca"), ctx.params.get("cert"))
-        user = credentials(ctx.params.get("user"))
+        user = login(ctx.params.get("user"), ctx.params.get("token"))
         names = set(ask(Rest(ctx.params["url"], tls=tls, user=user, patience=COMPLETION_SECONDS)))
     except CliError:
         return []  # a shell that completes has no place for errors

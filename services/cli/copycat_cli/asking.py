@@ -6,6 +6,23 @@ import sys
 
 import click
 
+from copycat_cli.errors import UsageError
+
+
+def confirm_on_terminal(question: str) -> None:
+    """Go on only when a user at a terminal says yes; a pipe is nobody to ask.
+
+    Raises:
+        UsageError: Nobody can be asked.
+        Abort: The user declined.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"{question} Nobody can be asked: standard input is no terminal. --yes does it without asking,"
+            " --dry-run shows what it would do"
+        )
+    confirm(question)
+
 
 def confirm(question: str, *, default: bool = False) -> None:
     """Go on only when the user says yes; an empty answer is the default, no answer at all is no.

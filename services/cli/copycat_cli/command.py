@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from copycat_cli.advice import advice
-from copycat_cli.credentials import user_option
+from copycat_cli.credentials import token_option, user_option
 from copycat_cli.errors import CliError
 from copycat_cli.exits import ExitCode
 from copycat_cli.output.printer import JSON, TABLE, Printer
@@ -26,7 +26,7 @@ class ClusterCommand(click.Command):
     def invoke(self, ctx: click.Context) -> object:
         """Run it."""
         named = _named(ctx)
-        reached = {name: ctx.params.pop(name) for name in (*REACHED, "user")}
+        reached = {name: ctx.params.pop(name) for name in (*REACHED, "user", "token")}
         session = Session(form=ctx.params.pop("output"), named=named, **reached)
         ctx.params["session"] = session
         try:
@@ -98,7 +98,7 @@ def cluster_command(name: str) -> Callable[[Work], ClusterCommand]:
             ["--cert"], type=PEM, envvar="COPYCAT_CERT", show_envvar=True, metavar="FILE",
             help="With https: show this certificate; the file has its private key too (PEM).",
         )  # fmt: skip
-        command.params += [url, ca, cert, _output_option(), user_option()]
+        command.params += [url, ca, cert, _output_option(), user_option(), token_option()]
         return command
 
     return declared

@@ -17,7 +17,7 @@ STDIN = Path("-")
 NAME, CONFIG, INITIAL_STATE = "name", "config", "initial_state"
 ASKED = (NAME, CONFIG, INITIAL_STATE)
 #: What answers about a connector have besides; so that what was shown can be given back.
-ANSWERED = ("tasks", "type", "status", "topics")
+ANSWERED = ("tasks", "type", "status", "topics", "acts")
 
 
 @dataclass(frozen=True, slots=True)

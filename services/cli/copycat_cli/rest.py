@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote
@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from copycat_cli.credentials import VARIABLE, Credentials
+from copycat_cli.credentials import TOKEN_VARIABLE, VARIABLE, Login, Token
 from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError, UntrustedError
 from copycat_cli.trust import distrust
 
@@ -21,6 +21,9 @@ ANSWER_SECONDS = 120.0
 CONNECT_SECONDS = 5.0
 #: A proxy of the environment leads out of this machine, never back to it.
 PAST_PROXIES: Mapping[str, None] = {f"all://{host}": None for host in ("localhost", "127.0.0.1", "[::1]")}
+
+
+HOW_TO_LOG_IN = f"Give it --user NAME:PASSWORD, or {VARIABLE}; a token as --token TOKEN, or {TOKEN_VARIABLE}"
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -58,7 +61,7 @@ class Rest:
         url: str,
         *,
         tls: ssl.SSLContext | None = None,
-        user: Credentials | None = None,
+        user: Login | None = None,
         patience: float = ANSWER_SECONDS,
     ) -> None:
         """Nothing is sent yet.
@@ -67,7 +70,7 @@ class Rest:
             url: The root, e.g. `http://127.0.0.1:8083`; a name and password in it are used and never shown.
             tls: Whom to trust, and what to show, where the scheme is https; by default those that sign for
                 the public web, and nothing.
-            user: A name and a password that win over those in the url.
+            user: A name and a password, or a token, that win over what is in the url.
             patience: Seconds to wait for an answer.
 
         Raises:
@@ -90,7 +93,7 @@ class Rest:
         default = True if parsed.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         verify = default if tls is None else tls
         self._client = httpx.Client(timeout=timeout, mounts=PAST_PROXIES, verify=verify)
-        self._user = httpx.USE_CLIENT_DEFAULT if user is None else httpx.BasicAuth(*user)
+        self._user = httpx.USE_CLIENT_DEFAULT if user is None else _auth(user)
 
     def get(self, shape: type[T], *path: str, query: Mapping[str, str | list[str]] | None = None) -> T:
         """Return what is at a path."""
@@ -152,6 +155,8 @@ class Rest:
             message = msgspec.json.decode(reply.content, type=Problem).message
         except msgspec.DecodeError:
             return _not_connect(self.shown_url, reply.status_code)
+        if reply.status_code == httpx.codes.UNAUTHORIZED:
+            return UnreachableError(f"{self.shown_url} answered HTTP 401: {message}. {HOW_TO_LOG_IN}")
         if reply.status_code == httpx.codes.NOT_FOUND:
             return NotFoundError(message)
         if reply.is_client_error:
@@ -159,10 +164,25 @@ class Rest:
         return CliError(f"The cluster answered HTTP {reply.status_code}: {message}")
 
 
+class _TokenAuth(httpx.Auth):
+    """Sends a token with each request."""
+
+    def __init__(self, token: Token) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Add the header."""
+        request.headers["Authorization"] = f"Bearer {self._token.text}"
+        yield request
+
+
+def _auth(user: Login) -> httpx.Auth:
+    return _TokenAuth(user) if isinstance(user, Token) else httpx.BasicAuth(*user)
+
+
 def _not_connect(url: str, status: int) -> UnreachableError:
     if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
         return UnreachableError(
-            f"{url} answered HTTP {status}: it wants a name and a password, or other ones:"
-            f" --user NAME:PASSWORD, or {VARIABLE}"
+            f"{url} answered HTTP {status}: it wants to know who you are. {HOW_TO_LOG_IN}"
         )
     return UnreachableError(f"What answers at {url} is not Kafka Connect's REST interface (HTTP {status})")

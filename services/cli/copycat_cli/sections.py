@@ -11,12 +11,14 @@ from copycat_cli.commands.completion import completion
 from copycat_cli.commands.delete import delete
 from copycat_cli.commands.describe import describe
 from copycat_cli.commands.edit import edit
+from copycat_cli.commands.history import history
 from copycat_cli.commands.listing import list_connectors
 from copycat_cli.commands.logs import logs
 from copycat_cli.commands.offsets import offsets
 from copycat_cli.commands.orders import pause, resume, stop
 from copycat_cli.commands.plugins import plugins
 from copycat_cli.commands.restart import restart
+from copycat_cli.commands.rollback import rollback
 from copycat_cli.commands.status import status
 from copycat_cli.commands.submitting import apply_files, create_connectors
 from copycat_cli.commands.topics import topics
@@ -25,8 +27,10 @@ from copycat_cli.exits import EXPLAINED
 from copycat_cli.similar import similar
 
 SECTIONS: Mapping[str, Sequence[click.Command]] = {
-    "Look at connectors": (list_connectors, status, describe),
-    "Create, change and delete them": (create_connectors, apply_files, edit, diff, validate, delete),
+    "Look at connectors": (list_connectors, status, describe, history),
+    "Create, change and delete them": (
+        *(create_connectors, apply_files, edit, diff, validate, rollback, delete),
+    ),
     "Control them": (pause, resume, stop, restart, offsets, topics),
     "Know the cluster": (plugins, workers, logs),
     "In your shell": (completion,),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from copycat_connect.cluster import REST_PORT
 
-from copycat_cli.credentials import credentials
+from copycat_cli.credentials import login
 from copycat_cli.output.printer import Printer
 from copycat_cli.trust import tls_context
 
@@ -30,6 +30,7 @@ class Session:
         ca: Path | None = None,
         cert: Path | None = None,
         user: str | None = None,
+        token: str | None = None,
         named: Sequence[str] = (),
     ) -> None:
         """Nothing is sent yet.
@@ -40,12 +41,13 @@ class Session:
             ca: PEM file of the authorities to trust.
             cert: PEM file with the certificate to show, and its key.
             user: `NAME:PASSWORD`, where the cluster wants them; never shown.
+            token: What an issuer has signed, where the cluster accepts that; never shown.
             named: What of this stands on the command line, so that commands shown to the user repeat it.
         """
         self.url = url
         self.printer = Printer(form)
         self._tls_files = ca, cert
-        self._user = user
+        self._login = user, token
         self._named = tuple(named)
         self._rest: Rest | None = None
 
@@ -55,7 +57,7 @@ class Session:
         from copycat_cli.rest import Rest  # noqa: PLC0415 - 65 ms, a quarter of what --help takes
 
         if self._rest is None:
-            self._rest = Rest(self.url, tls=tls_context(*self._tls_files), user=credentials(self._user))
+            self._rest = Rest(self.url, tls=tls_context(*self._tls_files), user=login(*self._login))
         return self._rest
 
     def command(self, *words: str) -> str:

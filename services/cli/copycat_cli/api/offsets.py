@@ -1,4 +1,4 @@
-"""`/connectors/NAME/offsets` (KIP-875)."""
+"""`/connectors/NAME/offsets` (KIP-875), and what only Copycat has: dry runs, times, undo."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from copycat_cli.api.connectors import CONNECTORS
+from copycat_cli.errors import NotFoundError
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -32,6 +33,45 @@ class Message(Struct, frozen=True):
     message: str
 
 
+class Effect(Struct, frozen=True):
+    """What the change of one partition does; counts are the most that it can be, None where unknown."""
+
+    repeated: int | None
+    skipped: int | None
+    unit: str
+    """What is counted."""
+    text: str
+    """In words."""
+
+
+class Moved(Struct, frozen=True):
+    """One partition, where it is, where it would be, and what that does."""
+
+    partition: dict[str, object]
+    before: dict[str, object] | None
+    after: dict[str, object] | None
+    effect: Effect
+
+
+class OffsetsEffect(Struct, frozen=True):
+    """What a change does, or did."""
+
+    dry_run: bool
+    message: str
+    time: str | None
+    notes: tuple[str, ...]
+    offsets: tuple[Moved, ...]
+
+    @property
+    def changed(self) -> Offsets:
+        """What is to be altered to come to where this leads."""
+        moving = (each for each in self.offsets if each.before != each.after)
+        return Offsets(tuple(OffsetEntry(each.partition, each.after) for each in moving))
+
+
+DRY = {"dry_run": "true"}
+
+
 def get_offsets(rest: Rest, name: str) -> Offsets:
     """Return the committed offsets."""
     return rest.get(Offsets, CONNECTORS, name, "offsets")
@@ -45,3 +85,41 @@ def alter_offsets(rest: Rest, name: str, offsets: Offsets) -> str:
 def reset_offsets(rest: Rest, name: str) -> str:
     """Forget all offsets of a stopped connector; returns the cluster's words."""
     return rest.ask("DELETE", CONNECTORS, name, "offsets").read_as(Message).message
+
+
+def foretells(rest: Rest, name: str) -> bool:
+    """Return whether the cluster has dry runs; one that has none takes a dry run for the change itself.
+
+    The connector must be known to exist.
+    """
+    try:
+        rest.ask("GET", CONNECTORS, name, "offsets", "undo")
+    except NotFoundError:
+        return False
+    return True
+
+
+def foretell_alter(rest: Rest, name: str, offsets: Offsets) -> OffsetsEffect:
+    """Return what altering these offsets would do."""
+    return rest.ask("PATCH", CONNECTORS, name, "offsets", body=offsets, query=DRY).read_as(OffsetsEffect)
+
+
+def foretell_move(rest: Rest, name: str, to: str | None, rewind: str | None) -> OffsetsEffect:
+    """Return what going to a time, or back by a time, would do."""
+    time = {key: value for key, value in (("to", to), ("rewind", rewind)) if value is not None}
+    return rest.ask("PATCH", CONNECTORS, name, "offsets", query={**DRY, **time}).read_as(OffsetsEffect)
+
+
+def foretell_reset(rest: Rest, name: str) -> OffsetsEffect:
+    """Return what forgetting all offsets would do."""
+    return rest.ask("DELETE", CONNECTORS, name, "offsets", query=DRY).read_as(OffsetsEffect)
+
+
+def foretell_undo(rest: Rest, name: str) -> OffsetsEffect:
+    """Return what undoing the last change would do."""
+    return rest.ask("POST", CONNECTORS, name, "offsets", "undo", query=DRY).read_as(OffsetsEffect)
+
+
+def undo_offsets(rest: Rest, name: str) -> str:
+    """Undo the last change of a stopped connector's offsets; returns the cluster's words."""
+    return rest.ask("POST", CONNECTORS, name, "offsets", "undo").read_as(OffsetsEffect).message

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from copycat_connect.trace_line import trace_line
+from msgspec import UNSET, Struct, UnsetType, field
 
 from copycat_cli.api.connectors import CONNECTORS, Connector, connector_names
 from copycat_cli.errors import NotFoundError
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 FAILED = "FAILED"
 RUNNING = "RUNNING"
 RESTARTING = "RESTARTING"
-CAUSE = "Caused by: "
-PACKAGES = re.compile(r"^(\w+\.)+(?=\w+(:|$))")
+HEALTHY = "healthy"
 UNKNOWN = "UNKNOWN"
 """Shown where a connector exists and has reported nothing yet."""
 
@@ -29,14 +28,14 @@ class State(Struct, frozen=True, omit_defaults=True):
     state: str
     worker_id: str = ""
     trace: str = ""
+    since: str = ""
+    generation: int = 0
+    said: str = field(default="", name="reason")
 
     @property
     def reason(self) -> str:
-        """What the trace says in one line: its error (Java's first line, Python's last) and its cause."""
-        lines = self.trace.strip().splitlines() or [""]
-        error = lines[-1] if lines[0].startswith("Traceback") else lines[0]
-        causes = [line.removeprefix(CAUSE) for line in lines if line.startswith(CAUSE)]
-        return "; caused by ".join(PACKAGES.sub("", said) for said in (error, *causes[-1:]))
+        """Why it is not plainly RUNNING, in one line; Apache Kafka Connect has only the trace for that."""
+        return self.said or trace_line(self.trace)
 
 
 class TaskState(State, frozen=True, kw_only=True):
@@ -45,13 +44,26 @@ class TaskState(State, frozen=True, kw_only=True):
     id: int
 
 
+class Health(Struct, frozen=True, omit_defaults=True):
+    """A connector summed up."""
+
+    state: str
+    reason: str = ""
+
+    @property
+    def line(self) -> str:
+        """How it is and why, in one line; empty where all is well."""
+        return "" if self.state == HEALTHY else f"{self.state}: {self.reason}"
+
+
 class Status(Struct, frozen=True):
-    """A connector's status and those of its tasks."""
+    """A connector's status and those of its tasks; Apache Kafka Connect does not sum it up."""
 
     name: str
     connector: State
     tasks: tuple[TaskState, ...] = ()
     type: str = "unknown"
+    health: Health | UnsetType = UNSET
 
     @property
     def failed(self) -> tuple[State, ...]:

@@ -8,6 +8,8 @@ from copycat_cli.api.connectors import Connector, active_topics, get_connector
 from copycat_cli.api.statuses import State, Status, get_status
 from copycat_cli.arguments import connector_argument
 from copycat_cli.command import cluster_command
+from copycat_cli.commands.describe_acts import LATEST, act_blocks, latest_acts
+from copycat_cli.commands.health import health_block
 from copycat_cli.errors import RefusedError
 from copycat_cli.hidden import HIDDEN, is_secret, secret_keys
 from copycat_cli.next_steps import next_steps
@@ -20,7 +22,7 @@ from copycat_cli.session import Session
 def describe(session: Session, connector: str) -> None:
     """Show all about one connector, and why it failed.
 
-    State, tasks, configuration, topics, traces.
+    State, tasks, configuration, topics, traces, and what Copycat did by itself.
 
     Passwords are hidden in the table; -o json shows what the cluster answers, and can be applied again.
 
@@ -32,6 +34,7 @@ def describe(session: Session, connector: str) -> None:
     found = get_connector(session.rest, connector)
     status = get_status(session.rest, connector)
     topics = _topics(session, connector)
+    acts = latest_acts(session, connector)
     secret = secret_keys(session.rest, found.config)
     shown = {
         key: HIDDEN if value is not None and is_secret(key, value, secret) else value or ""
@@ -43,8 +46,9 @@ def describe(session: Session, connector: str) -> None:
         "config": found.config,
         "status": status,
         "topics": topics,
+        "acts": acts[:LATEST],
     }
-    session.printer.show(tree, *_blocks(found, status, shown, topics))
+    session.printer.show(tree, *_blocks(found, status, shown, topics), *act_blocks(acts))
     session.next(*next_steps(session, status))
 
 
@@ -63,6 +67,7 @@ def _blocks(
     rows = [("connector", status.connector.state, status.connector.worker_id)]
     rows += [(f"task {task.id}", task.state, task.worker_id) for task in status.tasks]
     yield Table(("", "STATE", "WORKER"), rows, "State")
+    yield from health_block(status)
     yield Table(("KEY", "VALUE"), list(config.items()), "Configuration")
     instances: list[tuple[str, State]] = [("the connector", status.connector)]
     instances += [(f"task {task.id}", task) for task in status.tasks]

@@ -11,6 +11,7 @@ import click
 from copycat_cli.api.statuses import Status, get_statuses
 from copycat_cli.arguments import connectors_argument
 from copycat_cli.command import cluster_command
+from copycat_cli.commands.health import instances, why
 from copycat_cli.errors import UsageError
 from copycat_cli.exits import ExitCode
 from copycat_cli.next_steps import next_steps
@@ -102,8 +103,9 @@ def _show(session: Session, states: Iterable[list[Status]], *, moving: bool) -> 
 
 def table(statuses: Sequence[Status]) -> Table:
     """Return one row for each connector and each task."""
-    rows = []
-    for each in statuses:
-        instances = [("connector", each.connector), *((f"task {task.id}", task) for task in each.tasks)]
-        rows += [(each.name, what, at.state, at.worker_id, at.reason) for what, at in instances]
+    rows = [
+        (each.name, what, at.state, at.worker_id, why(each, at))
+        for each in statuses
+        for what, at in instances(each)
+    ]
     return Table(COLUMNS, rows, empty="There are no connectors yet.")

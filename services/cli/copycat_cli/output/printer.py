@@ -50,6 +50,15 @@ class Printer:
         """Print what was done."""
         self.show(tree, Lines(lines))
 
+    def show_first(self, *blocks: Block) -> None:
+        """Print what a question is about, on stderr: it is no answer yet."""
+        if not self._json and sys.stderr.isatty():
+            from copycat_cli.output.terminal import print_blocks  # as above
+
+            print_blocks(blocks, stderr=True)
+        else:
+            click.echo(plain(blocks), err=True)
+
     def advise(self, title: str, lines: Sequence[str]) -> None:
         """Say what to do next, on stderr."""
         if not self._json and lines:

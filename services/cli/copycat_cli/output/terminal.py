@@ -12,9 +12,9 @@ from copycat_cli.output.blocks import Block
 from copycat_cli.output.pretty import pretty
 
 
-def print_blocks(blocks: Sequence[Block]) -> None:
+def print_blocks(blocks: Sequence[Block], *, stderr: bool = False) -> None:
     """Print some blocks as tables, states in colour."""
-    Console(highlight=False).print(pretty(blocks))
+    Console(highlight=False, stderr=stderr).print(pretty(blocks))
 
 
 class LiveScreen:

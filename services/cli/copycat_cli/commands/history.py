@@ -1,0 +1,103 @@
+"""`copycat history`: what changed about a connector, when, and who asked for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from copycat_cli.api.history import KINDS, PastChange, get_history
+from copycat_cli.arguments import connector_argument
+from copycat_cli.command import cluster_command
+from copycat_cli.output.blocks import Table
+from copycat_cli.session import Session
+
+MAX_TOLD: Final = 80
+DEFAULT_CHANGES: Final = 20
+
+
+@cluster_command("history")
+@connector_argument
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Only changes of this kind; can be given several times. Without it all but commit.",
+)
+@click.option("--from", "since", metavar="TIME", help="Not before this time: 2026-11-20T10:00Z, or 2h (ago).")
+@click.option("--to", "until", metavar="TIME", help="Not after this time: 2026-11-20T10:00Z, or 2h (ago).")
+@click.option("--before", metavar="ID", help="The page after the one that ended with this change.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=DEFAULT_CHANGES,
+    show_default=True,
+    help="How many changes.",
+)
+def history(
+    session: Session,
+    connector: str,
+    *,
+    kinds: Sequence[str],
+    since: str | None,
+    until: str | None,
+    before: str | None,
+    limit: int,
+) -> None:
+    """Show what changed about a connector, and who did it.
+
+    Newest first: configurations, target states, states, offsets that somebody moved, and what Copycat did by
+    itself. A connector that was deleted still has a history.
+
+    Passwords are hidden in the table; -o json shows what the cluster answers.
+
+    \b
+    Examples:
+      copycat history lines
+      copycat history lines --kind config --from 7d
+      copycat diff lines --at 2h            # what is different since
+      copycat rollback lines --to 2h        # as it was then
+    """
+    found = get_history(
+        session.rest, connector, kinds=kinds, since=since, until=until, before=before, limit=limit
+    )
+    rows = [(each.time, each.kind, told(each), each.by.shown) for each in found.changes]
+    empty = f"Nothing is known of {connector} in that time."
+    session.printer.show(found, Table(("TIME", "KIND", "WHAT", "BY"), rows, empty=empty))
+    if found.next is not None:
+        session.next((session.command("history", connector, "--before", found.next), "what was before that"))
+
+
+def told(change: PastChange) -> str:
+    """Return a change in one line; of configurations the keys, never a value."""
+    where = "" if change.task is None else f"task {change.task} "
+    match change.kind:
+        case "config":
+            return f"{change.what}{_keys(change.before, change.after)}"
+        case "target_state":
+            return str(change.after)
+        case "status":
+            return f"{where}{change.what}"
+        case "commit":
+            return f"{_short(change.partition)}: {_short(change.after)}"
+        case "offsets":
+            moves = (change.about or {}).get("moves", [])
+            return f"{change.what}, {len(moves)} partition(s)"
+        case _:
+            return f"{where}{change.what}: {change.reason}" if change.reason else f"{where}{change.what}"
+
+
+def _keys(before: object, after: object) -> str:
+    """Name the keys that differ; nothing where one side is not known."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return ""
+    keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+    return f": {', '.join(keys)}" if keys else ""
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MAX_TOLD else f"{text[:MAX_TOLD]}..."

@@ -1,0 +1,230 @@
+"""`copycat offsets alter`, `move`, `reset`, `undo`: each shows what it would do, asks, and does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import msgspec
+
+from copycat_cli.api.connectors import get_connector
+from copycat_cli.api.offsets import (
+    Offsets,
+    OffsetsEffect,
+    alter_offsets,
+    foretell_alter,
+    foretell_move,
+    foretell_reset,
+    foretell_undo,
+    foretells,
+    reset_offsets,
+    undo_offsets,
+)
+from copycat_cli.api.statuses import get_status
+from copycat_cli.arguments import connector_argument, dry_run_option, file_argument, yes_option
+from copycat_cli.asking import confirm_on_terminal
+from copycat_cli.command import cluster_command
+from copycat_cli.commands.offset_effects import effect_blocks
+from copycat_cli.connector_files import read_text, shown
+from copycat_cli.errors import RefusedError, UsageError
+from copycat_cli.session import Session
+
+STOPPED = "STOPPED"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of offsets that a user asked for."""
+
+    question: str
+    """Asked before it is made."""
+    foretell: Callable[[], OffsetsEffect]
+    """Says what it would do."""
+    make: Callable[[OffsetsEffect | None], str]
+    """Makes it, given what was foretold, and returns the cluster's words."""
+    everywhere: bool = True
+    """Apache Kafka Connect can make it too."""
+    can_be_undone: bool = True
+    """It can be taken back, where it was foretold."""
+
+
+@cluster_command("alter")
+@connector_argument
+@file_argument
+@dry_run_option
+@yes_option("Alter")
+def alter(session: Session, connector: str, file: Path, dry_run: bool, yes: bool) -> None:
+    """Alter offsets of a stopped connector.
+
+    Those the file does not list stay. FILE is JSON as `copycat offsets get -o json` shows it; `-` reads
+    standard input. An offset of null forgets its partition.
+
+    \b
+    A source:  {"offsets": [{"partition": {"filename": "/tmp/in.txt"}, "offset": {"position": 0}}]}
+    A sink:    {"offsets": [{"partition": {"kafka_topic": "lines", "kafka_partition": 0},
+                             "offset": {"kafka_offset": 100}}]}
+
+    \b
+    Examples:
+      copycat offsets alter lines offsets.json --dry-run    # what would it repeat or skip?
+      copycat stop lines && copycat status lines --wait-for STOPPED
+      copycat offsets alter lines offsets.json
+      copycat resume lines
+    """
+    wanted = _read(file)
+    change = Change(
+        f"Alter offsets of {connector}?",
+        lambda: foretell_alter(session.rest, connector, wanted),
+        lambda _: alter_offsets(session.rest, connector, wanted),
+    )
+    _carry_out(session, connector, change, dry_run=dry_run, yes=yes)
+
+
+@cluster_command("move")
+@connector_argument
+@click.option("--rewind", metavar="TIME", help="Go back by so much from now: 2h, 90m, 1d12h, PT2H.")
+@click.option("--to", metavar="TIME", help="Go to this point in time: 2026-11-20T10:00Z.")
+@dry_run_option
+@yes_option("Move")
+def move(
+    session: Session, connector: str, *, rewind: str | None, to: str | None, dry_run: bool, yes: bool
+) -> None:
+    """Move a stopped connector to a point in time.
+
+    A sink goes to the first record of that time or later, in each partition it has a position in: to the
+    end where no record is as new, to the beginning where nothing older is left. With --rewind nothing
+    moves forward. A source goes there if its connector can find offsets by time.
+
+    \b
+    Examples:
+      copycat offsets move lines --rewind 2h --dry-run      # what would it repeat?
+      copycat stop lines && copycat status lines --wait-for STOPPED
+      copycat offsets move lines --rewind 2h                # shows that again, and asks
+      copycat offsets move lines --to 2026-11-20T10:00Z --yes
+      copycat resume lines
+    """
+    if (rewind is None) == (to is None):
+        raise UsageError("Say where to: --rewind 2h, or --to 2026-11-20T10:00Z")
+    change = Change(
+        f"Move offsets of {connector}?",
+        lambda: foretell_move(session.rest, connector, to, rewind),
+        lambda effect: _alter_as_foretold(session, connector, effect),
+        everywhere=False,
+    )
+    _carry_out(session, connector, change, dry_run=dry_run, yes=yes)
+
+
+@cluster_command("reset")
+@connector_argument
+@dry_run_option
+@yes_option("Reset")
+def reset(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
+    """Forget all offsets of a stopped connector.
+
+    It then begins again from the start.
+
+    \b
+    Examples:
+      copycat offsets reset lines --dry-run                 # what would it repeat?
+      copycat stop lines && copycat status lines --wait-for STOPPED
+      copycat offsets reset lines
+      copycat resume lines
+    """
+    change = Change(
+        f"Forget all offsets of {connector}?",
+        lambda: foretell_reset(session.rest, connector),
+        lambda _: reset_offsets(session.rest, connector),
+    )
+    _carry_out(session, connector, change, dry_run=dry_run, yes=yes)
+
+
+@cluster_command("undo")
+@connector_argument
+@dry_run_option
+@yes_option("Undo")
+def undo(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
+    """Undo the last alter, move or reset.
+
+    The stopped connector goes back to where it was before, whoever changed it and however. Refused once it
+    has run on from there: that would be lost.
+
+    \b
+    Examples:
+      copycat offsets undo lines --dry-run
+      copycat offsets undo lines
+      copycat resume lines
+    """
+    change = Change(
+        f"Undo the last change of the offsets of {connector}?",
+        lambda: foretell_undo(session.rest, connector),
+        lambda _: undo_offsets(session.rest, connector),
+        everywhere=False,
+        can_be_undone=False,
+    )
+    _carry_out(session, connector, change, dry_run=dry_run, yes=yes)
+
+
+def _carry_out(session: Session, connector: str, change: Change, *, dry_run: bool, yes: bool) -> None:
+    effect = _foretold(session, connector, change, dry_run=dry_run)
+    if dry_run and effect is not None:
+        session.printer.show(effect, *effect_blocks(connector, effect))
+        return
+    if effect is not None:
+        session.printer.show_first(*effect_blocks(connector, effect))
+    if get_status(session.rest, connector).connector.state != STOPPED:
+        raise _not_stopped(session, connector, "Nothing was changed.")
+    if not yes:
+        confirm_on_terminal(change.question)
+    try:
+        message = change.make(effect)
+    except RefusedError as error:
+        if get_status(session.rest, connector).connector.state == STOPPED:
+            raise
+        raise _not_stopped(session, connector, error.message) from error
+    session.printer.did({"name": connector, "message": message}, f"{connector}: {message}")
+    back = [(session.command("offsets", "undo", connector), "take it back")]
+    session.next(
+        (session.command("offsets", "get", connector), "see them"),
+        *(back if change.can_be_undone and effect is not None else ()),
+        (session.command("resume", connector), "let it run from there"),
+    )
+
+
+def _foretold(session: Session, connector: str, change: Change, *, dry_run: bool) -> OffsetsEffect | None:
+    """Return what a change would do; None where the cluster cannot say, and can make the change all the same.
+
+    Raises:
+        RefusedError: The cluster cannot say, and that is what was asked for.
+    """
+    get_connector(session.rest, connector)
+    if foretells(session.rest, connector):
+        return change.foretell()
+    if dry_run or not change.everywhere:
+        raise RefusedError(
+            "This cluster has no dry runs, moves to a time and undo: it is Apache Kafka Connect, or an older"
+            " Copycat. Nothing was changed"
+        )
+    return None
+
+
+def _alter_as_foretold(session: Session, connector: str, effect: OffsetsEffect | None) -> str:
+    """Do what was shown: the time that a duration leads to has moved on meanwhile."""
+    if effect is None or not effect.changed.offsets:
+        return "Nothing was changed: every partition is where it would go"
+    return alter_offsets(session.rest, connector, effect.changed)
+
+
+def _not_stopped(session: Session, connector: str, first: str) -> RefusedError:
+    how = f"{session.command('stop', connector)}, and {session.command('resume', connector)} afterwards"
+    return RefusedError(f"{first}\n{connector} is not stopped: {how}")
+
+
+def _read(file: Path) -> Offsets:
+    try:
+        return msgspec.json.decode(read_text(file), type=Offsets)
+    except msgspec.DecodeError as error:
+        raise UsageError(
+            f"{shown(file)} is no list of offsets: {error}. copycat offsets alter --help shows one"
+        ) from error

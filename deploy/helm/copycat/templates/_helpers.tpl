@@ -1,0 +1,148 @@
+{{/* The name that all objects of a release begin with. */}}
+{{- define "copycat.name" -}}
+{{- if contains "copycat" .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-copycat" .Release.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{/* What tells the pods of a role: (dict "root" $ "role" "config"). */}}
+{{- define "copycat.selector" -}}
+app.kubernetes.io/name: copycat
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .role }}
+{{- end }}
+
+{{- define "copycat.labels" -}}
+{{ include "copycat.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end }}
+
+{{- define "copycat.image" -}}
+{{- $images := .root.Values.images -}}
+{{- with $images.registry }}{{ . | trimSuffix "/" }}/{{ end }}copycat-{{ .role }}
+{{- with index $images.digests .role }}@{{ . }}{{ else }}:{{ $images.tag }}{{ end }}
+{{- end }}
+
+{{- define "copycat.secretName" -}}
+{{- .Values.clusterSecret.existingSecret | default (printf "%s-cluster" (include "copycat.name" .)) }}
+{{- end }}
+
+{{- define "copycat.ports" -}}
+{{ dict "config" 9101 "offset" 9102 "status" 9103 "scheduler" 9104 "executor" 9105 "gateway" 8083 | toJson }}
+{{- end }}
+
+{{/* What every pod is, whatever its role; the caller adds what its own needs. */}}
+{{- define "copycat.pod" -}}
+{{- $root := .root -}}
+{{- $port := index (include "copycat.ports" $root | fromJson) .role -}}
+metadata:
+  labels: {{- include "copycat.labels" . | nindent 4 }}
+  annotations:
+    checksum/properties: {{ include (print $root.Template.BasePath "/configmap.yaml") $root | sha256sum }}
+    checksum/secret: {{ include (print $root.Template.BasePath "/secret.yaml") $root | sha256sum }}
+    {{- with $root.Values.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
+spec:
+  serviceAccountName: {{ include "copycat.name" $root }}-{{ .role }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 10001
+    runAsGroup: 10001
+    fsGroup: 10001
+    seccompProfile: {type: RuntimeDefault}
+  {{- with $root.Values.images.pullSecrets }}
+  imagePullSecrets: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $root.Values.nodeSelector }}
+  nodeSelector: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $root.Values.tolerations }}
+  tolerations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  # One node lost takes one instance, where there are nodes enough.
+  topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels: {{- include "copycat.selector" . | nindent 10 }}
+  containers:
+    - name: {{ .role }}
+      image: {{ include "copycat.image" . | quote }}
+      imagePullPolicy: {{ $root.Values.images.pullPolicy }}
+      env:
+        - name: COPYCAT_ROLE
+          value: {{ .role }}
+        - name: COPYCAT_CLUSTER_SECRET
+          valueFrom:
+            secretKeyRef: {name: {{ include "copycat.secretName" $root }}, key: secret}
+        - name: COPYCAT_POD
+          valueFrom:
+            fieldRef: {fieldPath: metadata.name}
+        {{- with $root.Values.extraEnv }}{{ toYaml . | nindent 8 }}{{ end }}
+      ports:
+        - name: {{ eq .role "gateway" | ternary "rest" "grpc" }}
+          containerPort: {{ $port }}
+      {{- /* Until a service first serves it is not restarted; after that one that hangs is, within a minute. */}}
+      {{- if eq .role "gateway" }}
+      startupProbe:
+        tcpSocket: {port: rest}
+        periodSeconds: 2
+        failureThreshold: 90
+      livenessProbe:
+        tcpSocket: {port: rest}
+        periodSeconds: 15
+        failureThreshold: 4
+      readinessProbe:
+        exec:
+          command: [copycat-worker, /etc/copycat/worker.properties, --role, {{ .role }}, --probe]
+        periodSeconds: 15
+        timeoutSeconds: 10
+      {{- else }}
+      startupProbe:
+        tcpSocket: {port: grpc}
+        periodSeconds: 2
+        failureThreshold: 90
+      livenessProbe:
+        tcpSocket: {port: grpc}
+        periodSeconds: 15
+        failureThreshold: 4
+      readinessProbe:
+        grpc: {port: {{ $port }}}
+        periodSeconds: 5
+        timeoutSeconds: 5
+      {{- end }}
+      resources: {{- toYaml .settings.resources | nindent 8 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities: {drop: [ALL]}
+      volumeMounts:
+        - {name: properties, mountPath: /etc/copycat, readOnly: true}
+        - {name: tmp, mountPath: /tmp}
+        {{- if eq .role "executor" }}
+        - {name: data, mountPath: /data}
+        {{- if $root.Values.connectorSecret }}
+        - {name: connector-secret, mountPath: /run/secrets/copycat, readOnly: true}
+        {{- end }}
+        {{- end }}
+  volumes:
+    - name: properties
+      configMap: {name: {{ include "copycat.name" $root }}}
+    - name: tmp
+      emptyDir: {}
+    {{- if eq .role "executor" }}
+    - name: data
+      {{- if $root.Values.executor.dataClaim }}
+      persistentVolumeClaim: {claimName: {{ $root.Values.executor.dataClaim }}}
+      {{- else }}
+      emptyDir: {}
+      {{- end }}
+    {{- with $root.Values.connectorSecret }}
+    - name: connector-secret
+      secret: {secretName: {{ . }}}
+    {{- end }}
+    {{- end }}
+{{- end }}

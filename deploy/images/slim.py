@@ -1,0 +1,67 @@
+"""Take out of an environment what no service of Copycat uses, and compile what stays.
+
+`python3 slim.py ENVIRONMENT`, while an image is built. What a running pipeline needs is shown by tests/e2e,
+which run on these images.
+"""
+
+from __future__ import annotations
+
+import compileall
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+#: Below site-packages, by the reason they are not needed.
+UNUSED: Final = (
+    # Spark's machine learning, Hive, its SQL servers and shells, other clusters' and platforms' parts.
+    *(
+        f"pyspark/jars/{name}"
+        for name in (
+            "JTransforms-*", "algebra_*", "arpack*", "blas-*", "breeze*", "cats-kernel_*", "connect-repl",
+            "datanucleus-*", "derby-*", "hive-*", "javolution-*", "jdo-api-*", "jpam-*", "jta-*",
+            "kubernetes-*",
+            "lapack-*", "libthrift-*", "netty-tcnative-*-osx-*", "netty-tcnative-*-windows-*", "rocksdbjni-*",
+            "orc-*", "jline-*", "volcano-*",
+            "scala-compiler-*", "scala-parser-combinators_*", "spark-connect_*", "spark-graphx_*",
+            "spark-hive*", "spark-kubernetes_*", "spark-mllib*", "spark-pipelines_*", "spark-repl_*",
+            "spark-streaming_*", "spark-yarn_*", "spire*", "vertx-*",
+        )
+    ),
+    "pyspark/data", "pyspark/examples",
+    # What is for those who compile against Arrow, its servers, its own clients of stores.
+    "pyarrow/include", "pyarrow/src", "pyarrow/libarrow_flight.*", "pyarrow/libarrow_python_flight.*",
+    "pyarrow/_flight.*", "pyarrow/libarrow_s3.*",
+    "pyarrow/_s3fs.*", "pyarrow/_gcsfs.*", "pyarrow/_azurefs.*", "pyarrow/libarrow_python.so",
+    "pyarrow/libarrow_python.so.*.*",
+    # Tests, and made-up data for them.
+    "*/tests", "*/_core/tests", "numpy/*/tests", "pandas/tests", "faker", "polyfactory",
+    # Declarations that only type checkers read.
+    "**/*.pyi", "**/*.pxd", "**/*.pyx",
+)  # fmt: skip
+#: The services of AWS that the object connectors call.
+AWS: Final = frozenset({"s3", "sts", "sso", "sso-oidc"})
+
+
+def main() -> int:
+    """Slim the environment that is named."""
+    [site] = Path(sys.argv[1]).glob("lib/python3*/site-packages")
+    for pattern in UNUSED:
+        for path in list(site.glob(pattern)):
+            _remove(path)
+    for path in site.glob("botocore/data/*/"):
+        if path.is_dir() and path.name not in AWS:
+            _remove(path)
+    compileall.compile_dir(site, quiet=2, workers=0)
+    return 0
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,32 +5,41 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.jars import ensure_jars
 from rich.console import Console
 from rich.progress import Progress
 
+from tools.bench.broker import shipped_kafka
 from tools.bench.cluster_rows import REST_ROWS, TAKEOVER_ROWS, cluster_rows
+from tools.bench.exactly_once_rows import EXACTLY_ONCE_ROWS, exactly_once_rows
+from tools.bench.file_rows import file_measures, kcat_measures
+from tools.bench.fresh_rows import FRESH_ROWS, fresh_rows
 from tools.bench.idle import cores_with_waiting_tasks
+from tools.bench.jdbc_sink_rows import JDBC_SINK_ROWS, jdbc_sink_rows
+from tools.bench.jdbc_source_rows import JDBC_SOURCE_ROWS, jdbc_source_rows
 from tools.bench.json_rows import json_measures
+from tools.bench.kcat import Kcat
 from tools.bench.load import Topics, write_lines
+from tools.bench.log_rows import log_measures
+from tools.bench.mirror_rows import MIRROR_ROWS, mirror_rows
+from tools.bench.moves import Moved
+from tools.bench.object_rows import OBJECT_ROWS, object_rows
 from tools.bench.processes import memory_mb
 from tools.bench.rest import Rest
 from tools.bench.rows import Row, save, table
 from tools.bench.systems import Copycat, Peer, System
-from tools.bench.throughput import file_to_topic, topic_to_file
 
 OUT = Path("build/bench.json")
 #: Columns of the table where no terminal says how many there are.
-WIDE = 180
-TUNED = {"producer.override.linger.ms": "20", "producer.override.batch.size": "1048576"}
-STRING = "143-byte JSON lines, one partition, String converter"
-Measure = Callable[[System], float]
+WIDE = 240
+IDLE_TASKS = (20, 100)
+Measure = Callable[[System], float | Moved]
+_TOPIC = "bench-lines"
 
 
 def main() -> int:
@@ -48,7 +57,7 @@ def main() -> int:
     if not console.is_terminal:
         console = Console(width=WIDE)
     with tempfile.TemporaryDirectory(prefix="copycat-bench-") as name, Progress(console=console) as progress:
-        ensure_jars(("broker", "connect"))
+        ensure_jars(("broker", "connect", "mirror"))
         for row in _rows(Path(name), wanted, progress):
             rows.append(row)
             save(rows, OUT)
@@ -59,41 +68,45 @@ def main() -> int:
 
 def _rows(folder: Path, wanted: argparse.Namespace, progress: Progress) -> Iterator[Row]:
     names = set(filter(None, wanted.rows.split(",")))
-    if not names or "ready-time" in names:
-        yield _ready_time(folder, wanted.pairs, progress)
+    yield from fresh_rows(folder, names, wanted.pairs, progress)
     yield from cluster_rows(folder, names, wanted.pairs, progress)
-    if names and names <= {"ready-time", *REST_ROWS, *TAKEOVER_ROWS}:
+    yield from exactly_once_rows(folder, names, wanted.pairs, wanted.records, progress)
+    yield from jdbc_source_rows(folder, names, wanted.pairs, wanted.records, progress)
+    yield from jdbc_sink_rows(folder, names, wanted.pairs, wanted.records, progress)
+    yield from mirror_rows(folder, names, wanted.pairs, wanted.records, progress)
+    yield from object_rows(folder, names, wanted.pairs, wanted.records, progress)
+    jdbc = {*JDBC_SOURCE_ROWS, *JDBC_SINK_ROWS}
+    own = {*REST_ROWS, *TAKEOVER_ROWS, *EXACTLY_ONCE_ROWS, *jdbc, *MIRROR_ROWS, *OBJECT_ROWS}
+    if names and names <= {*FRESH_ROWS, *own}:
         return
     source = folder / "lines.txt"
     write_lines(source, wanted.records)
-    with EmbeddedKafka(folder / "broker") as broker, _systems(folder, broker.bootstrap) as systems:
+    with shipped_kafka(folder / "broker") as broker, _systems(folder, broker.bootstrap) as systems:
         topics = Topics(broker.bootstrap)
-        topics.create("bench-lines")
-        topics.fill("bench-lines", source)
+        topics.create(_TOPIC)
+        topics.fill(_TOPIC, source)
+        kcat = kcat_measures(Kcat(broker.bootstrap, topics), source, wanted.records, _TOPIC)
         for row, measure in _measures(topics, source, wanted.records, folder):
             if not names or row.name in names:
-                yield _in_turn(row, measure, systems, wanted.pairs, progress)
+                yield _in_turn(row, measure, systems, wanted.pairs, progress, limit=kcat.get(row.name))
 
 
 def _measures(topics: Topics, source: Path, count: int, folder: Path) -> Iterator[tuple[Row, Measure]]:
-    yield (
-        Row("file-to-topic", "records/s", f"{STRING}, default producer"),
-        lambda system: file_to_topic(Rest(system.url), topics, source, count, {}),
-    )
-    yield (
-        Row("file-to-topic-tuned", "records/s", f"{STRING}, linger.ms=20, batch.size=1048576"),
-        lambda system: file_to_topic(Rest(system.url), topics, source, count, TUNED),
-    )
-    yield (
-        Row("topic-to-file", "records/s", f"{STRING}, default consumer"),
-        lambda system: topic_to_file(Rest(system.url), "bench-lines", count, {}),
-    )
-    yield from json_measures(topics, source, count, "bench-lines")
-    yield (
-        Row("idle-20-tasks", "cores", "10 paused, 5 sources and 5 sinks with nothing to do, after 15 s"),
-        lambda system: cores_with_waiting_tasks(Rest(system.url), topics, system.pid, folder),
-    )
+    yield from file_measures(topics, source, count, _TOPIC)
+    yield from json_measures(topics, source, count, _TOPIC)
+    yield from log_measures(topics, source, count)
+    for tasks in IDLE_TASKS:
+        yield (
+            Row(
+                f"idle-{tasks}-tasks", "cores", "half paused, a quarter sources, a quarter sinks, after 15 s"
+            ),
+            partial(_idle, topics=topics, folder=folder, tasks=tasks),
+        )
     yield Row("memory", "MB", "proportional resident, all but the broker, after the rows above"), _memory
+
+
+def _idle(system: System, *, topics: Topics, folder: Path, tasks: int) -> float:
+    return cores_with_waiting_tasks(Rest(system.url), topics, system.pid, folder, tasks)
 
 
 def _memory(system: System) -> float:
@@ -111,33 +124,25 @@ def _systems(folder: Path, bootstrap: str) -> Iterator[tuple[System, System]]:
 
 
 def _in_turn(
-    row: Row, measure: Measure, systems: tuple[System, System], pairs: int, progress: Progress
+    row: Row,
+    measure: Measure,
+    systems: tuple[System, System],
+    pairs: int,
+    progress: Progress,
+    *,
+    limit: Callable[[], Moved] | None,
 ) -> Row:
-    """Measure ours, then the peer, again and again; a first pair warms both and does not count."""
+    """Measure ours, the peer and the limit again and again; a first round warms them and does not count."""
     ours, peer = systems
     warm = row.unit == "records/s"
     task = progress.add_task(row.name, total=pairs + warm)
     for pair in range(pairs + warm):
-        figures = measure(ours), measure(peer)
+        figures = {"ours": measure(ours), "peer": measure(peer)}
+        if limit is not None:
+            figures["kcat"] = limit()
         if pair or not warm:
-            row.ours.append(figures[0])
-            row.peer.append(figures[1])
-        progress.advance(task)
-    return row
-
-
-def _ready_time(folder: Path, pairs: int, progress: Progress) -> Row:
-    row = Row("ready-time", "s", "from nothing: an embedded broker and one worker, fresh data directory")
-    task = progress.add_task(row.name, total=pairs)
-    for pair in range(pairs):
-        ours = Copycat(folder / f"ready-{pair}", None)
-        ours.stop()
-        row.ours.append(ours.ready_seconds)
-        began = time.monotonic()
-        with EmbeddedKafka(folder / f"ready-broker-{pair}") as broker:
-            peer = Peer(folder / f"ready-connect-{pair}", broker.bootstrap)
-            row.peer.append(time.monotonic() - began)
-            peer.stop()
+            for side, figure in figures.items():
+                row.note(side, figure)
         progress.advance(task)
     return row
 

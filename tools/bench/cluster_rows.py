@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from copycat_embedded.broker import EmbeddedKafka
 from rich.progress import Progress
 
+from tools.bench.broker import shipped_kafka
 from tools.bench.crowd import CONNECTORS, Answers, answer_times, gather_crowd
 from tools.bench.fleets import Fleet, fleets, in_turn
 from tools.bench.load import Topics
@@ -37,7 +37,7 @@ def _chosen(rows: tuple[Row, ...], names: Set[str]) -> Iterator[Row]:
 def _rest_rows(folder: Path, pairs: int, progress: Progress) -> tuple[Row, ...]:
     rows = tuple(Row(name, "ms", _CROWD) for name in REST_ROWS)
     refused: dict[Fleet, int] = {}
-    with EmbeddedKafka(folder / "broker") as broker, fleets(folder, broker.bootstrap, 2) as sides:
+    with shipped_kafka(folder / "broker") as broker, fleets(folder, broker.bootstrap, 2) as sides:
         Topics(broker.bootstrap).create("bench-crowd")
         task = progress.add_task("rest with a crowd", total=2 + pairs)
         for side in sides:
@@ -62,7 +62,7 @@ def _answers(side: Fleet, folder: Path, refused: dict[Fleet, int]) -> tuple[floa
 
 def _takeover_rows(folder: Path, pairs: int, progress: Progress) -> tuple[Row, ...]:
     rows = tuple(Row(name, "s", _LOSS) for name in TAKEOVER_ROWS)
-    with EmbeddedKafka(folder / "broker") as broker, fleets(folder, broker.bootstrap, 3) as sides:
+    with shipped_kafka(folder / "broker") as broker, fleets(folder, broker.bootstrap, 3) as sides:
         task = progress.add_task(TAKEOVER_ROWS[0], total=pairs)
         for _ in range(pairs):
             in_turn(rows, partial(takeover, bootstrap=broker.bootstrap, folder=folder), sides)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from tools.bench.load import Topics, in_envelopes
+from tools.bench.moves import Moved
 from tools.bench.record_paths import FILE_TO_TOPIC_JSON_2SMT, JSON_SCHEMAS, TOPIC_TO_FILE_JSON_4SMT
-from tools.bench.rest import Rest
 from tools.bench.rows import Row
 from tools.bench.samples import Samples, json_entries, map_entries
 from tools.bench.systems import System
@@ -21,7 +21,7 @@ _LINES: Final = "143-byte JSON lines, one partition"
 
 def json_measures(
     topics: Topics, source: Path, count: int, topic: str
-) -> Iterator[tuple[Row, Callable[[System], float]]]:
+) -> Iterator[tuple[Row, Callable[[System], Moved]]]:
     """Return the rows; `topic` holds the `count` lines of `source`."""
     mapped, structured, written = Samples(map_entries), Samples(bytes), Samples(json_entries)
 
@@ -37,11 +37,11 @@ def json_measures(
             "records/s",
             f"{_LINES}, JsonConverter without schemas, InsertField, MaskField, ReplaceField, Cast",
         ),
-        lambda system: topic_to_file(Rest(system.url), topic, count, TOPIC_TO_FILE_JSON_4SMT, samples=mapped),
+        lambda system: topic_to_file(system, topic, count, TOPIC_TO_FILE_JSON_4SMT, samples=mapped),
     )
     yield (
         Row("topic-to-file-json-schemas", "records/s", f"{_LINES}, in envelopes, JsonConverter with schemas"),
-        lambda system: topic_to_file(Rest(system.url), filled(), count, JSON_SCHEMAS, samples=structured),
+        lambda system: topic_to_file(system, filled(), count, JSON_SCHEMAS, samples=structured),
     )
     yield (
         Row(
@@ -49,7 +49,5 @@ def json_measures(
             "records/s",
             f"{_LINES}, HoistField, InsertField, JsonConverter without schemas, default producer",
         ),
-        lambda system: file_to_topic(
-            Rest(system.url), topics, source, count, FILE_TO_TOPIC_JSON_2SMT, samples=written
-        ),
+        lambda system: file_to_topic(system, topics, source, count, FILE_TO_TOPIC_JSON_2SMT, samples=written),
     )

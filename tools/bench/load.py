@@ -47,7 +47,7 @@ def write_lines(path: Path, count: int) -> None:
 
 
 class Topics:
-    """Makes, fills, watches and removes the topics of a run; one partition each."""
+    """Makes, fills, watches and removes the topics of a run; of one partition each, if not said otherwise."""
 
     def __init__(self, bootstrap: str) -> None:
         quiet: dict[str, str | int | float | bool] = {"bootstrap.servers": bootstrap, "log_level": 2}
@@ -57,11 +57,11 @@ class Topics:
             {**quiet, "linger.ms": 20, "batch.size": 1_000_000, "queue.buffering.max.messages": 1_000_000}
         )
 
-    def create(self, topic: str) -> None:
+    def create(self, topic: str, partitions: int = 1) -> None:
         """Create a topic."""
-        self._admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
+        self._admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
         wait(
-            lambda: 0 in self._consumer.list_topics(topic, 10).topics[topic].partitions,
+            lambda: len(self._consumer.list_topics(topic, 10).topics[topic].partitions) == partitions,
             30,
             f"{topic} has no leader",
         )

@@ -39,8 +39,14 @@ def cores_used(pid: int, seconds: float) -> float:
 
 def memory_mb(pid: int) -> float:
     """Return proportional resident memory in MB: pages shared by forked processes count once."""
-    total = 0
+    return memory_and_resident_mb(pid)[0]
+
+
+def memory_and_resident_mb(pid: int) -> tuple[float, float]:
+    """Return the same, and resident memory in MB: pages that processes share count for each of them."""
+    proportional = resident = 0
     for process in tree(pid):
         with contextlib.suppress(psutil.NoSuchProcess):
-            total += process.memory_full_info().pss
-    return total / 1e6
+            info = process.memory_full_info()
+            proportional, resident = proportional + info.pss, resident + info.rss
+    return proportional / 1e6, resident / 1e6

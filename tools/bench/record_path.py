@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from confluent_kafka import KafkaException
-from copycat_embedded.broker import EmbeddedKafka
 
+from tools.bench.broker import shipped_kafka
 from tools.bench.in_process import InProcessExecutor
 from tools.bench.load import Topics, in_envelopes, write_lines
 from tools.bench.record_paths import (
@@ -62,7 +62,7 @@ def _kafka(bootstrap: str | None, folder: Path) -> Iterator[str]:
     if bootstrap is not None:
         yield bootstrap
         return
-    with EmbeddedKafka(folder / "kafka") as broker:
+    with shipped_kafka(folder / "kafka") as broker:
         yield broker.bootstrap
 
 

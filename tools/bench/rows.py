@@ -9,6 +9,13 @@ from pathlib import Path
 
 from rich.table import Table
 
+from tools.bench.moves import Moved
+
+_COLUMNS = (
+    "row", "unit", "Copycat", "Kafka Connect", "ratio", "kcat", "of kcat",
+    "CPU s per million (Copycat / Connect / kcat)", "settings on both sides",
+)  # fmt: skip
+
 
 @dataclass(slots=True)
 class Row:
@@ -24,10 +31,26 @@ class Row:
     """Copycat's figures, one a pair."""
     peer: list[float] = field(default_factory=list)
     """Apache Kafka Connect's, taken right after each of ours."""
+    kcat: list[float] = field(default_factory=list)
+    """kcat's, taken after both; none where it does nothing alike."""
+    cpu: dict[str, list[float]] = field(default_factory=dict)
+    """By side (`ours`, `peer`, `kcat`): seconds of CPU time for a million records, where that is measured."""
+
+    def note(self, side: str, figure: float | Moved) -> None:
+        """Add a figure of `ours`, `peer` or `kcat`."""
+        figures: list[float] = getattr(self, side)
+        if isinstance(figure, Moved):
+            self.cpu.setdefault(side, []).append(figure.cpu)
+            figure = figure.rate
+        figures.append(figure)
 
     def ratios(self) -> list[float]:
         """Return ours to the peer's, pair by pair."""
-        return [ours / peer for ours, peer in zip(self.ours, self.peer, strict=False) if peer]
+        return _ratios(self.ours, self.peer)
+
+    def ratios_to_kcat(self) -> list[float]:
+        """Return ours to kcat's, pair by pair: how much of what is possible is reached."""
+        return _ratios(self.ours, self.kcat)
 
     def as_json(self) -> dict[str, object]:
         """Return the row as `build/bench.json` holds it; `ratio` is min, median, max."""
@@ -38,7 +61,14 @@ class Row:
             "ours": spread(self.ours),
             "peer": spread(self.peer),
             "ratio": spread(self.ratios()),
+            "kcat": spread(self.kcat),
+            "ratio_to_kcat": spread(self.ratios_to_kcat()),
+            "cpu_s_per_million": {side: spread(figures) for side, figures in self.cpu.items()},
         }
+
+
+def _ratios(ours: list[float], others: list[float]) -> list[float]:
+    return [one / other for one, other in zip(ours, others, strict=False) if other]
 
 
 def spread(figures: list[float]) -> list[float]:
@@ -53,11 +83,17 @@ def table(rows: list[Row]) -> Table:
     shown = Table(
         title="Copycat beside Apache Kafka Connect 4.3.1, same broker, in turn (min / median / max)"
     )
-    for column in ("row", "unit", "Copycat", "Kafka Connect", "ratio", "settings on both sides"):
-        shown.add_column(column, justify="left" if column in ("row", "settings on both sides") else "right")
+    for column in _COLUMNS:
+        shown.add_column(column, justify="left" if column in (_COLUMNS[0], _COLUMNS[-1]) else "right")
     for row in rows:
-        shown.add_row(row.name, row.unit, _text(row.ours), _text(row.peer), _text(row.ratios()), row.settings)
+        figures = (row.ours, row.peer, row.ratios(), row.kcat, row.ratios_to_kcat())
+        shown.add_row(row.name, row.unit, *map(_text, figures), _cpu(row), row.settings)
     return shown
+
+
+def _cpu(row: Row) -> str:
+    medians = (row.cpu.get(side) for side in ("ours", "peer", "kcat"))
+    return " / ".join(f"{statistics.median(each):.2f}" for each in medians if each) or "-"
 
 
 def _text(figures: list[float]) -> str:

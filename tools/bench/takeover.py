@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
@@ -24,6 +25,7 @@ AGAIN_SECONDS = 120.0
 BEFORE_SECONDS = 3.0
 #: The last worker: the first one serves REST.
 VICTIM = -1
+NO_MORE: Final[Mapping[str, str]] = {}
 _runs = itertools.count()
 
 
@@ -60,6 +62,7 @@ class Deliveries:
                 "bootstrap.servers": bootstrap,
                 "group.id": f"bench-takeover-{next(_runs)}",
                 "enable.auto.commit": False,
+                "isolation.level": "read_committed",
                 "fetch.queue.backoff.ms": 2,
                 "fetch.wait.max.ms": 20,
             }
@@ -90,9 +93,14 @@ class Deliveries:
         self._consumer.close()
 
 
-def takeover(fleet: Fleet, bootstrap: str, folder: Path) -> tuple[float, float]:
-    """Kill a worker; return seconds until the last of its tasks delivers, and the others' largest gap."""
-    with _connectors(fleet, Topics(bootstrap), folder) as (rest, files):
+def takeover(
+    fleet: Fleet, bootstrap: str, folder: Path, delivery: Mapping[str, str] = NO_MORE
+) -> tuple[float, float]:
+    """Kill a worker; return seconds until the last of its tasks delivers, and the others' largest gap.
+
+    `delivery` is added to the connectors' configurations; what is delivered is what is committed.
+    """
+    with _connectors(fleet, Topics(bootstrap), folder, delivery) as (rest, files):
         victim = fleet.workers()[VICTIM]
         wait(lambda: victim in _places(rest, files).values(), SETTLE_SECONDS, f"{victim} got no task")
         watched = Deliveries(bootstrap, list(files))
@@ -125,7 +133,9 @@ def _deliver_again(watched: Deliveries, lost: Sequence[str], killed: float) -> b
 
 
 @contextmanager
-def _connectors(fleet: Fleet, topics: Topics, folder: Path) -> Iterator[tuple[Rest, Mapping[str, Path]]]:
+def _connectors(
+    fleet: Fleet, topics: Topics, folder: Path, delivery: Mapping[str, str]
+) -> Iterator[tuple[Rest, Mapping[str, Path]]]:
     run = next(_runs)
     files = {
         f"takeover-{run}-{number}": folder / f"takeover-{run}-{number}.txt" for number in range(CONNECTORS)
@@ -134,7 +144,7 @@ def _connectors(fleet: Fleet, topics: Topics, folder: Path) -> Iterator[tuple[Re
     for name, file in files.items():
         file.write_text("")
         topics.create(name)
-        rest.create(name, file_source(file, name))
+        rest.create(name, {**file_source(file, name), **delivery})
     for name in files:
         wait(lambda name=name: rest.running(name), SETTLE_SECONDS, f"{name} does not run")  # type: ignore[misc]
     yield rest, files

@@ -1,0 +1,1 @@
+"""What processes may suffer while records flow, and which records are lost or repeated by that."""

@@ -1,0 +1,226 @@
+"""`make load-costs`: CPU time and sizes of what the services do about every connector, in memory.
+
+CPU time of one process: a busy machine makes it little worse, where it would make a stopwatch useless.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any, Final, TypeVar
+
+import immutables
+from copycat.config.v1 import config_service_pb2 as config_pb
+from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
+from copycat.status.v1 import status_service_pb2 as status_pb
+from copycat_config.adapters import messages as config_messages
+from copycat_config.adapters.codec import ConfigCodec
+from copycat_config.domain.events import (
+    ConfigEvent,
+    ConnectorConfigured,
+    TaskConfigured,
+    TaskSetCommitted,
+)
+from copycat_config.domain.evolve import evolve as evolve_config
+from copycat_config.domain.state import ConfigState
+from copycat_connect.cluster import Instance
+from copycat_eventlog.log import Codec
+from copycat_executor.peers import messages as executor_messages
+from copycat_scheduler.adapters import messages as scheduler_messages
+from copycat_scheduler.domain.commands import Desired, Reschedule
+from copycat_scheduler.domain.decide import decide
+from copycat_scheduler.domain.events import Assigned
+from copycat_scheduler.domain.evolve import evolve as evolve_assignments
+from copycat_scheduler.domain.leases import Leases, Session
+from copycat_scheduler.domain.state import SchedulerState
+from copycat_scheduler.domain.upkeep import Observed, upkeep
+from copycat_status.adapters import messages as status_messages
+from copycat_status.adapters.codec import StatusCodec
+from copycat_status.domain.events import StatusSet
+from copycat_status.domain.evolve import evolve as evolve_statuses
+from copycat_status.domain.state import StatusState
+from copycat_status.domain.status import State, Status
+
+from tools.load.page import PAGE, figures_table, write_between
+from tools.load.simulation.measuring import config
+from tools.load.simulation.worker import TASKS
+
+SIZES: Final = "500,2000,5000,10000"
+WORKERS: Final = ("worker-1:8083", "worker-2:8083", "worker-3:8083")
+TIMES: Final = 3
+MB: Final = 1e6
+
+T = TypeVar("T")
+E = TypeVar("E")
+S = TypeVar("S")
+
+
+class Costs:
+    """The figures of one size of cluster."""
+
+    def __init__(self, connectors: int) -> None:
+        self.figures: dict[str, float | None] = {}
+        self._names = [f"load-{number:05d}" for number in range(connectors)]
+
+    def measure(self) -> None:
+        """Fill the figures."""
+        assignments = self._scheduler()
+        self._config()
+        self._status(assignments)
+
+    def _config(self) -> None:
+        events: list[ConfigEvent] = []
+        for name in self._names:
+            events.append(ConnectorConfigured(name, config(name)))
+            events += [TaskConfigured(name, task, config(name)) for task in range(TASKS)]
+            events.append(TaskSetCommitted(name, TASKS))
+        state = self._replay("config", ConfigCodec(), evolve_config, ConfigState(), events)
+        self._message(
+            "ListConnectors",
+            lambda: config_pb.ListConnectorsResponse(
+                connectors=[
+                    message
+                    for name in sorted(state.connectors)
+                    if (message := config_messages.listed_message(name, state.connectors[name]))
+                ]
+            ),
+        )
+
+    def _status(self, assignments: Sequence[Assigned]) -> None:
+        events = [
+            StatusSet(each.instance, Status(State.RUNNING, each.worker_id, 1, since_ms=1))
+            for each in assignments
+        ]
+        state = self._replay("status", StatusCodec(), evolve_statuses, StatusState(), events)
+        self._cpu("status: snapshot of a watch", lambda: _written(status_messages.snapshot_messages(state)))
+        self._message(
+            "ListConnectorStatuses, without what is kept of them",
+            lambda: status_pb.ListConnectorStatusesResponse(
+                statuses=[
+                    status_pb.ConnectorStatus(
+                        connector=name,
+                        tasks={
+                            task: status_messages.status_message(status)
+                            for task, status in state.facts(name).tasks.items()
+                        },
+                    )
+                    for name in self._names
+                ]
+            ),
+        )
+
+    def _scheduler(self) -> Sequence[Assigned]:
+        desired = dict.fromkeys(self._names, Desired(TASKS))
+        first = Reschedule(desired, frozenset(WORKERS), generation=1)
+        events = self._cpu("scheduler: a plan that assigns all", lambda: decide(first, SchedulerState()))
+        given = [each for each in events if isinstance(each, Assigned)]
+        state = self._cpu(
+            "scheduler: fold of that", lambda: reduce(evolve_assignments, events, SchedulerState())
+        )
+        running = {each.instance: each.worker_id for each in given}
+        leases = _leases(given)
+        held = leases.holders(given, running, 1.0)
+        self._cpu("scheduler: who holds what", lambda: leases.holders(given, running, 1.0))
+        idle = Reschedule(desired, frozenset(WORKERS), held=held, former=running, generation=2)
+        self._cpu("scheduler: a plan that changes nothing", lambda: decide(idle, state))
+        lost = Reschedule(desired, frozenset(WORKERS[1:]), former=running, generation=2)
+        moved = self._cpu("scheduler: a plan after the loss of a worker", lambda: decide(lost, state))
+        self.figures["scheduler: changes in that plan"] = len(moved)
+        observed = {each: Observed(worker, 1, unassigned=False) for each, worker in running.items()}
+        self._cpu(
+            "scheduler: upkeep of statuses",
+            lambda: upkeep(desired, observed, set(running), lambda _: True),
+        )
+        self._cpu(
+            "scheduler: snapshot of a watch", lambda: _written(scheduler_messages.snapshot_messages(state))
+        )
+        mine = leases.sessions[WORKERS[0]].held
+        beat = self._message(
+            "heartbeat of a worker of three",
+            lambda: scheduler_pb.JoinRequest(
+                worker_id=WORKERS[0],
+                held=[executor_messages.held(each, generation) for each, generation in mine.items()],
+            ),
+        )
+        self._cpu("scheduler: a heartbeat read", lambda: scheduler_messages.held_instances(beat.held))
+        self._message(
+            "ListWorkers",
+            lambda: scheduler_pb.ListWorkersResponse(
+                workers=[scheduler_messages.worker_message(each) for each in leases.sessions.values()]
+            ),
+        )
+        return given
+
+    def _replay(
+        self,
+        service: str,
+        codec: Codec[Any],
+        evolve: Callable[[S, Any], S],
+        initial: S,
+        events: Sequence[Any],
+    ) -> S:
+        records = [codec.encode(event) for event in events]
+        self.figures[f"{service}: log, compacted, MB"] = (
+            sum(len(each.key) + len(each.value or b"") for each in records) / MB
+        )
+        name = f"{service}: replay of the log"
+        state = self._cpu(name, lambda: reduce(evolve, map(codec.decode, records), initial))
+        spent = self.figures[f"{name}, ms"]
+        self.figures[f"{service}: events folded a second"] = len(records) / (spent or 1.0) * 1000
+        return state
+
+    def _message(self, name: str, make: Callable[[], T]) -> T:
+        def written() -> T:
+            message: Any = make()
+            message.SerializeToString()
+            return message  # type: ignore[no-any-return]
+
+        message: Any = self._cpu(f"{name}: made", written)
+        self.figures[f"{name}: size, MB"] = message.ByteSize() / MB
+        return message  # type: ignore[no-any-return]
+
+    def _cpu(self, name: str, work: Callable[[], T]) -> T:
+        """Do it some times, and keep the least CPU time that took, in ms."""
+        spent = []
+        for _ in range(TIMES):
+            began = time.process_time()
+            result = work()
+            spent.append(time.process_time() - began)
+        self.figures[f"{name}, ms"] = 1000 * min(spent)
+        return result
+
+
+def main() -> int:
+    """Print the table, and keep it where that is asked for."""
+    parser = argparse.ArgumentParser(prog="make load-costs", description=__doc__)
+    parser.add_argument("--sizes", default=SIZES, help=f"connectors, comma-separated ({SIZES})")
+    parser.add_argument("--write", action="store_true", help="keep the table in tools/load/LOAD.md")
+    wanted = parser.parse_args()
+    sizes = [int(size) for size in wanted.sizes.split(",")]
+    found = [Costs(size) for size in sizes]
+    for each in found:
+        each.measure()
+    text = figures_table([each.figures for each in found], sizes)
+    print(text)
+    if wanted.write:
+        write_between(PAGE, "costs", text)
+    return 0
+
+
+def _leases(given: Iterable[Assigned]) -> Leases:
+    held: dict[str, dict[Instance, int]] = {worker: {} for worker in WORKERS}
+    for each in given:
+        held[each.worker_id][each.instance] = each.generation
+    sessions = {worker: Session(worker, mine, leaving=False, at=0.0) for worker, mine in held.items()}
+    return Leases(since=0.0, length=10.0, sessions=immutables.Map(sessions))
+
+
+def _written(messages: Iterable[Any]) -> int:
+    return sum(len(message.SerializeToString()) for message in messages)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

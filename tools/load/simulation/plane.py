@@ -1,0 +1,131 @@
+"""The services of one cluster in processes of their own, and the workers that pretend."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import psutil
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_embedded.guard import Guard
+from copycat_embedded.ports import LOOPBACK, free_ports
+from copycat_rpc.services import Addresses
+from copycat_testkit.cluster import OWNERS, Cluster
+
+from tools.load.simulation.worker import SNAPSHOT
+
+WORKERS: Final = 3
+#: What a busy machine may take to start everything.
+START_SECONDS: Final = 300.0
+SERVICES: Final = ("config", "status", "scheduler", "gateway")
+#: Lines of the services that say that something did not keep up, by what they are counted as.
+TROUBLES: Final = {
+    "workers lost": re.compile(r"worker is lost|worker died"),
+    "joined again": re.compile(r"worker came back"),
+    "snapshots that workers took": re.compile(SNAPSHOT),
+}
+
+
+class Plane:
+    """One instance of each service, and three simulated workers."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster = cluster
+        self._folder = folder
+        self._workers: dict[str, subprocess.Popen[bytes]] = {}
+        self._guard = Guard()
+        self._names = [f"{LOOPBACK}:{port}" for port in free_ports(WORKERS)]
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where the services answer."""
+        return Addresses(*(self.cluster.addresses(role) for role in OWNERS))
+
+    def start(self) -> None:
+        """Start everything; the gateway is well once a worker has joined."""
+        everybody = [member for role in (*OWNERS, "gateway") for member in self.cluster.members[role]]
+        for member in everybody:
+            member.start()
+        for number in range(WORKERS):
+            self.start_worker(number)
+        for member in everybody:
+            member.wait_serving(START_SECONDS)
+
+    def start_worker(self, number: int) -> None:
+        """Start a simulated worker, for the first time or again."""
+        name = self._names[number]
+        found = [self.cluster.addresses(role)[0] for role in OWNERS]
+        with (self._folder / f"worker-{number}").open("ab") as said:
+            self._workers[name] = subprocess.Popen(
+                [sys.executable, "-m", "tools.load.simulation.worker", name, self.cluster.secret, *found],
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+        self._guard.watch(self._workers[name].pid)  # it ends with us, also when we are killed
+
+    def kill_worker(self, number: int) -> str:
+        """SIGKILL a worker; returns its name."""
+        name = self._names[number]
+        self._guard.forget(self._workers[name].pid)
+        self._workers[name].kill()
+        self._workers.pop(name).wait()
+        return name
+
+    def cpu_seconds(self) -> Mapping[str, float]:
+        """Return the CPU time each role has used so far; that of a simulated worker is their mean."""
+        pids = {role: self.cluster.members[role][0].pid for role in SERVICES}
+        used = {role: _cpu(pid) for role, pid in pids.items()}
+        mine = [_cpu(worker.pid) for worker in self._workers.values()]
+        return {**used, "a worker": sum(mine) / len(mine) if mine else 0.0}
+
+    def memory_mb(self) -> Mapping[str, float]:
+        """Return the proportional resident memory of each role."""
+        pids = {role: self.cluster.members[role][0].pid for role in SERVICES}
+        return {role: psutil.Process(pid).memory_full_info().pss / 1e6 for role, pid in pids.items()}
+
+    def troubles(self) -> Mapping[str, int]:
+        """Count the lines of the services that say that something did not keep up."""
+        said = "".join(path.read_text(errors="replace") for path in self._said())
+        return {name: len(pattern.findall(said)) for name, pattern in TROUBLES.items()}
+
+    def _said(self) -> Iterator[Path]:
+        yield from self._folder.glob("output-*")
+        yield from self._folder.glob("worker-*")
+
+    def end(self) -> None:
+        """End everything."""
+        for worker in self._workers.values():
+            worker.send_signal(signal.SIGTERM)
+        for worker in self._workers.values():
+            try:
+                worker.wait(10)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                worker.wait()
+        self._guard.close()
+        self.cluster.stop()
+
+
+@contextmanager
+def plane(folder: Path) -> Iterator[Plane]:
+    """Run the services on a broker of their own, and the workers."""
+    counts = {**dict.fromkeys((*OWNERS, "gateway"), 1), "executor": 0}
+    with EmbeddedKafka(folder / "broker") as broker:
+        running = Plane(Cluster(folder, broker.bootstrap, counts), folder)
+        try:
+            running.start()
+            yield running
+        finally:
+            running.end()
+
+
+def _cpu(pid: int) -> float:
+    times = psutil.Process(pid).cpu_times()
+    return times.user + times.system

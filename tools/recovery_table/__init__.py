@@ -1,0 +1,1 @@
+"""What each failure costs: time until the status is true and records flow again, and what others notice."""

@@ -1,0 +1,146 @@
+"""One row: the system is struck, and what it makes of that is measured from the moment of the strike."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tools.bench.rest import wait
+from tools.crash_matrix.counts import Tally
+from tools.recovery_table.pulse import Gap
+from tools.recovery_table.rows import Row
+from tools.recovery_table.strikes import Struck
+from tools.recovery_table.system import BESIDE, SINK, STRUCK, Suffering
+
+#: How long a failure may last before somebody lends a hand.
+PATIENCE_SECONDS: Final = 60.0
+#: A shorter pause is none: machines stand still for so long.
+PAUSE_SECONDS: Final = 1.0
+#: So long everything has to be well before it counts as over.
+STEADY_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a failure cost; times are in seconds from the strike."""
+
+    row: Row
+    status_true: float | None
+    """Until the status no longer said that what does not run does; None where that was never said."""
+    flows: float | None
+    """Until records flowed again, after the last pause; 0 where there was none, None where they never did."""
+    whole: float | None
+    """Until every service answered again; 0 where none was away, None where one stayed away."""
+    beside_gap: float | None
+    """The longest gap of the connector beside; None where none of its tasks is unrelated."""
+    tally: Tally
+    """What was lost and repeated."""
+    hand: float | None
+    """Seconds from a restart over REST until all was well; None where nobody had to ask for it."""
+    pauses: Sequence[Gap]
+    """The pauses of the struck source and sink, any partition's; moments are seconds from the strike."""
+    load: float
+    """Load of the machine, over a minute, at the end."""
+
+    @property
+    def healed(self) -> bool:
+        """Whether it healed without a hand and lost nothing."""
+        return self.hand is None and self.flows is not None and not self.tally.lost
+
+
+def measure(system: Suffering, row: Row, patience: float = PATIENCE_SECONDS) -> Outcome:
+    """Strike a system that is well, and wait until it is well again.
+
+    Raises:
+        TimeoutError: It is not well before, or not after a restart by hand either.
+    """
+    system.settle()
+    before = system.tallies()
+    with row.strike(system) as struck:
+        if row.away_seconds:
+            time.sleep(row.away_seconds)  # the failure is that it lasts
+        else:
+            well = _gets_well(system, struck, patience)
+    if row.away_seconds:
+        well = _gets_well(system, struck, row.away_seconds + patience)
+    now = time.monotonic()
+    pauses = _pauses(system, struck, now)
+    flows = max((pause.ended for pause in pauses), default=0.0) if well else None
+    found = (
+        _status_true(system, struck, flows),
+        flows,
+        _whole(system, struck),
+        _beside_gap(system, struck, now),
+    )
+    hand = None if well else _lend_a_hand(system)
+    system.catch_up()
+    after = system.tallies()
+    tally = sum((after[name].since(before[name]) for name in after), Tally())
+    return Outcome(row, *found, tally, hand, pauses, os.getloadavg()[0])
+
+
+def _gets_well(system: Suffering, struck: Struck, seconds: float) -> bool:
+    """Wait until all has been well for a while, and what was struck is gone; returns whether it is well."""
+    earliest = max(struck.moment + PAUSE_SECONDS, time.monotonic())
+    since = 0.0
+
+    def steady() -> bool:
+        nonlocal since
+        now = time.monotonic()
+        if not (now > earliest and system.moves_since(earliest) and system.statuses.running()):
+            since = 0.0
+        elif not since:
+            since = now
+        return bool(since) and now - since > STEADY_SECONDS
+
+    with contextlib.suppress(TimeoutError):
+        wait(lambda: steady() and not struck.lasts(), seconds, "it lasts")
+    return steady()
+
+
+def _pauses(system: Suffering, struck: Struck, now: float) -> list[Gap]:
+    pulses = [*system.pulses[STRUCK], *system.pulses[SINK]]
+    gaps = [gap for pulse in pulses for gap in pulse.gaps_since(struck.moment, now)]
+    return [
+        Gap(gap.began - struck.moment, gap.ended - struck.moment)
+        for gap in gaps
+        if gap.seconds >= PAUSE_SECONDS
+    ]
+
+
+def _status_true(system: Suffering, struck: Struck, flows: float | None) -> float | None:
+    said = [each for each in list(system.statuses.said) if each.asked >= struck.moment]
+    first = next((each.heard - struck.moment for each in said if each.running is False), None)
+    if flows and (first is None or first > flows):
+        return flows
+    return first
+
+
+def _whole(system: Suffering, struck: Struck) -> float | None:
+    said = [each for each in list(system.statuses.said) if each.asked >= struck.moment]
+    missing = [each for each in said if not each.healthy]
+    if not missing:
+        return 0.0
+    return next((each.heard - struck.moment for each in said if each.asked > missing[-1].asked), None)
+
+
+def _beside_gap(system: Suffering, struck: Struck, now: float) -> float | None:
+    pulses = [system.pulses[BESIDE][each] for each in struck.unrelated]
+    gaps = [gap.seconds for pulse in pulses for gap in pulse.gaps_since(struck.moment, now)]
+    return max(gaps) if pulses else None
+
+
+def _lend_a_hand(system: Suffering) -> float:
+    moment = time.monotonic()
+    for name in (STRUCK, SINK):
+        system.ask_aside("POST", f"/connectors/{name}/restart?includeTasks=true")
+    wait(
+        lambda: system.moves_since(moment) and system.statuses.running(),
+        2 * PATIENCE_SECONDS,
+        "a restart over REST does not bring it back either",
+    )
+    return time.monotonic() - moment

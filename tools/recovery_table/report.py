@@ -1,0 +1,67 @@
+"""What the rows showed, as a table for the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tools.recovery_table.measure import Outcome
+
+#: Gaps below it are those of the machine and of the looks.
+NO_GAP_SECONDS: Final = 0.3
+_HEAD: Final = (
+    "failure",
+    "status true",
+    "flows again",
+    "services back",
+    "longest gap beside",
+    "lost",
+    "repeated",
+)
+
+
+def markdown(outcomes: Sequence[Outcome]) -> str:
+    """Return the table; times in seconds from the strike."""
+    lines = [_line(_HEAD), _line(("---",) * len(_HEAD)), *(_line(_cells(each)) for each in outcomes)]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(outcome: Outcome) -> tuple[str, ...]:
+    return (
+        outcome.row.name,
+        _status(outcome),
+        _flows(outcome),
+        _seconds(outcome.whole, nothing="were not away", never="not"),
+        _beside(outcome),
+        str(outcome.tally.lost),
+        str(outcome.tally.repeated),
+    )
+
+
+def _status(outcome: Outcome) -> str:
+    if outcome.status_true is None and outcome.flows == 0 and not outcome.row.stops_silently:
+        return "stayed true"
+    return "not" if outcome.status_true is None else f"{outcome.status_true:.1f}"
+
+
+def _flows(outcome: Outcome) -> str:
+    if outcome.hand is not None:
+        return f"not by itself; {outcome.hand:.1f} after a restart"
+    return _seconds(outcome.flows, nothing="never stopped", never="not")
+
+
+def _beside(outcome: Outcome) -> str:
+    if outcome.beside_gap is None:
+        return "none is unrelated"
+    text = f"below {NO_GAP_SECONDS}" if outcome.beside_gap < NO_GAP_SECONDS else f"{outcome.beside_gap:.1f}"
+    return f"all stand ({text})" if outcome.row.all_stand else text
+
+
+def _seconds(value: float | None, *, nothing: str, never: str) -> str:
+    if value is None:
+        return never
+    return nothing if value == 0 else f"{value:.1f}"

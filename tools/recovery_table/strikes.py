@@ -1,0 +1,229 @@
+"""What is done to a running system, and undone again where nobody else does."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from io import FileIO
+from typing import Final
+
+import psutil
+from copycat_testkit.processes import command_line
+
+from tools.bench.rest import wait
+from tools.recovery_table.system import (
+    BESIDE,
+    PARTITIONS,
+    PLUGIN_CALL_SECONDS,
+    READY_SECONDS,
+    SINK,
+    STRUCK,
+    Suffering,
+)
+
+CONNECTORS_MODULE: Final = "copycat_executor.connectorhost"
+#: From the deadline of a call to what is made of it.
+GIVING_UP_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """A strike that was done."""
+
+    moment: float
+    """When, of `time.monotonic`."""
+    unrelated: Sequence[int]
+    """Partitions of the connector beside whose process was not touched."""
+    lasts: Callable[[], bool] = lambda: False
+    """Tells whether what was struck is still there and struck: somebody may have to notice."""
+
+
+Strike = Callable[[Suffering], AbstractContextManager[Struck]]
+"""Strikes when it is entered, undoes what it can when it is left."""
+Target = Callable[[Suffering], list[psutil.Process]]
+"""Finds what is to be struck."""
+
+
+def host(system: Suffering) -> list[psutil.Process]:
+    """The task host of the first task of the struck source."""
+    return [system.host_of(STRUCK, 0)]
+
+
+def executor(system: Suffering) -> list[psutil.Process]:
+    """The executor of that task."""
+    return system.worker_of(system.host_of(STRUCK, 0))[:1]
+
+
+def spark(system: Suffering) -> list[psutil.Process]:
+    """The Spark JVM of that task's worker."""
+    worker = system.worker_of(system.host_of(STRUCK, 0))
+    return [each for each in system.up.processes("spark") if each in worker]
+
+
+def connectors(system: Suffering) -> list[psutil.Process]:
+    """The process in which the struck source's connector runs."""
+    worker_id = system.ask("GET", f"/connectors/{STRUCK}/status")["connector"]["worker_id"]
+    found = system.up.executor(worker_id).children(recursive=True)
+    return [each for each in found if CONNECTORS_MODULE in command_line(each)]
+
+
+def service(role: str) -> Target:
+    """Return how to find a service."""
+    return lambda system: system.up.processes(role)
+
+
+def _others(system: Suffering, struck: Iterable[psutil.Process]) -> list[int]:
+    """Return the partitions of the connector beside whose tasks run neither there nor on a struck worker."""
+    touched = {each.pid for process in struck for each in _with_tasks(system, process)}
+    return [task for task in range(PARTITIONS) if system.host_of(BESIDE, task).pid not in touched]
+
+
+def _with_tasks(system: Suffering, process: psutil.Process) -> list[psutil.Process]:
+    """Return the processes that a process takes with it: an executor and a JVM all of their worker."""
+    worker = system.worker_of(process)
+    whole = bool(worker) and (process == worker[0] or process in system.up.processes("spark"))
+    return worker if whole else [process]
+
+
+def killed(target: Target) -> Strike:
+    """Return what kills -9."""
+
+    @contextmanager
+    def strike(system: Suffering) -> Iterator[Struck]:
+        found = _found(system, target)
+        unrelated = _others(system, found)
+        moment = time.monotonic()
+        _signal(found, signal.SIGKILL)
+        yield Struck(moment, unrelated)
+
+    return strike
+
+
+def frozen(target: Target) -> Strike:
+    """Return what stops by SIGSTOP."""
+
+    @contextmanager
+    def strike(system: Suffering) -> Iterator[Struck]:
+        found = _found(system, target)
+        unrelated = _others(system, found)
+        moment = time.monotonic()
+        _signal(found, signal.SIGSTOP)
+        try:
+            yield Struck(moment, unrelated, lambda: any(each.is_running() for each in found))
+        finally:
+            _signal(found, signal.SIGCONT)
+
+    return strike
+
+
+def _found(system: Suffering, target: Target) -> list[psutil.Process]:
+    found: list[psutil.Process] = []
+
+    def is_there() -> bool:
+        found[:] = target(system)
+        return bool(found)
+
+    wait(is_there, READY_SECONDS, "what is to be struck is not there")
+    return found
+
+
+def _signal(processes: Sequence[psutil.Process], how: signal.Signals) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(how)
+
+
+def in_call(name: str, call: str, harm: str, act: Callable[[Suffering], None] | None = None) -> Strike:
+    """Return what has a call of the author's code do harm, once; `act` leads to the call."""
+
+    @contextmanager
+    def strike(system: Suffering) -> Iterator[Struck]:
+        folder = system.folder / name
+        (folder / f"half-{call}").write_text(harm)
+        (folder / f"half-{call}").rename(folder / f"harm-{call}")
+        try:
+            if act is not None:
+                act(system)
+            wait((folder / f"done-{call}").exists, READY_SECONDS, f"{call} was not called")
+            yield Struck(time.monotonic(), range(PARTITIONS))
+        finally:
+            for state in ("harm", "done"):
+                (folder / f"{state}-{call}").unlink(missing_ok=True)
+
+    return strike
+
+
+def in_connector(call: str, act: Callable[[Suffering], None]) -> Strike:
+    """Return what has a call of the struck source's connector hang; its tasks do not notice."""
+    harm = in_call(STRUCK, f"connector-{call}", "hang", act)
+
+    @contextmanager
+    def strike(system: Suffering) -> Iterator[Struck]:
+        with harm(system) as struck:
+            given_up = struck.moment + PLUGIN_CALL_SECONDS + GIVING_UP_SECONDS
+            yield replace(struck, lasts=lambda: time.monotonic() < given_up)
+
+    return strike
+
+
+def restart_task(name: str) -> Callable[[Suffering], None]:
+    """Return what asks for a restart of a connector's first task."""
+    return lambda system: system.ask_aside("POST", f"/connectors/{name}/tasks/0/restart")
+
+
+def restart_connector(system: Suffering) -> None:
+    """Ask for a restart of the struck source's connector."""
+    system.ask_aside("POST", f"/connectors/{STRUCK}/restart")
+
+
+def reconfigure(system: Suffering) -> None:
+    """Change the configuration of the struck source."""
+    config = {**system.config(STRUCK), "change": str(time.time_ns())}
+    system.ask_aside("PUT", f"/connectors/{STRUCK}/config", config)
+
+
+@contextmanager
+def broker_gone(system: Suffering) -> Iterator[Struck]:
+    """Kill the broker, and start it again."""
+    moment = time.monotonic()
+    system.broker.kill()
+    try:
+        yield Struck(moment, range(PARTITIONS))
+    finally:
+        system.broker.start()
+
+
+@contextmanager
+def line_cut(system: Suffering) -> Iterator[Struck]:
+    """Cut the line between the whole system and the broker."""
+    moment = time.monotonic()
+    system.wire.cut()
+    try:
+        yield Struck(moment, range(PARTITIONS))
+    finally:
+        system.wire.mend()
+
+
+@contextmanager
+def disk_full(system: Suffering) -> Iterator[Struck]:
+    """Fill the sink's disk; where it has none of its own, it writes to /dev/full instead."""
+    disk = system.folder / SINK / "disk"
+    filler = disk / ("filler" if disk.is_mount() else "write-to-dev-full")
+    moment = time.monotonic()
+    with filler.open("wb", buffering=0) as file:
+        if disk.is_mount():
+            _fill(file)
+    try:
+        yield Struck(moment, range(PARTITIONS))
+    finally:
+        filler.unlink()
+
+
+def _fill(file: FileIO) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            file.write(b"\0" * 4096)

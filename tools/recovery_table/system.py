@@ -1,0 +1,239 @@
+"""The system that suffers: two workers, a line to Kafka that can be cut, a pipeline, a source beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+import psutil
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_embedded.ports import LOOPBACK, free_ports
+from copycat_testkit.system import CopycatUp
+from copycat_testkit.wire import Wire
+
+from tools.bench.rest import wait
+from tools.crash_matrix.counts import Tally
+from tools.crash_matrix.reader import Reader
+from tools.crash_matrix.system import System
+from tools.recovery_table.disk import small_disk
+from tools.recovery_table.lines import Lines
+from tools.recovery_table.pulse import Pulse
+from tools.recovery_table.statuses import Statuses
+
+STRUCK: Final = "struck"
+SINK: Final = "struck-sink"
+BESIDE: Final = "beside"
+PARTITIONS: Final = 2
+TASKS: Final = {STRUCK: PARTITIONS, SINK: PARTITIONS, BESIDE: PARTITIONS}
+READY_SECONDS: Final = 300.0
+LOOK_SECONDS: Final = 0.05
+CATCH_UP_SECONDS: Final = 30.0
+#: How long a call into a connector or task may take; 90 s and a quarter of an hour by default.
+PLUGIN_CALL_SECONDS: Final = 20
+#: Nothing waits for a commit of a minute; a leak is seen before the machine's memory is gone.
+SETTINGS: Final = {
+    "offset.flush.interval.ms": "1000",
+    "task.memory.max": str(400 << 20),
+    "plugin.call.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),
+    "task.call.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),
+}
+_STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
+_AUTHORS: Final = (Path(__file__).with_name("author"), Path(__file__).parents[1] / "crash_matrix/author")
+
+
+class Suffering(System):
+    """A running system: a source and the sink of its topic, which are struck, and a source beside them."""
+
+    def __init__(
+        self,
+        broker: EmbeddedKafka,
+        up: CopycatUp,
+        reader: Reader,
+        *,
+        wire: Wire,
+        folder: Path,
+        statuses: Statuses,
+    ) -> None:
+        super().__init__(broker, up, reader, (STRUCK, BESIDE))
+        self.wire = wire
+        self.folder = folder
+        """Where harm is asked for; it has a folder for each connector."""
+        self.statuses = statuses
+        self.pulses: Mapping[str, Sequence[Pulse]] = {
+            name: [Pulse() for _ in range(PARTITIONS)] for name in TASKS
+        }
+        """When each connector's partitions moved on."""
+        self._lines = Lines(folder / SINK / "disk" / "lines", PARTITIONS)
+        self._changes = 0
+        self._done = threading.Event()
+        self._looks = threading.Thread(target=self._look, name="pulses")
+
+    def configure(self, tasks: int) -> None:
+        """Create the connectors, or have them configured anew."""
+        self.tasks = tasks
+        self._changes += 1
+        for name in TASKS:
+            self.ask("PUT", f"/connectors/{name}/config", self.config(name))
+
+    def config(self, name: str) -> dict[str, str]:
+        """Return a configuration that is another one each time it is asked for by `configure`."""
+        shared = {
+            "tasks.max": str(TASKS[name]),
+            "folder": str(self.folder / name),
+            "value.converter": _STRING,
+            "change": str(self._changes),
+        }
+        if name == SINK:
+            return {**shared, "connector.class": "recovering.RecoveringSink", "topics": STRUCK}
+        more = {"topic": name, "partitions": str(PARTITIONS), "at.once": "1"}
+        return {**shared, **more, "connector.class": "recovering.RecoveringSource"}
+
+    def host_of(self, name: str, task: int) -> psutil.Process:
+        """Return the process that runs a task of a connector."""
+
+        def found() -> bool:
+            return psutil.pid_exists(self._noted(name, task))
+
+        wait(found, READY_SECONDS, f"task {task} of {name} runs nowhere")
+        return psutil.Process(self._noted(name, task))
+
+    def worker_of(self, process: psutil.Process) -> list[psutil.Process]:
+        """Return the processes of the worker that a process belongs to: the executor first."""
+        return next((worker for worker in self.workers() if process in worker), [])
+
+    def tallies(self) -> dict[str, Tally]:
+        """Return what is lost and repeated so far, by connector."""
+        topics = {topic: self.reader.tally(topic) for topic in (STRUCK, BESIDE)}
+        return {**topics, SINK: sum((each.tally for each in self._lines.sequences), Tally())}
+
+    def moves_since(self, moment: float) -> bool:
+        """Tell whether every partition of every connector has moved on since a moment, and moves now."""
+        newest = time.monotonic() - 1
+        return all(pulse.last > max(moment, newest) for each in self.pulses.values() for pulse in each)
+
+    def spread(self) -> bool:
+        """Tell whether every connector has a task on each worker."""
+        for name, count in TASKS.items():
+            pids = {self._noted(name, task) for task in range(count)}
+            on = [any(process.pid in pids for process in worker) for worker in self.workers()]
+            if not all(on):
+                return False
+        return True
+
+    def settle(self) -> None:
+        """Wait until all is well.
+
+        Raises:
+            TimeoutError: It does not get well; the text has what failed.
+        """
+
+        def well() -> bool:
+            return self.statuses.running() and self.moves_since(0) and self.whole() and self.spread()
+
+        try:
+            wait(well, READY_SECONDS, "the system did not get well")
+        except TimeoutError as error:
+            message = "\n".join([str(error), *self.failures()])
+            raise TimeoutError(message) from None
+
+    def catch_up(self) -> bool:
+        """Wait until the sink has what the topic has now; returns whether it came to that."""
+        highest = [each.highest for each in self.reader.sequences[STRUCK]]
+
+        def caught_up() -> bool:
+            return all(
+                mine.highest >= most for mine, most in zip(self._lines.sequences, highest, strict=True)
+            )
+
+        with contextlib.suppress(TimeoutError):
+            wait(caught_up, CATCH_UP_SECONDS, "the sink lags behind")
+        return caught_up()
+
+    def ask_aside(self, method: str, path: str, body: Mapping[str, str] | None = None) -> None:
+        """Send a request whose answer nobody waits for: author code may keep it back."""
+
+        def send() -> None:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.request(method, f"{self.up.url}{path}", json=body, timeout=120)
+
+        threading.Thread(target=send, daemon=True).start()
+
+    def _noted(self, name: str, task: int) -> int:
+        file = self.folder / name / f"pid-{task}"
+        text = file.read_text() if file.exists() else ""
+        return int(text) if text else 0
+
+    def _look(self) -> None:
+        while not self._done.wait(LOOK_SECONDS):
+            self._lines.read_on()
+            now = time.monotonic()
+            every = {**self.reader.sequences, SINK: self._lines.sequences}
+            for name, sequences in every.items():
+                for pulse, sequence in zip(self.pulses[name], sequences, strict=True):
+                    pulse.look(sequence.arrived, now)
+
+    def __enter__(self) -> Suffering:
+        """Look at the numbers from now on."""
+        self._looks.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Look no more."""
+        self._done.set()
+        self._looks.join()
+
+
+@contextmanager
+def suffering(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Suffering]:
+    """Run it, with numbers flowing through every connector; `settings` are worker properties to add."""
+    options = [f"{key}={value}" for key, value in {**SETTINGS, **(settings or {})}.items()]
+    direct, behind, controller, front, rest = free_ports(5)
+    for name in TASKS:
+        (folder / name).mkdir(parents=True)
+    path = {"PYTHONPATH": ":".join(map(str, _AUTHORS))}
+    with (
+        small_disk(folder / SINK / "disk"),
+        EmbeddedKafka(
+            folder / "kafka", direct, settings=_two_doors(direct, behind, controller, front)
+        ) as broker,
+        Wire(front, behind) as wire,
+    ):
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 2})
+        for made in admin.create_topics(
+            [NewTopic(each, PARTITIONS, 1) for each in (STRUCK, BESIDE)]
+        ).values():
+            made.result(READY_SECONDS)
+        up = CopycatUp(
+            folder / "data",
+            wire.address,
+            port=rest,
+            options=[*(part for option in options for part in ("--set", option)), "--executors", "2"],
+            environment=path,
+        )
+        with (
+            up,
+            Reader(broker.bootstrap, (STRUCK, BESIDE), PARTITIONS) as reader,
+            Statuses(lambda: up.url, {STRUCK: PARTITIONS, SINK: PARTITIONS}) as statuses,
+            Suffering(broker, up, reader, wire=wire, folder=folder, statuses=statuses) as system,
+        ):
+            system.configure(PARTITIONS)
+            yield system
+
+
+def _two_doors(direct: int, behind: int, controller: int, front: int) -> dict[str, str]:
+    """Return the settings of a broker that we reach directly, and the system through the wire."""
+    return {
+        "listeners": f"PLAINTEXT://{LOOPBACK}:{direct},WIRED://{LOOPBACK}:{behind},"
+        f"CONTROLLER://{LOOPBACK}:{controller}",
+        "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{direct},WIRED://{LOOPBACK}:{front}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,WIRED:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "controller.quorum.voters": f"1@{LOOPBACK}:{controller}",
+    }

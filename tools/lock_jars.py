@@ -15,8 +15,14 @@ from copycat_connect.kafka_version import KAFKA_VERSION as KAFKA
 from copycat_embedded.lock import Jar
 from jgo.maven import Dependency, MavenContext
 
+#: The last before STOPPED was there (KIP-875 came with 3.5).
+OLD_KAFKA = "3.4.1"
+OLD_CONNECT = "connect-old"
 LOG4J = "2.25.4"
+POSTGRESQL_DRIVER = "42.7.14"
 REGISTRY = "io.apicurio:apicurio-registry-app:tar.gz:all:3.0.9"  # an archive with all it needs
+HADOOP = "3.5.0"
+HADOOP_PARTS = ("api", "runtime", "minicluster")  # the last has NameNode and DataNode, shaded
 OUT = Path(__file__).resolve().parent.parent / "libs/embedded/copycat_embedded/jars.lock.toml"
 LOGGING = (
     f"org.apache.logging.log4j:log4j-api:{LOG4J}",
@@ -28,6 +34,14 @@ ROOTS = {
     "connect": tuple(
         f"org.apache.kafka:connect-{part}:{KAFKA}" for part in ("runtime", "file", "json", "transforms")
     ),
+    "mirror": tuple(
+        f"org.apache.kafka:connect-{part}:{KAFKA}" for part in ("runtime", "mirror", "json", "transforms")
+    ),
+    OLD_CONNECT: tuple(
+        f"org.apache.kafka:connect-{part}:{OLD_KAFKA}" for part in ("runtime", "file", "json", "transforms")
+    ),
+    "jdbc": (f"org.postgresql:postgresql:{POSTGRESQL_DRIVER}",),
+    "hdfs": tuple(f"org.apache.hadoop:hadoop-client-{part}:{HADOOP}" for part in HADOOP_PARTS),
 }
 UNUSED = {
     "broker": {
@@ -44,6 +58,10 @@ UNUSED = {
         "snakeyaml",
     },
     "connect": set[str](),
+    "mirror": set[str](),
+    OLD_CONNECT: {"slf4j-log4j12", "slf4j-reload4j"},
+    "jdbc": {"checker-qual"},
+    "hdfs": {"jsr305", "snappy-java"},
 }
 
 

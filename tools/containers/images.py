@@ -1,0 +1,65 @@
+"""Builds the images of the services from deploy/images/Dockerfile."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import docker
+from docker.errors import BuildError
+
+from tools.containers.base_image import bases
+from tools.containers.engine import ROOT
+
+SERVICES: Final = ("config", "offset", "status", "scheduler", "gateway", "executor")
+DOCKERFILE: Final = "deploy/images/Dockerfile"
+
+
+def image_name(role: str) -> str:
+    """Return what the image of a role is called."""
+    return f"copycat-{role}"
+
+
+def build(client: docker.DockerClient, roles: Sequence[str] = SERVICES) -> Iterator[str]:
+    """Build one after the other, telling each role's name when its image is there.
+
+    Layers that nothing changed are taken from the build before.
+
+    Raises:
+        RuntimeError: A step failed; the text ends with what it said last.
+    """
+    base = bases(client)
+    arguments = {"PYTHON_IMAGE": base.build, "RUNTIME_IMAGE": base.runtime, "COMMIT": _commit()}
+    for role in roles:
+        _build(client, role, arguments)
+        yield role
+
+
+def _build(client: docker.DockerClient, role: str, arguments: Mapping[str, str]) -> None:
+    try:
+        client.images.build(
+            path=str(ROOT),
+            dockerfile=DOCKERFILE,
+            target=role,
+            tag=image_name(role),
+            buildargs=dict(arguments),
+            network_mode="host",
+            rm=True,
+            forcerm=True,
+        )
+    except BuildError as error:
+        said = "".join(str(line.get("stream", line.get("error", ""))) for line in error.build_log)
+        message = f"The image of {role} could not be built: {error.msg}\n{said[-4000:]}"
+        raise RuntimeError(message) from None
+
+
+def _commit() -> str:
+    asked = subprocess.run(
+        ["git", "rev-parse", "HEAD"],  # noqa: S607 - the git that cloned us
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return asked.stdout.strip() or "unknown"

@@ -101,7 +101,7 @@ def test_offsets_and_topics_are_shown_and_set_back(copycat: Shell) -> None:
     shown = copycat("offsets get positions -o json")
     altered = shown.tree
     altered["offsets"][0]["offset"]["position"] = len("one\n")
-    assert copycat("offsets alter positions -", said=json.dumps(altered)).code == 0
+    assert copycat("offsets alter positions - --yes", said=json.dumps(altered)).code == 0
     assert position() == len("one\n")
     assert copycat("offsets reset positions --yes").code == 0
     assert copycat("offsets get positions").out == "positions has no offsets yet.\n"
@@ -159,7 +159,7 @@ def test_a_watch_goes_on_until_ctrl_c(copycat: Shell) -> None:
         assert copycat("pause watched").code == 0
         assert any(" PAUSED " in line for line in iter(watch.stdout.readline, ""))
         watch.send_signal(signal.SIGINT)
-        assert watch.wait(30) == 0
+        assert watch.wait(60) == 0
     assert copycat("delete watched --yes").code == 0
 
 
@@ -171,3 +171,25 @@ def test_a_terminal_is_shown_coloured_tables(copycat: Shell) -> None:
     assert "\x1b[32mRUNNING" in waited.out
     assert "──" in waited.out
     assert copycat("delete seen --yes").code == 0
+
+
+def test_at_a_terminal_a_change_of_offsets_is_shown_and_asked_for(copycat: Shell) -> None:
+    a_source(copycat, "asked")
+    assert copycat("apply asked.properties").code == 0
+    wait_until(lambda: copycat("offsets get asked -o json").tree["offsets"], 60, "its offsets")
+    assert copycat("stop asked").code == 0
+    assert copycat("status asked --wait-for STOPPED").code == 0
+
+    declined = copycat.on_terminal("offsets reset asked", typed="n\n")
+    assert (declined.code, "Nothing was changed." in declined.out) == (1, True)
+    assert "repeats at most 2 lines" in declined.out
+    assert copycat("offsets get asked -o json").tree["offsets"]
+
+    accepted = copycat.on_terminal("offsets reset asked", typed="y\n")
+    assert accepted.code == 0, accepted.out
+    assert "──" in accepted.out
+    assert copycat("offsets get asked -o json").tree["offsets"] == []
+    assert copycat("offsets undo asked").code == 2
+    assert copycat("offsets undo asked --yes").code == 0
+    assert copycat("offsets get asked -o json").tree["offsets"]
+    assert copycat("delete asked --yes").code == 0

@@ -33,7 +33,9 @@ SAID = {
         refused generation.stale
         group \(Position\(topic='example-offsets', partition=0, offset=1\),\)
         altered {'position': 2}
+        before the last change {'position': 8}
         reset \(\)
+        would repeat 1
         deleted \(\)
         """,
     "statuses": r"""
@@ -49,7 +51,7 @@ SAID = {
         (assigned Instance\(connector='.+', task=\S+\) 127.0.0.1:\d+
         )*cluster [\w-]{22}
         watch begins with a snapshot: True
-        lease 5.0
+        lease 10.0
         """,
     "executors": r"""
         plugins True
@@ -57,6 +59,8 @@ SAID = {
         errors 0
         wrong \['tasks.max'\]
         offsets work True
+        effects \(SourceEffect\(repeated=None, skipped=None, unit=''\),\)
+        offsets of a time None
         restarted by a worker with plugins True
         none: No worker runs connector example-unknown. Ask again once it is assigned
         """,

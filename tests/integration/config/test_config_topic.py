@@ -4,66 +4,30 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
-from confluent_kafka import Producer
 from copycat.config.v1 import config_service_pb2 as pb
-from copycat.config.v1.config_service_pb2_grpc import ConfigServiceStub
 from copycat.types.v1 import types_pb2
-from copycat_config.main import serve
 from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
-from copycat_rpc.channel import open_channel
 from copycat_rpc.configs import config_to_proto
-from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
+from copycat_testkit.kafka import create_topic, idempotent_producer, wait_until
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from tests.integration.config.service import records, running, settings
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/tmp/größe.txt"}  # noqa: S108
 TASK = {"task.class": "FileStreamSourceTask"}
 
 
-def settings(kafka: str) -> dict[str, str]:
-    group = unique("cluster")
-    return {
-        "bootstrap.servers": kafka,
-        "group.id": group,
-        "config.listen": "127.0.0.1:0",
-        "config.storage.topic": f"{group}-configs",
-        "config.storage.replication.factor": "1",
-    }
-
-
-@asynccontextmanager
-async def running(properties: dict[str, str]) -> AsyncIterator[Any]:
-    stop, bound = asyncio.Event(), asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve(properties, stop, bound.set_result))
-    await asyncio.wait((serving, bound), return_when=asyncio.FIRST_COMPLETED, timeout=60)
-    if serving.done():
-        serving.result()
-    async with open_channel([bound.result()]) as channel:
-        yield ConfigServiceStub(channel)
-    stop.set()
-    await serving
-
-
-def records(kafka: str, topic: str) -> list[tuple[str, str | None]]:
-    found = []
-    for message in consume_all(kafka, topic):
-        key, value = message.key(), message.value()
-        found.append((bytes(key or b"").decode(), None if value is None else bytes(value).decode()))
-    return found
-
-
 def write(kafka: str, topic: str, *written: tuple[str, str | None]) -> None:
-    producer = Producer({"bootstrap.servers": kafka, "partitioner": "murmur2_random"})
+    producer = idempotent_producer(kafka, {"partitioner": "murmur2_random"})
     for key, value in written:
         producer.produce(topic, key=key, value=value)
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
 
 
 async def test_a_connectors_life_is_written_as_kafka_connect_writes_it(kafka: str) -> None:
@@ -192,7 +156,7 @@ def test_the_process_serves_until_it_is_told_to_stop(kafka: str, tmp_path: Path)
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             wait_until(lambda: _serving(channel), timeout=60)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()

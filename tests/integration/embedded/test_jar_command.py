@@ -38,4 +38,7 @@ def test_without_a_network_the_jar_and_the_way_out_are_named(tmp_path: Path) -> 
 def test_an_unknown_set_is_a_usage_error() -> None:
     done = run("zookeeper")
     assert done.returncode == 2
-    assert "usage: python -m copycat_embedded [broker] [connect] [registry]" in done.stderr
+    assert (
+        "usage: python -m copycat_embedded [broker] [connect] [connect-old] [hdfs] [jdbc] [mirror] [registry]"
+        in done.stderr
+    )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from confluent_kafka import Producer
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.settings import Backend, LogSettings
-from copycat_testkit.kafka import create_topic, unique
+from copycat_testkit.kafka import create_topic, idempotent_producer, unique
 from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
 
 
@@ -21,9 +20,7 @@ async def started(kafka: str, name: str) -> Puts:
 
 async def test_200_000_records_are_folded(kafka: str) -> None:
     name = create_topic(kafka, config={"cleanup.policy": "compact"})
-    producer = Producer(
-        {"bootstrap.servers": kafka, "linger.ms": 20, "queue.buffering.max.messages": 200_000}
-    )
+    producer = idempotent_producer(kafka, {"linger.ms": 20, "queue.buffering.max.messages": 200_000})
     for number in range(200_000):
         producer.produce(name, key=f"key-{number % 50_000}", value=f'{{"position":{number}}}' + "x" * 80)
     assert producer.flush(60) == 0

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from confluent_kafka import Producer
 from copycat_eventlog.log import Log, Record
 from copycat_eventlog.open import open_log
 from copycat_eventlog.settings import Backend, LogSettings
-from copycat_testkit.kafka import unique
+from copycat_testkit.kafka import idempotent_producer, unique
 from copycat_testkit.log_suite import LogSuite
 
 pytestmark = pytest.mark.row("K26-47")
@@ -37,10 +36,10 @@ class OnKafka:
         return open_log(self.settings)
 
     async def write(self, records: Sequence[Record]) -> None:
-        producer = Producer({"bootstrap.servers": self.settings.bootstrap_servers, "linger.ms": 0})
+        producer = idempotent_producer(self.settings.bootstrap_servers, {"linger.ms": 0})
         for record in records:
             producer.produce(self.settings.topic, key=record.key, value=record.value)
-        assert producer.flush(20) == 0
+        assert producer.flush(60) == 0
 
 
 class TestKafkaLog(LogSuite):

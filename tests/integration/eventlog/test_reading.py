@@ -11,7 +11,7 @@ from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.log import Record, Revision
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
-from copycat_testkit.kafka import consume_all, create_topic, delete_topic, unique
+from copycat_testkit.kafka import consume_all, create_topic, delete_topic, idempotent_producer, unique
 from copycat_testkit.log_suite import Reader, led, running
 
 COMPACT = {"cleanup.policy": "compact"}
@@ -25,7 +25,7 @@ def set_policy(kafka: str, topic: str, policy: str) -> None:
     admin = AdminClient({"bootstrap.servers": kafka})
     change = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[change])
-    admin.incremental_alter_configs([resource])[resource].result(20)
+    admin.incremental_alter_configs([resource])[resource].result(60)
 
 
 def transaction(kafka: str, topic: str, *keys: str) -> Producer:
@@ -35,16 +35,16 @@ def transaction(kafka: str, topic: str, *keys: str) -> Producer:
     producer.begin_transaction()
     for key in keys:
         producer.produce(topic, key=key, value="in transaction")
-    producer.flush(20)
+    producer.flush(60)
     return producer
 
 
 async def test_records_without_a_key_are_no_facts(kafka: str) -> None:
     topic = create_topic(kafka)
-    producer = Producer({"bootstrap.servers": kafka})
+    producer = idempotent_producer(kafka)
     for key, value in ((None, "nobody's"), ("a", "1"), (None, None), ("", "empty"), ("gone", None)):
         producer.produce(topic, key=key, value=value)
-    producer.flush(20)
+    producer.flush(60)
     set_policy(kafka, topic, "compact")
     async with running(on(kafka, topic)) as reader:
         assert reader.records == [Record(b"a", b"1"), Record(b"", b"empty"), Record(b"gone", None)]
@@ -70,8 +70,8 @@ async def test_an_open_transaction_is_waited_for(kafka: str) -> None:
     async with running(probe):  # as long as another log takes to start, this one does not
         assert not starting.done()
     assert reader.facts == {}
-    await asyncio.to_thread(open_one.commit_transaction, 20)
-    async with asyncio.timeout(20):
+    await asyncio.to_thread(open_one.commit_transaction, 60)
+    async with asyncio.timeout(60):
         await starting
     assert reader.facts == {b"a": b"in transaction"}
     await log.stop()
@@ -87,14 +87,14 @@ async def test_markers_alone_move_the_revision(kafka: str) -> None:
 
 async def test_a_log_whose_head_is_gone_is_folded(kafka: str) -> None:
     topic = create_topic(kafka, partitions=2, config={"cleanup.policy": "compact,delete"})
-    producer = Producer({"bootstrap.servers": kafka})
+    producer = idempotent_producer(kafka)
     for number in range(10):
         producer.produce(topic, key=f"k{number}", value="v", partition=number % 2)
-    producer.flush(20)
+    producer.flush(60)
     admin = AdminClient({"bootstrap.servers": kafka})
     heads = [TopicPartition(topic, 0, 3), TopicPartition(topic, 1, 5)]
     for future in admin.delete_records(heads).values():
-        future.result(20)
+        future.result(60)
     set_policy(kafka, topic, "compact")
     async with running(on(kafka, topic)) as reader:
         assert set(reader.facts) == {b"k6", b"k8"}

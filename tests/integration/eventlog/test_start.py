@@ -53,7 +53,7 @@ async def test_a_missing_topic_is_made_as_told(kafka: str) -> None:
         assert sorted(reader.revision.next) in ([], [0, 1, 2, 3, 4])
     admin = AdminClient({"bootstrap.servers": kafka})
     resource = ConfigResource(ConfigResource.Type.TOPIC, given.topic)
-    configs = admin.describe_configs([resource])[resource].result(20)
+    configs = admin.describe_configs([resource])[resource].result(60)
     assert (configs["cleanup.policy"].value, configs["min.insync.replicas"].value) == ("compact", "1")
     assert len(admin.list_topics(timeout=20).topics[given.topic].partitions) == 5
 

@@ -1,11 +1,14 @@
-"""The Java that Spark runs on, found as the launcher finds it: it may come from a wheel."""
+"""The Java that Spark runs on, found as the launcher finds it, and a master of a Spark cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from copycat_embedded.spark_java import spark_java_home
+
+from tests.integration.executor.spark_cluster import HOST, LEAN, Master, spark_master
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -14,3 +17,15 @@ def java_home() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(spark_java_home()))
         yield
+
+
+@pytest.fixture
+def master(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Master]:
+    """A Spark master on loopback, without workers."""
+    monkeypatch.setenv("SPARK_DAEMON_MEMORY", "200m")
+    monkeypatch.setenv("SPARK_DAEMON_JAVA_OPTS", LEAN)
+    monkeypatch.setenv("SPARK_LAUNCHER_OPTS", LEAN)
+    monkeypatch.setenv("SPARK_WORKER_DIR", str(tmp_path / "work"))
+    monkeypatch.setenv("SPARK_LOCAL_IP", HOST)
+    with spark_master() as found:
+        yield found

@@ -18,11 +18,12 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerService
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
 from copycat_embedded.ports import free_ports
 from copycat_rpc.server import RpcServer
+from copycat_testkit.processes import command_line
 
 from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeScheduler, FakeStatus
 
-START_SECONDS = 90.0
-DEADLINE = 40.0
+START_SECONDS = 150.0
+DEADLINE = 90.0
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
@@ -127,9 +128,7 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def _line(process: psutil.Process) -> str:
-    with suppress(psutil.NoSuchProcess):
-        return " ".join(process.cmdline())
-    return ""
+    return " ".join(command_line(process))
 
 
 @asynccontextmanager

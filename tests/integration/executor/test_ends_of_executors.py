@@ -43,8 +43,17 @@ async def test_a_dead_jvm_ends_the_executor_with_a_message(kafka: str, tmp_path:
     async with executor(kafka, tmp_path) as peers:
         await peers.until(lambda: peers.forked_hosts() != [], "a spare host")
         peers.jvm().kill()
-        assert await asyncio.wait_for(peers.process.wait(), 10) == 1
+        assert await asyncio.wait_for(peers.process.wait(), 60) == 1
         assert "Spark's JVM ended" in peers.log()
+        await peers.until(lambda: peers.family() == [], "hosts gone")
+
+
+async def test_a_frozen_jvm_ends_the_executor_with_a_message(kafka: str, tmp_path: Path) -> None:
+    async with executor(kafka, tmp_path) as peers:
+        await peers.until(lambda: peers.forked_hosts() != [], "a spare host")
+        peers.jvm().suspend()
+        assert await asyncio.wait_for(peers.process.wait(), 120) == 1
+        assert "Spark's JVM hangs" in peers.log()
         await peers.until(lambda: peers.family() == [], "hosts gone")
 
 

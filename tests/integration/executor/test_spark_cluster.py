@@ -2,75 +2,104 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
 from pathlib import Path
 
-import psutil
-import pyspark
 import pytest
-from copycat_embedded.ports import free_ports
-from copycat_testkit.kafka import unique, wait_until
+from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_WAITS as WAITS
+from copycat_testkit.commands import wait_gone
+from copycat_testkit.kafka import unique
 
-from tests.integration.executor.executor_process import executor, file_source
+from tests.integration.executor.executor_process import Peers, executor, file_source
+from tests.integration.executor.spark_cluster import Master, hosts_of
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
-SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
-DEPLOY = "org.apache.spark.deploy"
-#: All of them live for seconds: code worth compiling well never comes.
-LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+SHIPPED = "shipped.ShippedSource"
+#: A plugin as `pip install --target` leaves it: its module, and what says that it is there.
+PLUGIN = f"""
+from dataclasses import replace
 
+from copycat_plugins.connectors.file_stream_source.plugin import PLUGIN as FILES
 
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A Spark master and one worker on loopback; gives the master's address."""
-    monkeypatch.setenv("SPARK_DAEMON_MEMORY", "200m")
-    monkeypatch.setenv("SPARK_DAEMON_JAVA_OPTS", LEAN)
-    monkeypatch.setenv("SPARK_LAUNCHER_OPTS", LEAN)
-    monkeypatch.setenv("SPARK_WORKER_DIR", str(tmp_path / "work"))
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    master, master_page, worker_page = free_ports(3)
-    with _running(f"{DEPLOY}.master.Master", "--port", str(master), "--webui-port", str(master_page)):
-        wait_until(lambda: _listens(master), 60, "the Spark master")
-        address = f"spark://127.0.0.1:{master}"
-        pages = ("--webui-port", str(worker_page))
-        with _running(f"{DEPLOY}.worker.Worker", address, "-c", "2", "-m", "1g", *pages):
-            yield address
+PLUGIN = replace(FILES, class_name="{SHIPPED}")
+"""
+METADATA = "Metadata-Version: 2.1\nName: shipped\nVersion: 1.0\n"
+ENTRY_POINTS = "[copycat.plugins]\nshipped = shipped_source\n"
 
 
-@contextmanager
-def _running(main: str, *arguments: str) -> Iterator[None]:
-    command = [str(SPARK_CLASS), main, *arguments, "--host", "127.0.0.1"]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-        try:
-            yield
-        finally:
-            process.terminate()
+def plugin_folder(folder: Path) -> Path:
+    about = folder / "shipped-1.0.dist-info"
+    about.mkdir(parents=True)
+    (folder / "shipped_source.py").write_text(PLUGIN)
+    (about / "METADATA").write_text(METADATA)
+    (about / "entry_points.txt").write_text(ENTRY_POINTS)
+    return folder
 
 
-def _listens(port: int) -> bool:
-    return any(
-        each.laddr and each.laddr.port == port and each.status == psutil.CONN_LISTEN
-        for each in psutil.net_connections("tcp")
-    )
+def begin(peers: Peers, file: Path, name: str, class_name: str) -> None:
+    file.write_text("a\nb\n")
+    config = {**file_source(file, name), "connector.class": class_name}
+    peers.config.put(name, config, [config])
+    peers.scheduler.assign(peers.worker, name, 0)
 
 
-async def test_a_task_runs_on_a_spark_cluster(cluster: str, kafka: str, tmp_path: Path) -> None:
-    settings = {
-        "spark.master": cluster,
-        "spark.cores.max": "2",
-        "spark.executor.memory": "512m",
-        "spark.executor.extraJavaOptions": LEAN,
-    }
-    loopback = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    async with executor(kafka, tmp_path, **settings, **loopback) as peers:
+def positions(peers: Peers) -> list[bytes]:
+    return sorted(peers.offset.source.values())
+
+
+async def test_hosts_spread_over_workers_and_a_lost_worker_leaves_no_orphan(
+    master: Master, kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with master.worker() as first, master.worker() as second:
+        folder = plugin_folder(tmp_path / "plugins")
+        archive = shutil.make_archive(str(tmp_path / "plugins"), "gztar", folder)
+        monkeypatch.setenv("PYTHONPATH", str(folder))  # of the executor alone: the workers run already
+        shipped = {"spark.archives": f"{archive}#plugins", "spark.executorEnv.PYTHONPATH": "plugins"}
+        settings = master.settings(**shipped, **{"spark.executor.cores": "1"})
+        async with executor(kafka, tmp_path, **settings) as peers:
+            files = {unique("one"): tmp_path / "one.txt", unique("two"): tmp_path / "two.txt"}
+            for (name, file), class_name in zip(files.items(), ("FileStreamSource", SHIPPED), strict=True):
+                begin(peers, file, name, class_name)
+            await peers.until(lambda: positions(peers) == [b'{"position":4}'] * 2, "both committed", 180)
+            assert peers.forked_hosts() == []  # they are the cluster's children, not ours
+            await peers.until(lambda: bool(hosts_of(first) and hosts_of(second)), "hosts on both", 60)
+
+            below = first.children(recursive=True)
+            first.kill()
+            wait_gone(below, 60)
+            for file in files.values():
+                with file.open("a") as more:
+                    more.write("c\n")
+            await peers.until(lambda: positions(peers) == [b'{"position":6}'] * 2, "both went on", 120)
+            left = second.children(recursive=True)
+            assert await peers.terminate() == 0
+        wait_gone(left, 60)
+
+
+async def test_a_task_that_waits_for_a_place_on_spark_says_so(
+    master: Master, kafka: str, tmp_path: Path
+) -> None:
+    async with executor(kafka, tmp_path, **master.settings()) as peers:
         file, name = tmp_path / "in.txt", unique("copy")
         file.write_text("a\nb\n")
         peers.config.put(name, file_source(file, name), [file_source(file, name)])
         peers.scheduler.assign(peers.worker, name, 0)
-        await peers.until(lambda: peers.offset.source != {}, "committed", 90)
-        assert list(peers.offset.source.values()) == [b'{"position":4}']
-        assert peers.forked_hosts() == []  # they are the cluster's children, not ours
-        assert await peers.terminate() == 0
+
+        def waits() -> bool:
+            told = peers.status.troubles
+            return [each.kind for each in told] == [WAITS] and "a place on Spark (spark://" in told[0].text
+
+        await peers.status_is("UNASSIGNED", name, 0)
+        await peers.until(waits, "it says what it waits for", 60)
+        assert (peers.status.troubles[0].connector, peers.status.troubles[0].task) == (name, 0)
+        with master.worker() as worker:
+            await peers.until(lambda: peers.status.state(name, 0) == "RUNNING", "it has a place", 120)
+            await peers.until(lambda: peers.status.troubles == [], "it waits no longer", 60)
+            for process in (worker, *worker.children(recursive=True)):
+                process.kill()
+        await peers.until(lambda: peers.status.state(name, 0) == "UNASSIGNED", "nobody runs it", 60)
+        await peers.until(waits, "it waits again", 60)
+        with master.worker():
+            await peers.until(lambda: peers.status.state(name, 0) == "RUNNING", "it has a place again", 120)
+            await peers.until(lambda: peers.status.troubles == [], "all is well", 60)

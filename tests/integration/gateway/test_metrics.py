@@ -243,10 +243,11 @@ def test_a_paused_connector_says_so(connectors: Connectors, tmp_path: Path) -> N
     assert 0 < sum(ratios) <= 1
 
 
+@pytest.mark.row("KRETRY-T09", "KRETRY-T04", "KRETRY-23", "KRETRY-27")
 def test_every_record_of_the_status_topic_is_counted(
     connectors: Connectors, system: CopycatUp, tmp_path: Path
 ) -> None:
-    """KRETRY-T09: one success for each update, no retry and no failure while the brokers are well."""
+    """One success for each update, no retry and no failure while the brokers are well."""
     bootstrap = read_properties(system.folder / "worker.properties")["bootstrap.servers"]
     updates = f"{CONNECT}status_backing_store_metrics_status_update_"
     before = Scraped(connectors.url).number(f"{updates}success_total")

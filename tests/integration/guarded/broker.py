@@ -94,7 +94,7 @@ class GuardedKafka:
         """Let a user do something with all whose names begin so."""
         bindings = [_binding(AclBinding, user, kind, prefix, operation) for operation in operations]
         for made in self.admin.create_acls(bindings).values():
-            made.result(30)
+            made.result(60)
         for binding in bindings:
             self._wait(binding, there=True)
         return bindings
@@ -103,7 +103,7 @@ class GuardedKafka:
         """Take back what a user was allowed."""
         filters = [_binding(AclBindingFilter, user, kind, prefix, operation) for operation in operations]
         for gone in self.admin.delete_acls(filters).values():
-            assert gone.result(30), f"{user} was not allowed {operations}"
+            assert gone.result(60), f"{user} was not allowed {operations}"
         for binding in filters:
             self._wait(binding, there=False)
 
@@ -118,7 +118,7 @@ class GuardedKafka:
             acl.operation,
             acl.permission_type,
         )
-        wait_until(lambda: bool(self.admin.describe_acls(asked).result(30)) is there, 30, f"{acl}")
+        wait_until(lambda: bool(self.admin.describe_acls(asked).result(60)) is there, 60, f"{acl}")
 
     def requests(self, kind: str, client: str) -> list[Any]:
         """Return what a client, by its id, has asked for so far: PRODUCE, FETCH, CREATE_TOPICS."""

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(300)
 def topic(walls: GuardedKafka) -> str:
     """A topic that the users with rights may use."""
     name = unique("k158")
-    walls.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(30)
+    walls.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
     return name
 
 
@@ -31,7 +31,7 @@ def write(walls: GuardedKafka, topic: str, value: bytes, key: bytes | None = Non
     """Write a record as the admin."""
     producer = Producer({"bootstrap.servers": walls.bootstrap, **client_of("admin")})
     producer.produce(topic, value, key)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def failure(on: System, name: str) -> str:

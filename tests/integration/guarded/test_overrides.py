@@ -45,7 +45,7 @@ def test_a_sources_overrides_reach_its_producer_and_its_admin_client(
 
 def test_a_sinks_overrides_reach_its_consumer(walls: GuardedKafka, guarded: Bench) -> None:
     name = unique("k158")
-    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(30)
+    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
     config = {
         **sink_of(name, guarded.folder, "admin"),
         "consumer.override.client.id": f"reader-of-{name}",

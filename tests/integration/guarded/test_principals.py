@@ -93,7 +93,7 @@ def test_k158_02_without_a_key_nobody_is_asked_to_create_a_missing_topic(guarded
 
 def test_who_may_not_write_fails_the_task_with_what_to_do(guarded: Bench) -> None:
     name = unique("k158")
-    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(30)
+    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
 
     ref = guarded.run(name, worker=worker_of("bob", "bob"))
 
@@ -116,7 +116,7 @@ def test_who_may_not_write_fails_the_task_with_what_to_do(guarded: Bench) -> Non
 )
 def test_a_sink_that_may_not_read_fails_with_what_to_do(guarded: Bench, user: str, said: str) -> None:
     name = unique("k158")
-    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(30)
+    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
     config = sink_of(name, guarded.folder, user)
 
     ref = guarded.executor.start("host", config, {name: 1})
@@ -148,7 +148,7 @@ def test_a_topic_deleted_under_a_task_fails_it_and_its_records_come_with_the_res
 @pytest.mark.parametrize("client", ["producer", "consumer"])
 def test_a_wrong_password_fails_the_task_and_says_where_it_stands(guarded: Bench, client: str) -> None:
     name = unique("k158")
-    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(30)
+    guarded.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
     wrong = {
         **{f"{client}.override.{key}": value for key, value in SECURE.items()},
         f"{client}.override.sasl.jaas.config": login("alice", "no-such-word"),

@@ -49,8 +49,16 @@ class FakeExecutor(rpc.HostServiceServicer):
         self.positions: dict[tuple[str, int], int] = {}
         self.metrics: list[pb.TaskMetrics] = []
         self.refuse = ""
+        self.lease_ms = 0
+        """What it answers heartbeats with; nothing when it is 0."""
         self.stale = False
+        self.fences: list[pb.FenceWanted] = []
+        self.fence_answers: list[pb.FenceDone] = []
+        self.on_positions: Callable[[str, Mapping[tuple[str, int], int]], None] = lambda connector, found: (
+            None
+        )
         self._starts = 0
+        self._newest: dict[str, int] = {}
         self._server = grpc.server(ThreadPoolExecutor(8))
         rpc.add_HostServiceServicer_to_server(self, self._server)
         port = self._server.add_insecure_port("127.0.0.1:0")
@@ -82,18 +90,32 @@ class FakeExecutor(rpc.HostServiceServicer):
             case "hello":
                 host.hello = event.hello
                 self.hosts[event.hello.host_id] = host
+                self._renew(host, 0)
             case "heartbeat":
                 host.beats += 1
+                self._renew(host, event.heartbeat.number)
             case "state_changed":
                 self.states.append(event.state_changed)
             case "topics_seen":
                 self.topics += event.topics_seen.topics
             case "metrics":
                 self.metrics.append(event.metrics)
+            case _:
+                self._reply(host, event)
+
+    def _renew(self, host: Attached, number: int) -> None:
+        if self.lease_ms:
+            lease = pb.HostLease(number=number, remaining_ms=self.lease_ms)
+            host.commands.put(pb.AttachResponse(lease=lease))
+
+    def _reply(self, host: Attached, event: pb.AttachRequest) -> None:
+        match event.WhichOneof("event"):
             case "offsets_wanted":
                 self._answer(host, event.offsets_wanted)
             case "acknowledged":
                 self._commit(host, event.acknowledged)
+            case "fence_wanted":
+                self._fence(host, event.fence_wanted)
 
     def _answer(self, host: Attached, wanted: pb.OffsetsWanted) -> None:
         found = [
@@ -104,15 +126,25 @@ class FakeExecutor(rpc.HostServiceServicer):
             pb.AttachResponse(offsets_found=pb.OffsetsFound(sequence=wanted.sequence, offsets=found))
         )
 
+    def _fence(self, host: Attached, wanted: pb.FenceWanted) -> None:
+        """Answer as told, in order; then that everything is fenced and the newest start asks."""
+        self.fences.append(wanted)
+        done = self.fence_answers.pop(0) if self.fence_answers else pb.FenceDone()
+        done.sequence = wanted.sequence
+        done.stale = done.stale or wanted.task.start < self._starts
+        host.commands.put(pb.AttachResponse(fence_done=done))
+
     def _commit(self, host: Attached, acknowledged: pb.Acknowledged) -> None:
-        committed = pb.Committed(
-            task=acknowledged.task, sequence=acknowledged.sequence, error=self.refuse, stale=self.stale
-        )
-        if not self.refuse and not self.stale:
+        ref = acknowledged.task
+        stale = self.stale or ref.start < self._newest[ref.connector]
+        committed = pb.Committed(task=ref, sequence=acknowledged.sequence, error=self.refuse, stale=stale)
+        if not self.refuse and not stale:
             for each in acknowledged.source_offsets:
                 self.offsets[each.partition] = each.offset
             for place in acknowledged.sink_offsets:
                 self.positions[place.topic, place.partition] = place.offset
+            places = {(each.topic, each.partition): each.offset for each in acknowledged.sink_offsets}
+            self.on_positions(ref.connector, places)
         host.commands.put(pb.AttachResponse(committed=committed))
 
     def spec(self, host_id: str) -> HostSpec:
@@ -129,6 +161,7 @@ class FakeExecutor(rpc.HostServiceServicer):
         """Start a task on a host, with the positions committed so far."""
         self._starts += 1
         ref = pb.TaskRef(connector=config["name"], task=0, generation=1, start=self._starts)
+        self._newest[ref.connector] = ref.start
         partitions = [
             types_pb2.TopicPartitionOffset(
                 topic=topic, partition=number, offset=self.positions.get((topic, number), -1)
@@ -158,7 +191,7 @@ class FakeExecutor(rpc.HostServiceServicer):
 
     def send(self, host_id: str, command: pb.AttachResponse) -> None:
         """Send a command to a host once it has attached."""
-        wait_until(lambda: host_id in self.hosts, 30, f"host {host_id} attached")
+        wait_until(lambda: host_id in self.hosts, 60, f"host {host_id} attached")
         self.hosts[host_id].commands.put(command)
 
     def wait_for_state(

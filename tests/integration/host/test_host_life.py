@@ -33,7 +33,7 @@ def numbered(path: Path, count: int) -> Path:
 
 
 def end(process: HostProcess) -> dict[str, object]:
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert process.stdout is not None
     summary: dict[str, object] = json.loads(process.stdout.read())
     return summary

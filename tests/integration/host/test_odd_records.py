@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
-from copycat_testkit.kafka import consume_all, create_topic, headers_in, unique
+from copycat_testkit.kafka import consume_all, create_topic, headers_in, idempotent_producer, unique
 
 from tests.integration.host.conftest import Launch
 from tests.integration.host.fake_executor import FakeExecutor
@@ -24,7 +23,7 @@ POISON = b'{"open":'
 def topic(kafka: str) -> str:
     """A topic with a poison record between odd ones."""
     name = create_topic(kafka)
-    producer = Producer({"bootstrap.servers": kafka, "message.max.bytes": 4_000_000})
+    producer = idempotent_producer(kafka, {"message.max.bytes": 4_000_000})
     producer.produce(name, None, b"tombstone")
     producer.produce(name, b"1", None)
     producer.produce(name, b"2", b"")
@@ -33,7 +32,7 @@ def topic(kafka: str) -> str:
     producer.produce(name, HUGE, b"huge")
     producer.produce(name, b"", b"empty")
     producer.produce(name, b"4", b"\xff\xfe", headers=[("none", None), ("", b""), ("bytes", b"\xff")])
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     return name
 
 
@@ -84,8 +83,8 @@ def test_an_empty_topic_is_waited_on(
     executor.start("h", sink(path, topic, **JSON), {topic: 1})
     executor.wait(path.exists, "the file that the task opened")
 
-    producer = Producer({"bootstrap.servers": kafka})
+    producer = idempotent_producer(kafka)
     producer.produce(topic, b"7")
-    producer.flush(30)
+    producer.flush(60)
 
     executor.wait(lambda: text(path) == "7\n", "the first record")

@@ -14,7 +14,7 @@ import pytest
 from copycat_connect.cluster import TopicPartition
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
-from copycat_eventlog import append
+from copycat_eventlog import append, producers
 from copycat_eventlog.append import Transaction, TransactionalProducer
 from copycat_eventlog.clients import librdkafka_config, read_security
 from copycat_eventlog.log import Record
@@ -133,7 +133,7 @@ class Lost:
 def lost(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lost]:
     """Restart a broker in such a way that all clients learn of no live broker."""
     folder, port, lines = tmp_path_factory.mktemp("lost"), free_ports(1)[0], Lines()
-    logs = [logging.getLogger("copycat_executor.kafka"), append._silent]
+    logs = [logging.getLogger("copycat_executor.kafka"), producers.SILENT]
     with pytest.MonkeyPatch.context() as patch, EmbeddedKafka(folder, port=port) as broker:
         for module in (silent_consumer, silent_producer):
             patch.setattr(module, "CHECK_INTERVAL_SECONDS", 1.0)

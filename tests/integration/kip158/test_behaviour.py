@@ -81,7 +81,7 @@ def test_k158_26_a_topic_is_created_with_the_first_record_that_goes_to_it(tasks:
 
 def test_k158_27_k158_x4_what_exists_is_never_altered(tasks: Bench) -> None:
     there, later = unique("there"), unique("later")
-    tasks.admin.create_topics([ClientTopic(there, 2, 1)])[there].result(30)
+    tasks.admin.create_topics([ClientTopic(there, 2, 1)])[there].result(60)
     config = {**DEFAULT, "topic.creation.default.cleanup.policy": "compact"}
     file = tasks.folder / unique("emit")
 
@@ -114,7 +114,7 @@ def test_k158_29_a_failure_stops_that_task_until_it_is_restarted(tasks: Bench) -
     ref = tasks.run(name, config=config, file=file)
     neighbour = tasks.run(other, config=DEFAULT)
     trace = tasks.trace(ref)
-    tasks.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(30)
+    tasks.admin.create_topics([ClientTopic(name, 1, 1)])[name].result(60)
     tasks.written(other, 1)
 
     remedy = (

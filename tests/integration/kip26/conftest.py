@@ -13,6 +13,7 @@ from copycat_rpc.role import read_properties
 from copycat_testkit.commands import Command, Commands
 from copycat_testkit.system import CopycatUp, names
 
+from tests.integration.kip26.more_workers import Workers
 from tests.integration.kip26.world import until
 
 HERE = Path(__file__).parent
@@ -67,3 +68,13 @@ async def copycat(cluster: CopycatUp) -> AsyncIterator[CopycatClient]:
             return not any(worker.held for worker in await client.scheduler.workers())
 
         await until(free, "no worker holds anything")
+
+
+@pytest.fixture
+def more(cluster: CopycatUp, tmp_path: Path) -> Iterator[Workers]:
+    """Add roles to the cluster; they end with the test."""
+    folder = tmp_path / "more"
+    folder.mkdir()
+    workers = Workers(cluster, folder)
+    yield workers
+    workers.close()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from copycat_client.client import CopycatClient
-from copycat_client.statuses import State
+from copycat_client.statuses import State, Status
 from copycat_connect.cluster import TargetState
 from copycat_testkit.kafka import unique
 from copycat_testkit.system import CopycatUp
@@ -31,15 +32,23 @@ async def over_rest(http: httpx.AsyncClient, name: str) -> dict[str, Any]:
     return {what: (await http.get(f"/connectors/{name}{path}")).json() for what, path in paths.items()}
 
 
+def worded(status: Status) -> dict[str, Any]:
+    """Return a status as REST words it."""
+    assert status.since_ms is not None
+    since = datetime.fromtimestamp(status.since_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return {
+        **{"state": status.state.name, "worker_id": status.worker_id, "version": status.version},
+        **{"since": since.replace("+00:00", "Z"), "generation": status.generation},
+        **({"reason": status.reason} if status.reason else {}),
+    }
+
+
 async def over_grpc(copycat: CopycatClient, name: str) -> dict[str, Any]:
     """Return all that the services say of a connector with one task, as REST words it."""
     connector, status = (await copycat.configs.get(name)).value, await copycat.status.get(name)
     assert status.status is not None
     (task,) = status.tasks.values()
-    root, shown = (
-        {"state": each.state.name, "worker_id": each.worker_id, "version": each.version}
-        for each in (status.status, task)
-    )
+    root, shown = worded(status.status), worded(task)
     numbered = {"id": 0, **shown}
     configs = [
         {"id": {"connector": name, "task": index}, "config": dict(config)}
@@ -48,7 +57,10 @@ async def over_grpc(copycat: CopycatClient, name: str) -> dict[str, Any]:
     return {
         "config": dict(connector.config),
         "tasks": configs,
-        "status": {"name": name, "connector": root, "tasks": [numbered], "type": "source"},
+        "status": {
+            **{"name": name, "connector": root, "tasks": [numbered], "type": "source"},
+            "health": {"state": status.health.name.lower()},
+        },
         "task": numbered,
     }
 

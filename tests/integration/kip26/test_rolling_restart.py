@@ -44,7 +44,7 @@ async def has_its_share(copycat: CopycatClient, worker_id: str, name: str) -> bo
     )
 
 
-@pytest.mark.row("K26-35", "K26-37", "K26-57")
+@pytest.mark.row("K26-35", "K26-37", "K26-57", "KRETRY-27", "KRETRY-T08")
 async def test_workers_restarted_in_turn_get_their_own_tasks_back_and_no_other_task_stops(
     copycat: CopycatClient, cluster: CopycatUp, kafka: str, tmp_path: Path
 ) -> None:

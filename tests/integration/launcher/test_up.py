@@ -12,6 +12,7 @@ import psutil
 import pytest
 from copycat_testkit.commands import Command, Commands, wait_gone
 from copycat_testkit.kafka import wait_until
+from copycat_testkit.processes import command_line
 
 pytestmark = pytest.mark.timeout(300)
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -77,7 +78,7 @@ def test_an_executor_that_is_killed_comes_back_to_its_tasks(system: System) -> N
     command = system.running()
     system.write("before the executor ends")
     system.wait_for("before the executor ends")
-    executor = next(process for process in command.tree() if "copycat_executor" in process.cmdline())
+    executor = next(process for process in command.tree() if "copycat_executor" in command_line(process))
     below = executor.children(recursive=True)
     os.kill(executor.pid, signal.SIGKILL)
     wait_gone(below)

@@ -7,9 +7,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from copycat_testkit.commands import Command, Commands, wait_gone
 from copycat_testkit.kafka import consume_all, create_topic, produce, wait_until
+from copycat_testkit.processes import command_line
 
 SERVICES = {"config", "offset", "status", "scheduler", "executor", "gateway"}
 
@@ -57,11 +59,27 @@ def test_a_role_that_dies_is_started_again(up: Command, journal: Any) -> None:
     assert set(journal.drains()) == SERVICES
 
 
+@pytest.mark.parametrize("role", sorted(SERVICES))
+def test_a_role_that_hangs_is_killed_and_started_again(
+    commands: Commands, tmp_path: Path, journal: Any, role: str
+) -> None:
+    limit = ["--set", "service.hang.timeout.ms=6000"]
+    up = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", *limit)
+    up.wait_ready()
+    frozen = psutil.Process(journal.starts(role)[0])
+    frozen.suspend()
+    wait_until(lambda: len(journal.starts(role)) == 2, 60, f"a second {role}")
+    assert not frozen.is_running(), "it was ended before the next one was started"
+    assert f"{role} hangs: it lives and answers nothing. It is killed." in up.said()
+    assert up.end() == 0
+    assert set(journal.drains()) == SERVICES
+
+
 def test_a_broker_that_dies_comes_back_with_its_data_on_its_port(up: Command, tmp_path: Path) -> None:
     address = bootstrap(tmp_path / "data")
     topic = create_topic(address)
     produce(address, topic, [b"kept"])
-    java = next(process for process in up.tree() if "kafka.Kafka" in process.cmdline())
+    java = next(process for process in up.tree() if "kafka.Kafka" in command_line(process))
     java.send_signal(signal.SIGKILL)
     wait_until(lambda: "Kafka ended (killed by SIGKILL); starting it again" in up.said(), 20)
     assert [message.value() for message in consume_all(address, topic, timeout=30)] == [b"kept"]

@@ -1,12 +1,18 @@
-"""One schema registry for the converters that need one; one environment to install plugins into."""
+"""One schema registry, one of each database, one running system, and an environment for plugins."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from copycat_testkit.mariadb import MariaDb
+from copycat_testkit.postgres import Postgres, running_postgres
 from copycat_testkit.schema_registry import SchemaRegistry
 from copycat_testkit.scratch_environment import ScratchEnvironment, make_scratch_environment
+from copycat_testkit.system import CopycatUp
 
 
 @pytest.fixture(scope="package")
@@ -14,6 +20,32 @@ def schema_registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run a registry and give its address."""
     with SchemaRegistry(tmp_path_factory.mktemp("registry")) as registry:
         yield registry.url
+
+
+@pytest.fixture(scope="package")
+def postgres() -> Iterator[Postgres]:
+    """Run a PostgreSQL; who stops it starts it again."""
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def system(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
+    """Run a whole system; a test that kills a part of it waits until its own tasks run again."""
+    with CopycatUp(tmp_path_factory.mktemp("system"), kafka) as up:
+        yield up
+
+
+@pytest.fixture(scope="package")
+def mariadb() -> Iterator[MariaDb]:
+    """Run a MariaDB; who stops it starts it again."""
+    folder = Path(tempfile.mkdtemp(prefix="mariadb-"))  # short, and open to the server's own account
+    server = MariaDb(folder)
+    try:
+        yield server.start()
+    finally:
+        server.stop()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")

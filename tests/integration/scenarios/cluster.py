@@ -16,6 +16,7 @@ from copycat_rest.advertised import local_url
 from copycat_rpc.role import read_properties
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands, wait_gone
 from copycat_testkit.kafka import consume_all, unique, wait_until
+from copycat_testkit.processes import command_line
 from copycat_testkit.system import CopycatUp
 
 from tests.integration.scenarios.rest import PATIENCE, Rest
@@ -90,7 +91,7 @@ class Cluster:
         files = [self.properties("executor", {}) for _ in range(count)]
         started = [self._commands.start(file, "--role", "executor", program=COPYCAT_WORKER) for file in files]
         addresses = {self.address(file, "executor") for file in files}
-        wait_until(lambda: addresses <= self.rest.workers(), PATIENCE, f"{addresses} have joined")
+        wait_until(lambda: addresses <= self.rest.workers(), 2 * PATIENCE, f"{addresses} have joined")
         return started
 
     def remove(self, workers: Iterable[Command]) -> None:
@@ -146,7 +147,4 @@ class Cluster:
 
 
 def _is_main(process: psutil.Process, role: str) -> bool:
-    try:
-        return f"copycat_{role}" in process.cmdline()
-    except psutil.NoSuchProcess:  # it has just ended, and is perhaps still to be reaped
-        return False
+    return f"copycat_{role}" in command_line(process)

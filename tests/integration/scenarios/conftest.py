@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from copycat_embedded.broker import EmbeddedKafka
 
+from tests.integration.guarded.broker import SETTINGS
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
+from tests.integration.scenarios.others import OtherCluster
 from tests.integration.scenarios.rest import Rest
 
 WORKERS = 3
@@ -19,6 +22,7 @@ def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
     """Run three workers; a test that takes one away brings it back."""
     settings = {
         "task.shutdown.graceful.timeout.ms": "2000",
+        "task.progress.timeout.ms": "2000",
         "metadata.refresh.interval.ms": "500",
         "config.providers": "file",
         "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
@@ -38,3 +42,11 @@ def rest(cluster: Cluster) -> Iterator[Rest]:
 def monitor(tmp_path: Path) -> Monitor:
     """Watch one connector."""
     return Monitor(tmp_path / "monitor")
+
+
+@pytest.fixture(scope="package")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OtherCluster]:
+    """Run another Kafka cluster."""
+    folder = tmp_path_factory.mktemp("other-cluster")
+    with EmbeddedKafka(folder / "kafka", settings=SETTINGS) as kafka:
+        yield OtherCluster(kafka.bootstrap, folder)

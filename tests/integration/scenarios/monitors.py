@@ -32,7 +32,7 @@ class Monitor:
         return {"connector.class": SINK, "topics": topics, **self._shared(more)}
 
     def order(self, *orders: str) -> None:
-        """Have it go wrong: `<who> <what> raises` or `<who> <what> blocks`; no orders end all others."""
+        """Have it go wrong: `<who> <what> raises`, `blocks`, `is away`, `finds nobody`; no orders end all."""
         half = self.folder / "orders.half"
         half.write_text("\n".join(orders))
         half.replace(self.folder / "orders")

@@ -59,7 +59,18 @@ def test_task_statuses(rest: Rest, monitor: Monitor) -> None:
         rest.runs(name, tasks)
 
 
-@pytest.mark.row("K875-33", "K875-35", "K875-39", "K875-40")
+@pytest.mark.row(
+    "K875-33",
+    "K875-35",
+    "K875-39",
+    "K875-40",
+    "K875-T13",
+    "K875-T14",
+    "K875-T15",
+    "K875-T17",
+    "K875-T18",
+    "K875-T19",
+)
 def test_pause_stop_resume(rest: Rest, monitor: Monitor) -> None:
     """testPauseStopResume: every way between the states, each asked for twice."""
     name = unique("states")
@@ -77,10 +88,12 @@ def test_pause_stop_resume(rest: Rest, monitor: Monitor) -> None:
             rest.ok("PUT", f"/connectors/{name}/{verb}")
             rest.wait(name, *states)
         assert len(rest.get(f"/connectors/{name}/tasks")) == len(states) - 1
+        status = rest.call("GET", f"/connectors/{name}/tasks/0/status").status_code
+        assert status == (200 if len(states) > 1 else 404)
     rest.delete(name)
 
 
-@pytest.mark.row("K875-37", "K875-39", "K875-41")
+@pytest.mark.row("K875-37", "K875-39", "K875-41", "K875-T20", "K875-T21", "K875-T22")
 def test_stopped_state(rest: Rest, monitor: Monitor) -> None:
     """testStoppedState: whatever goes wrong, a connector can be stopped, mended and resumed."""
     name = unique("stopped")
@@ -160,6 +173,7 @@ def test_create_sink_connector_with_stopped_initial_state_and_modify_offsets(
 
 
 @pytest.mark.parametrize("state", ["PAUSED", "STOPPED"])
+@pytest.mark.row("K875-T16")
 def test_delete_connector_created_with_paused_or_stopped_initial_state(
     rest: Rest, monitor: Monitor, state: str
 ) -> None:
@@ -300,3 +314,23 @@ def test_plugin_aliases(cluster: Cluster, rest: Rest, monitor: Monitor, kind: st
     }
     rest.create(name, {**own, **aliases})
     rest.runs(name)
+
+
+@pytest.mark.row("K875-36")
+def test_a_stop_ends_tasks_with_all_they_hold_and_a_pause_keeps_them(rest: Rest, monitor: Monitor) -> None:
+    """What a task holds is its own from its start to its stop, and only STOPPED calls the latter."""
+    name = unique("holds")
+    rest.create(name, monitor.source(name, tasks_max="2"))
+    rest.runs(name, 2)
+    rest.ok("PUT", f"/connectors/{name}/pause")
+    rest.wait(name, *["PAUSED"] * 3)
+    rest.ok("PUT", f"/connectors/{name}/resume")
+    rest.runs(name, 2)
+    kept = monitor.counts("start"), monitor.counts("stop")
+    rest.ok("PUT", f"/connectors/{name}/stop")
+    rest.wait(name, "STOPPED")
+    wait_until(lambda: monitor.counts("stop")["task 1"] == 1, PATIENCE, "the end of both tasks")
+
+    tasks = {"task 0": 1, "task 1": 1}
+    assert kept == ({"connector": 2, **tasks}, {"connector": 1})
+    assert monitor.counts("stop") == {"connector": 2, **tasks}

@@ -38,9 +38,9 @@ def commands(tmp_path: Path) -> Iterator[Commands]:
 def shape(bootstrap: str, topic: str) -> tuple[str, int, set[int], str]:
     """Return a topic's id, partitions, replicas and cleanup policy."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    found = admin.describe_topics(TopicCollection([topic]))[topic].result(20)
+    found = admin.describe_topics(TopicCollection([topic]))[topic].result(60)
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    configs = admin.describe_configs([resource])[resource].result(20)
+    configs = admin.describe_configs([resource])[resource].result(60)
     replicas = {len(partition.replicas) for partition in found.partitions}
     return str(found.topic_id), len(found.partitions), replicas, configs["cleanup.policy"].value
 

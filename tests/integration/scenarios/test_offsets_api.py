@@ -9,11 +9,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
-from copycat_testkit.kafka import create_topic, unique, wait_until
+from copycat_testkit.kafka import create_topic, idempotent_producer, unique, wait_until
 
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
@@ -27,11 +27,11 @@ NOT_STOPPED = "Connectors must be in the STOPPED state before their offsets can 
 
 def fill(bootstrap: str, topic: str, partitions: int, records: int) -> None:
     """Write so many records to every partition."""
-    producer = Producer({"bootstrap.servers": bootstrap})
+    producer = idempotent_producer(bootstrap)
     for partition in range(partitions):
         for number in range(records):
             producer.produce(topic, b"%d" % number, partition=partition)
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
 
 
 def read(topic: str, *offsets: int | None) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Offsets:
         self._rest.wait(self.name, *states)
 
 
-@pytest.mark.row("K875-04")
+@pytest.mark.row("K875-04", "K875-T01")
 def test_get_non_existent_connector_offsets(rest: Rest) -> None:
     """testGetNonExistentConnectorOffsets: not found."""
     name = unique("none")
@@ -92,7 +92,7 @@ def test_get_non_existent_connector_offsets(rest: Rest) -> None:
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
-@pytest.mark.row("K875-02", "K875-29")
+@pytest.mark.row("K875-02", "K875-29", "K875-T02", "K875-T10")
 def test_get_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monitor, group: bool) -> None:
     """testGetSinkConnectorOffsets, ...OverriddenConsumerGroupId: the end of every partition."""
     name = create_topic(cluster.bootstrap, partitions=5)
@@ -104,7 +104,7 @@ def test_get_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monit
     Offsets(rest, name).become(read(name, *[20] * 5))
 
 
-@pytest.mark.row("K875-01")
+@pytest.mark.row("K875-01", "K875-T02")
 def test_get_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
     """testGetSourceConnectorOffsets: where each task is."""
     name = unique("source")
@@ -113,13 +113,16 @@ def test_get_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
         Offsets(rest, name).become(saved(name, messages, messages))
 
 
+@pytest.mark.row("K875-T04", "K875-T07")
 def test_alter_offsets_non_existent_connector(rest: Rest) -> None:
     """testAlterOffsetsNonExistentConnector: not found."""
-    reply = rest.call("PATCH", f"/connectors/{unique('none')}/offsets", saved("none", 5))
-    assert reply.status_code == 404
+    name = unique("none")
+    for method, body in (("PATCH", saved(name, 5)), ("DELETE", None)):
+        reply = rest.call(method, f"/connectors/{name}/offsets", body)
+        assert (reply.status_code, reply.json()["message"]) == (404, f"Connector {name} not found")
 
 
-@pytest.mark.row("K875-09")
+@pytest.mark.row("K875-09", "K875-T04", "K875-T07")
 def test_alter_offsets_non_stopped_connector(rest: Rest, monitor: Monitor) -> None:
     """testAlterOffsetsNonStoppedConnector: refused while it runs and while it is paused."""
     name = unique("source")
@@ -127,12 +130,13 @@ def test_alter_offsets_non_stopped_connector(rest: Rest, monitor: Monitor) -> No
     rest.runs(name)
     for verb, states in (("resume", ["RUNNING"] * 2), ("pause", ["PAUSED"] * 2)):
         Offsets(rest, name).turn(verb, *states)
-        reply = rest.call("PATCH", f"/connectors/{name}/offsets", saved(name, 5))
-        assert (reply.status_code, NOT_STOPPED in reply.json()["message"]) == (400, True)
+        for method, body in (("PATCH", saved(name, 5)), ("DELETE", None)):
+            reply = rest.call(method, f"/connectors/{name}/offsets", body)
+            assert (reply.status_code, NOT_STOPPED in reply.json()["message"]) == (400, True)
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
-@pytest.mark.row("K875-08", "K875-12", "K875-13", "K875-20", "K875-29")
+@pytest.mark.row("K875-08", "K875-12", "K875-13", "K875-20", "K875-29", "K875-T05", "K875-T10")
 def test_alter_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monitor, group: bool) -> None:
     """testAlterSinkConnectorOffsets, ...OverriddenConsumerGroupId: some set, one forgotten, caught up."""
     name = create_topic(cluster.bootstrap, partitions=3)
@@ -150,6 +154,34 @@ def test_alter_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Mon
     assert said == "The offsets for this connector have been altered successfully"
     offsets.turn("resume", *["RUNNING"] * 3)
     offsets.become(read(name, 10, 10, 10))
+
+
+@pytest.mark.row("K875-12", "K875-20", "K26-55")
+def test_offsets_of_a_sink_that_stores_them_with_its_data(
+    cluster: Cluster, rest: Rest, tmp_path: Path
+) -> None:
+    """Not of Kafka Connect: under exactly-once positions lie beside the file, and a user moves these."""
+    name, path = create_topic(cluster.bootstrap), tmp_path / "out"
+    fill(cluster.bootstrap, name, 1, 5)
+    config = {"connector.class": "FileStreamSink", "topics": name, "file": str(path)}
+    string = "org.apache.kafka.connect.storage.StringConverter"
+    rest.create(name, {**config, "delivery.guarantee": "exactly_once", "value.converter": string})
+    offsets, lines = Offsets(rest, name), ["0", "1", "2", "3", "4"]
+    offsets.become(read(name, 5))
+    offsets.turn("stop", "STOPPED")
+    said = offsets.modify("PATCH", read(name, 3))
+    assert said == "The offsets for this connector have been altered successfully"
+    offsets.become(read(name, 3))
+    offsets.turn("resume", "RUNNING", "RUNNING")
+    offsets.become(read(name, 5))
+    assert path.read_text().split() == [*lines, *lines[3:]]
+
+    offsets.turn("stop", "STOPPED")
+    assert offsets.modify("DELETE") == "The offsets for this connector have been reset successfully"
+    offsets.become(read(name))
+    offsets.turn("resume", "RUNNING", "RUNNING")
+    offsets.become(read(name, 5))
+    assert path.read_text().split() == [*lines, *lines[3:], *lines]
 
 
 def modify_under_a_zombie(cluster: Cluster, rest: Rest, monitor: Monitor, method: str) -> None:
@@ -190,7 +222,7 @@ def test_reset_sink_connector_offsets_zombie_sink_tasks(
     modify_under_a_zombie(cluster, rest, monitor, "DELETE")
 
 
-@pytest.mark.row("K875-12", "K875-13", "K875-20")
+@pytest.mark.row("K875-12", "K875-13", "K875-20", "K875-T05")
 def test_alter_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
     """testAlterSourceConnectorOffsets: set back, and caught up again."""
     name = unique("source")
@@ -210,7 +242,7 @@ def test_alter_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
 
 
 @pytest.mark.parametrize("group", [False, True], ids=["", "overridden_consumer_group_id"])
-@pytest.mark.row("K875-21", "K875-22", "K875-29")
+@pytest.mark.row("K875-21", "K875-22", "K875-29", "K875-T08", "K875-T09", "K875-T10")
 def test_reset_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Monitor, group: bool) -> None:
     """testResetSinkConnectorOffsets, ...OverriddenConsumerGroupId: forgotten, twice, then caught up."""
     name = create_topic(cluster.bootstrap, partitions=3)
@@ -227,7 +259,7 @@ def test_reset_sink_connector_offsets(cluster: Cluster, rest: Rest, monitor: Mon
     offsets.become(read(name, 10, 10, 10))
 
 
-@pytest.mark.row("K875-21", "K875-22")
+@pytest.mark.row("K875-21", "K875-22", "K875-T08", "K875-T09")
 def test_reset_source_connector_offsets(rest: Rest, monitor: Monitor) -> None:
     """testResetSourceConnectorOffsets: forgotten, twice, then everything from the beginning."""
     name = unique("source")

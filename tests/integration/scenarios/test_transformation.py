@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
-from copycat_testkit.kafka import create_topic, produce, unique, wait_until
+from copycat_testkit.kafka import create_topic, idempotent_producer, produce, unique, wait_until
 
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
@@ -48,10 +47,10 @@ def test_filter_on_tombstones_with_sink_connector(cluster: Cluster, rest: Rest, 
     """testFilterOnTombstonesWithSinkConnector: records without a value are dropped."""
     topic = create_topic(cluster.bootstrap)
     rest.create(topic, {**monitor.sink(topic), **filtered("RecordIsTombstone")})
-    producer = Producer({"bootstrap.servers": cluster.bootstrap})
+    producer = idempotent_producer(cluster.bootstrap)
     for number in range(10):
         producer.produce(topic, None if number % 2 else b"%d" % number, key=b"k")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     wait_until(lambda: monitor.values() == list("02468"), PATIENCE, "what has a value")
 
 

@@ -65,7 +65,7 @@ async def test_a_sink_reads_the_partitions_there_are_and_those_that_come(kafka: 
         assert _read(assigned) == {None: [], 0: [0, 2], 1: [1]}
         await worker.hold(assigned)
         admin = AdminClient({"bootstrap.servers": kafka})
-        admin.create_partitions([NewPartitions(topic, 4)])[topic].result(20)
+        admin.create_partitions([NewPartitions(topic, 4)])[topic].result(60)
         await worker.hold(await cluster.until_assigned(w1=2))
         assert _read(await cluster.until_assigned(w1=3)) == {None: [], 0: [0, 2], 1: [1, 3]}
 

@@ -68,7 +68,7 @@ def test_fewer_acknowledgements_are_enough_where_the_connector_says_so(tasks: Be
     patient, content = unique("patient"), unique("content")
     for name in (patient, content):
         topic = NewTopic(name, 1, 1, config={"min.insync.replicas": "2"})
-        tasks.admin.create_topics([topic])[name].result(30)
+        tasks.admin.create_topics([topic])[name].result(60)
 
     waiting = tasks.run(patient)
     tasks.run(content, config={"producer.override.acks": "1"})

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 from copycat_testkit.kafka import consume_all, unique, wait_until
+from copycat_testkit.vault import TOKEN, Vault, vault_server
 
 from tests.integration.emitting.system import System, system
 from tests.integration.scenarios.rest import PATIENCE
@@ -32,10 +33,24 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def guarded(kafka: str, vault: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+def safe() -> Iterator[Vault]:
+    """What answers like a Vault."""
+    with vault_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def guarded(
+    kafka: str, vault: Path, safe: Vault, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[System]:
     """A system with every provider, and few client settings a connector may override."""
+    token = tmp_path_factory.mktemp("token") / "token"
+    token.write_text(TOKEN)
     settings = {
-        "config.providers": "file,dir,env",
+        "config.providers": "file,dir,env,safe",
+        "config.providers.safe.class": "VaultConfigProvider",
+        "config.providers.safe.param.address": safe.address,
+        "config.providers.safe.param.token.file": str(token),
         "config.providers.file.class": f"{PACKAGE}.FileConfigProvider",
         "config.providers.file.param.allowed.paths": str(vault),
         "config.providers.dir.class": f"{PACKAGE}.DirectoryConfigProvider",
@@ -60,12 +75,12 @@ def placeholders(vault: Path) -> dict[str, str]:
 
 def everything_told(guarded: System, name: str) -> str:
     """Return all that leaves the hosts: answers over REST, records of internal topics, logs."""
-    paths = ("", "/config", "/tasks", "/tasks-config", "/status", "/topics", "/offsets")
+    paths = ("", "/config", "/tasks", "/tasks-config", "/status", "/topics", "/offsets", "/history")
     told = [guarded.rest.call("GET", f"/connectors/{name}{path}").text for path in paths]
     told.append(guarded.rest.call("GET", "/connectors?expand=info&expand=status").text)
     config = guarded.rest.get(f"/connectors/{name}/config")
     told.append(guarded.rest.call("PUT", "/connector-plugins/Emitter/config/validate", config).text)
-    for topic in ("configs", "offsets", "status", "assignments"):
+    for topic in ("configs", "offsets", "status", "assignments", "changes"):
         read = consume_all(guarded.cluster.bootstrap, guarded.cluster.topic(topic))
         told += [str(part) for message in read for part in (message.key(), message.value())]
     told += [guarded.cluster.log(room) for room in ROOMS]
@@ -94,6 +109,28 @@ def test_connector_and_tasks_get_the_values_and_nobody_else_sees_them(guarded: S
     told = everything_told(guarded, name)
     assert not [word for word in WORDS.values() if word in told]
     assert "${env:COPYCAT_TEST_WORD}" in told
+
+
+def test_a_connector_reads_again_what_was_lent_to_it(guarded: System, safe: Vault) -> None:
+    expected = "word-of-the-new-lease-86"
+    topic, started, path = unique("lent"), guarded.folder / unique("started"), f"secret/data/{unique()}"
+    safe.secrets[path], safe.lease_seconds = {"word": "word-of-the-old-lease-85"}, 5
+    written = f"${{safe:{path}:word}}"
+    name = guarded.emitter("", topic, emit__started=str(started), own__lent=written)
+    guarded.has_topics(name, topic)
+    assert given(started, "task") == given(started, "connector") == {"own.lent": "word-of-the-old-lease-85"}
+    safe.secrets[path] = {"word": expected}
+
+    for part in ("connector", "task"):
+        wait_until(
+            lambda part=part: given(started, part) == {"own.lent": expected},  # type: ignore[misc]
+            PATIENCE,
+            f"the {part} has the new word",
+        )
+    told = everything_told(guarded, name)
+    assert "connector restarts to read its secrets again" in told
+    assert not [word for word in ("word-of-the-old-lease-85", expected, TOKEN) if word in told]
+    guarded.rest.delete(name)
 
 
 @pytest.mark.parametrize("part", ["connector", "task"])
@@ -146,7 +183,7 @@ def test_only_settings_the_policy_lists_may_be_overridden(guarded: System) -> No
 
 def committed(admin: AdminClient, group: str, topic: str) -> int:
     wanted = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])
-    found = admin.list_consumer_group_offsets([wanted])[group].result(30)
+    found = admin.list_consumer_group_offsets([wanted])[group].result(60)
     return int(found.topic_partitions[0].offset)
 
 

@@ -1,6 +1,7 @@
 """The status service on a real status topic."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -16,8 +17,13 @@ from copycat_rpc.channel import open_channel
 from copycat_status.main import serve
 from copycat_testkit.kafka import consume_all, unique
 
+SINCE_MS = int(time.time() * 1000)
 RUNNING = pb.Status(
-    state=types_pb2.STATE_RUNNING, worker_id="127.0.0.1:18083", generation=22, version="4.3.1"
+    state=types_pb2.STATE_RUNNING,
+    worker_id="127.0.0.1:18083",
+    generation=22,
+    version="4.3.1",
+    since_ms=SINCE_MS,
 )
 WATCH = pb.WatchStatusesRequest()
 OUTAGE_SECONDS = 120.0
@@ -41,10 +47,12 @@ async def running(properties: dict[str, str]) -> AsyncIterator[Any]:
     await asyncio.wait((serving, bound), return_when=asyncio.FIRST_COMPLETED, timeout=60)
     if serving.done():
         serving.result()
-    async with open_channel([bound.result()]) as channel:
-        yield StatusServiceStub(channel)
-    stop.set()
-    await serving
+    try:
+        async with open_channel([bound.result()]) as channel:
+            yield StatusServiceStub(channel)
+    finally:
+        stop.set()
+        await serving
 
 
 def report(connector: str, task: int | None = None, status: pb.Status = RUNNING) -> pb.ReportStatusesRequest:
@@ -116,7 +124,7 @@ async def test_a_revision_of_many_partitions_can_be_waited_for(kafka: str) -> No
 async def test_a_status_reported_during_an_outage_is_written_when_the_broker_is_back(tmp_path: Path) -> None:
     broker = EmbeddedKafka(tmp_path / "kafka", free_ports(1)[0])
     properties = settings(await asyncio.to_thread(broker.start))
-    failed = pb.Status(state=types_pb2.STATE_FAILED, worker_id="h:1", generation=23)
+    failed = pb.Status(state=types_pb2.STATE_FAILED, worker_id="h:1", generation=23, since_ms=SINCE_MS)
     try:
         async with running(properties) as stub, aclosing(aiter(stub.WatchStatuses(WATCH))) as watch:
             await stub.ReportStatuses(report("orders"))

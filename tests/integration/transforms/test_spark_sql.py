@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 from copycat_testkit.kafka import wait_until
+from copycat_testkit.processes import command_line
 
 from tests.integration.transforms.conftest import STRING, Pipe, Rest, source
 
@@ -29,7 +31,7 @@ def step(sql: str, **config: str) -> dict[str, str]:
 def engines(rest: Rest) -> list[psutil.Process]:
     """Return the live processes of the query engine."""
     below = psutil.Process(rest.system.pid).children(recursive=True)
-    return [each for each in below if "copycat_executor.queryengine" in " ".join(each.cmdline())]
+    return [each for each in below if "copycat_executor.queryengine" in " ".join(command_line(each))]
 
 
 def test_what_spark_refuses_is_an_error_of_the_key_before_anything_runs(rest: Rest) -> None:
@@ -106,14 +108,18 @@ def test_no_line_is_lost_when_a_host_or_the_engine_dies_in_the_middle(rest: Rest
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        wait_until(lambda: len(pipe.arrived()) > BURST, 90, "the first lines")
+        wait_until(lambda: len(pipe.arrived()) > BURST, 120, "the first lines")
         if killed == "host":
             rest.system.kill("host")
         else:
-            for engine in engines(rest):
-                engine.kill()
+            for engine in wait_until(lambda: engines(rest), 60, "an engine"):
+                with suppress(psutil.NoSuchProcess):
+                    engine.kill()
         seen = len(pipe.arrived())
-        wait_until(lambda: len(pipe.arrived()) > seen + BURST, 120, "lines after the kill")
+        wait_until(lambda: len(pipe.arrived()) > seen + BURST, 150, "lines after the kill")
+    except BaseException:
+        print(*(rest.status(f"{pipe.topic}-{end}") for end in ("in", "out")), written, len(pipe.arrived()))
+        raise
     finally:
         stop.set()
         writer.join()

@@ -9,7 +9,7 @@ from pathlib import Path
 from copycat_connect.config import ConfigDef
 from copycat_connect.data import SourceRecord
 from copycat_connect.errors import ConnectError
-from copycat_connect.plugin import PluginKind, PluginSpec, SourceConnector, SourceTask
+from copycat_connect.plugin import ExactlyOnceSupport, PluginKind, PluginSpec, SourceConnector, SourceTask
 
 
 def begin(config: Mapping[str, str], part: str) -> None:
@@ -36,6 +36,11 @@ class EmitterConnector(SourceConnector):
 
     def stop(self) -> None:
         """Hold nothing."""
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
+        """A file can be read again from any position."""
+        del config
+        return ExactlyOnceSupport.SUPPORTED
 
 
 class EmitterTask(SourceTask):

@@ -59,7 +59,7 @@ def test_k26_89_topics_that_come_later_are_seen(copycat: Copycat, folder: Path) 
     wait_until(lambda: copycat.topics(name) == {f"{prefix}first", f"{prefix}second"}, SECONDS, "both topics")
 
 
-@pytest.mark.row("K26-60")
+@pytest.mark.row("K26-60", "K26-91")
 def test_k26_91_source_application_and_sink_in_one_process(
     copycat: Copycat, folder: Path, kafka: str
 ) -> None:
@@ -68,9 +68,10 @@ def test_k26_91_source_application_and_sink_in_one_process(
     (topic,) = copycat.add_connector({**config, "name": unique("in")})
     wait_until(lambda: values(kafka, topic) == ["one"], SECONDS, "the source's record")
     produce(kafka, loud, [value.upper().encode() for value in values(kafka, topic)])
-    target = folder / "out"
-    sink = {"connector.class": "FileStreamSink", "file": str(target), "topics": loud, "name": unique("out")}
-    assert copycat.add_connector(sink) == {loud}
+    sink = {"connector.class": "org.apache.kafka.copycat.HDFSSinkConnector", "connector.tasks.max": "20"}
+    where = {"hdfs.url": f"{folder.as_uri()}/export/", "format.class": "string", "flush.size": "1"}
+    assert copycat.add_connector({**sink, **where, "topics": loud, "name": unique("out")}) == {loud}
+    target = folder / f"export/topics/{loud}/partition=0/{loud}+0+0000000000+0000000000.txt"
     wait_until(lambda: target.exists() and target.read_text() == "ONE\n", SECONDS, "the sink's line")
 
 

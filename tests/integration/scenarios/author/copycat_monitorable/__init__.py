@@ -16,11 +16,14 @@ SHARED = (
         "alters.offsets", STRING, LOW, default="false", doc="Whether it takes part in changed offsets."
     ),
 )
+SAYS = "supported, unsupported, null, or it fails"
 SOURCE = ConfigDef(
     *SHARED,
     ConfigKey("topic", STRING, HIGH, doc="Topic of the records."),
     ConfigKey("max.messages", INT, LOW, default=10, doc="How many records a task makes in all."),
     ConfigKey("messages.per.poll", INT, LOW, default=10, doc="How many it makes at once."),
+    ConfigKey("exactly.once", STRING, LOW, default="null", doc=f"Says of exactly-once: {SAYS}."),
+    ConfigKey("boundaries", STRING, LOW, default="null", doc=f"Says of boundaries of its own: {SAYS}."),
 )
 PLUGINS = (
     PluginSpec(

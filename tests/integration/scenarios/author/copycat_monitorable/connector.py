@@ -5,10 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError
 from copycat_connect.plugin.contexts import ConnectorContext
 
 from copycat_monitorable.monitor import Monitor
+
+
+def takes_part(said: str | None) -> bool:
+    """Answer whether a connector takes part in a change of its offsets, or refuse it."""
+    if said == "unsupported":
+        message = "The system beyond moves on by itself"
+        raise OffsetsUnmodifiableError(message)
+    if said == "fails":
+        message = "The system beyond is away"
+        raise ConnectError(message)
+    return said == "true"
 
 
 class Monitored:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
 from pathlib import Path
 from typing import Any
 
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, RetriableError
 
 POLL_SECONDS = 0.02
 
@@ -37,10 +38,16 @@ class Monitor:
             os.close(descriptor)
 
     def obey(self, what: str) -> None:
-        """Raise or block if that was ordered."""
+        """Raise or block if that was ordered; a system can also be away."""
         if f"{self._who} {what} raises" in self._ordered():
             message = f"{self._who} was told to fail in {what}"
             raise ConnectError(message)
+        if f"{self._who} {what} finds nobody" in self._ordered():
+            message = f"{self._who} was told to find nobody in {what}"
+            raise ConnectError(message) from ConnectionRefusedError(errno.ECONNREFUSED, "refused")
+        if f"{self._who} {what} is away" in self._ordered():
+            message = f"{self._who} finds nothing at {self._orders.parent} in {what}"
+            raise RetriableError(message) from ConnectionRefusedError(errno.ECONNREFUSED, "refused")
         if f"{self._who} {what} blocks" in self._ordered():
             self.note(f"{what} blocked")
         while f"{self._who} {what} blocks" in self._ordered():

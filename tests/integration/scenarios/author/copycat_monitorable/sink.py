@@ -8,7 +8,7 @@ from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SinkConnector, SinkTask
 
-from copycat_monitorable.connector import Monitored
+from copycat_monitorable.connector import Monitored, takes_part
 from copycat_monitorable.monitor import Monitor
 
 
@@ -20,7 +20,7 @@ class MonitorableSink(Monitored, SinkConnector):
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Answer what the configuration says."""
         del offsets
-        return config.get("alters.offsets") == "true"
+        return takes_part(config.get("alters.offsets"))
 
 
 class MonitorableSinkTask(SinkTask):
@@ -52,6 +52,7 @@ class MonitorableSinkTask(SinkTask):
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Note the commit."""
+        self._monitor.obey("flush")
         self._monitor.note("flush", offsets=[[*_pair(each), offset] for each, offset in offsets.items()])
 
     def close(self, partitions: Collection[TopicPartition]) -> None:

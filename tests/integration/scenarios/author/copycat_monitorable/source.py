@@ -6,10 +6,12 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from copycat_connect.data import STRING_SCHEMA, Header, SourceRecord
-from copycat_connect.plugin import SourceConnector, SourceTask
+from copycat_connect.errors import ConnectError
+from copycat_connect.plugin import ExactlyOnceSupport, SourceConnector, SourceTask
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_monitorable.connector import Monitored
+from copycat_monitorable.boundaries import Boundaries
+from copycat_monitorable.connector import Monitored, takes_part
 from copycat_monitorable.monitor import Monitor
 
 PAUSE_SECONDS = 0.05
@@ -21,6 +23,17 @@ class MonitorableSource(Monitored, SourceConnector):
 
     handed_on = ("name", "monitor", "topic", "max.messages", "messages.per.poll")
 
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
+        """Answer what the configuration says."""
+        said = _said(config.get("exactly.once"))
+        return (
+            None if said is None else ExactlyOnceSupport.SUPPORTED if said else ExactlyOnceSupport.UNSUPPORTED
+        )
+
+    def can_define_transaction_boundaries(self, config: Mapping[str, str]) -> bool | None:  # type: ignore[override]
+        """Answer what the configuration says, even what may not be answered."""
+        return _said(config.get("boundaries"))
+
     def alter_offsets(
         self,
         config: Mapping[str, str],
@@ -28,7 +41,14 @@ class MonitorableSource(Monitored, SourceConnector):
     ) -> bool:
         """Answer what the configuration says."""
         del offsets
-        return config.get("alters.offsets") == "true"
+        return takes_part(config.get("alters.offsets"))
+
+
+def _said(answer: str | None) -> bool | None:
+    if answer == "fails":
+        message = "this connector was told to fail when it is asked"
+        raise ConnectError(message)
+    return {"supported": True, "unsupported": False}.get(answer or "")
 
 
 class MonitorableSourceTask(SourceTask):
@@ -45,6 +65,8 @@ class MonitorableSourceTask(SourceTask):
         self._at_once = int(config.get("messages.per.poll", "10"))
         saved = self.context.offset({"task.id": self._id})
         self._number = int(saved["saved"]) if saved else 0
+        transaction = self.context.transaction
+        self._boundaries = None if transaction is None else Boundaries(transaction)
 
     def poll(self) -> list[SourceRecord] | None:
         """Make the next records until there are enough."""
@@ -54,6 +76,9 @@ class MonitorableSourceTask(SourceTask):
         last = min(self._most, self._number + self._at_once)
         records = [self._record(number) for number in range(self._number + 1, last + 1)]
         self._number = last
+        for number, record in enumerate(records, last + 1 - len(records)):
+            if self._boundaries is not None:
+                self._boundaries.mark(number, record)
         return records or None
 
     def commit(self) -> None:

@@ -1,0 +1,60 @@
+"""Very many partitions of a source, which nobody lists to the framework (K26-18)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+
+import httpx
+import pytest
+from copycat_client.client import CopycatClient
+from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
+from copycat_testkit.system import CopycatUp
+
+from tests.integration.kip26.world import until
+
+pytestmark = pytest.mark.timeout(600)
+
+PATIENCE = 240
+"""Seconds for a hundred thousand records, on a machine that is busy with other tests."""
+METRICS = 100
+"""Metrics of a host, as the author's connector has them."""
+
+
+async def test_k26_18_a_hundred_thousand_partitions_go_on_each_from_its_own_offset(
+    copycat: CopycatClient, cluster: CopycatUp, kafka: str
+) -> None:
+    topic, name, hosts = create_topic(kafka), unique("metrics"), 1000
+    config = {"connector.class": "author.MetricsSourceConnector", "hosts": str(hosts), "topic": topic}
+    await copycat.configs.put(name, {**config, "name": name})
+
+    def times() -> list[Counter[int]]:
+        """Return how many metrics each time has."""
+        found: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        for message in consume_all(kafka, topic):
+            metric, _, time = (message.value() or b"").decode().rpartition(" ")
+            found[int(time)][metric] += 1
+        return [Counter(found[time].values()) for time in sorted(found)]
+
+    once = Counter({1: hosts * METRICS})
+    await asyncio.to_thread(wait_until, lambda: times() == [once], PATIENCE, "each metric once")
+    async with httpx.AsyncClient(base_url=cluster.url, timeout=90) as rest:
+        await rest.put(f"/connectors/{name}/stop")
+        await until(lambda: stopped(rest, name), "the connector is stopped")
+        # A commit of so many outlives the task that made it.
+        await until(lambda: shown(rest, name, hosts * METRICS), "every offset is committed")
+        await rest.put(f"/connectors/{name}/resume")
+    await asyncio.to_thread(wait_until, lambda: times() == [once, once], PATIENCE, "each metric once again")
+
+
+async def shown(rest: httpx.AsyncClient, name: str, count: int) -> bool:
+    """Return whether so many partitions are at the first time."""
+    offsets = (await rest.get(f"/connectors/{name}/offsets")).json()["offsets"]
+    assert {each["offset"]["time"] for each in offsets} <= {0}
+    return len(offsets) == count
+
+
+async def stopped(rest: httpx.AsyncClient, name: str) -> bool:
+    """Return whether a connector is stopped and its tasks are gone."""
+    status = (await rest.get(f"/connectors/{name}/status")).json()
+    return bool(status["connector"]["state"] == "STOPPED" and not status["tasks"])

@@ -1,0 +1,132 @@
+"""Records are changed a little on the way, and the work is divided by itself (K26-02, 04, 95)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
+from copycat_client.client import CopycatClient
+from copycat_testkit.kafka import consume_all, create_topic, idempotent_producer, unique, wait_until
+
+from tests.integration.kip26.more_workers import Workers
+from tests.integration.kip26.world import SECONDS, assigned, runs, until
+
+pytestmark = pytest.mark.timeout(240)
+
+PARTITIONS, LATER = 100, 10
+EACH = 5
+"""Records of a partition."""
+
+
+def produce(kafka: str, topic: str, partitions: Iterable[int], what: str) -> set[str]:
+    """Write some records to each partition; returns their texts."""
+    producer = idempotent_producer(kafka)
+    texts = {(part, f"{what} {part} {number}") for part in partitions for number in range(EACH)}
+    for part, text in texts:
+        producer.produce(topic, text, partition=part)
+    assert producer.flush(60) == 0
+    return {text for _, text in texts}
+
+
+def sink(name: str, topic: str, file: Path, **more: str) -> dict[str, str]:
+    """Return a sink of lines."""
+    keys = {key.replace("__", "."): value for key, value in more.items()}
+    return {"name": name, "connector.class": "FileStreamSink", "topics": topic, "file": str(file), **keys}
+
+
+def lines_of(file: Path) -> set[str]:
+    """Return the lines that a file has so far."""
+    return set(file.read_text().splitlines()) if file.exists() else set()
+
+
+async def lines_are(file: Path, wanted: Iterable[str]) -> None:
+    """Wait until a file has these lines; delivered at least once, they may be there several times."""
+    expected = set(wanted)
+    what = f"{len(expected)} lines in {file.name}"
+    await asyncio.to_thread(wait_until, lambda: lines_of(file) == expected, SECONDS, what)
+
+
+async def test_k26_02_fields_are_dropped_and_obscured_where_asked_for_and_nothing_else_changes(
+    copycat: CopycatClient, kafka: str, tmp_path: Path
+) -> None:
+    topic = create_topic(kafka, unique("cards"))
+    text = json.dumps({"id": 1, "card": "4111", "note": "gift"})
+    producer = idempotent_producer(kafka)
+    producer.produce(topic, text)
+    assert producer.flush(60) == 0
+    package = "org.apache.kafka.connect.transforms"
+    changed = sink(
+        unique("changed"), topic, tmp_path / "changed",
+        value__converter="org.apache.kafka.connect.json.JsonConverter",
+        value__converter__schemas__enable="false",
+        transforms="drop,mask",
+        transforms__drop__type=f"{package}.ReplaceField$Value", transforms__drop__exclude="note",
+        transforms__mask__type=f"{package}.MaskField$Value", transforms__mask__fields="card",
+    )  # fmt: skip
+    as_it_is = sink(unique("plain"), topic, tmp_path / "plain")
+    for config in (changed, as_it_is):
+        await copycat.configs.put(config["name"], config)
+
+    await lines_are(tmp_path / "changed", ["{id=1, card=}"])
+    await lines_are(tmp_path / "plain", [text])
+
+
+async def test_k26_04_one_limit_of_tasks_is_all_that_parallelism_takes(
+    copycat: CopycatClient, kafka: str
+) -> None:
+    for tasks in (1, 4):
+        name = unique("made-up")
+        config = {
+            "name": name,
+            "connector.class": "DatagenSource",
+            "tasks.max": str(tasks),
+            "streams": "4",
+            "topic": name,
+            "fields": '[{"name": "id", "type": "sequence"}]',
+            "throughput": "-1",
+            "max.records": "10000",
+            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+            "value.converter.schemas.enable": "false",
+        }
+        await copycat.configs.put(name, config)
+        await runs(copycat, name, tasks)
+
+        async def complete(topic: str = name) -> bool:
+            found = await asyncio.to_thread(consume_all, kafka, topic)
+            return sorted(json.loads(each.value() or b"{}")["id"] for each in found) == [*range(10_000)]
+
+        await until(complete, f"every record once, by {tasks} tasks")
+
+
+async def test_k26_95_partitions_are_divided_among_the_tasks_of_a_sink_also_when_they_come_and_workers_go(
+    copycat: CopycatClient, kafka: str, more: Workers, tmp_path: Path
+) -> None:
+    name, topic = unique("many"), create_topic(kafka, unique("many"), PARTITIONS)
+    wanted = produce(kafka, topic, range(PARTITIONS), "first")
+    executor, newcomer = more.executor()
+
+    async def joined() -> bool:
+        return len(await copycat.scheduler.workers()) == 4
+
+    await until(joined, "four workers")
+    config = sink(
+        name, topic, tmp_path / "out", tasks__max="4", consumer__override__metadata__max__age__ms="1000"
+    )
+    await copycat.configs.put(name, config)
+    await runs(copycat, name, 4)
+    assert newcomer in {each.worker_id for each in (await assigned(copycat, name)).values()}
+    await lines_are(tmp_path / "out", wanted)
+
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_partitions([NewPartitions(topic, PARTITIONS + LATER)])[topic].result(60)
+    await asyncio.to_thread(executor.end, signal.SIGKILL)
+    wanted |= produce(kafka, topic, range(PARTITIONS + LATER), "second")
+    await lines_are(tmp_path / "out", wanted)
+    await runs(copycat, name, 4)
+    assert newcomer not in {each.worker_id for each in (await assigned(copycat, name)).values()}

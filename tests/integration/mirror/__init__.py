@@ -1,0 +1,1 @@
+"""Mirrors between two real clusters; all files share one pair of brokers and one running system."""

@@ -1,0 +1,76 @@
+"""Rows of a real PostgreSQL in a topic, through a whole system whose task hosts are killed meanwhile."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import psycopg
+import pytest
+from copycat_testkit.kafka import consume_all, unique, wait_until
+from copycat_testkit.postgres import SECRET, USER, Postgres
+from copycat_testkit.system import CopycatUp
+
+pytestmark = pytest.mark.timeout(300)
+
+KILLS = 2
+ROWS = 20_000
+"""Rows added before each kill, and after the last."""
+
+
+def test_rows_arrive_exactly_once_though_hosts_are_killed(
+    system: CopycatUp, kafka: str, postgres: Postgres
+) -> None:
+    prefix = unique("pg")
+    config = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        "connection.url": postgres.url(),
+        "connection.user": USER,
+        "connection.password": SECRET,
+        "mode": "timestamp+incrementing",
+        "incrementing.column.name": "id",
+        "timestamp.column.name": "at",
+        "table.whitelist": "orders",
+        "topic.prefix": f"{prefix}-",
+        "poll.interval.ms": "50",
+        "batch.max.rows": "100",
+        "delivery.guarantee": "exactly_once",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }
+
+    def arrived() -> list[object]:
+        return [json.loads(message.value() or b"null") for message in consume_all(kafka, f"{prefix}-orders")]
+
+    def running() -> bool:
+        reply = httpx.get(f"{system.url}/connectors/{prefix}/status", timeout=60)
+        tasks = reply.json()["tasks"] if reply.status_code == 200 else []
+        assert "FAILED" not in [task["state"] for task in tasks], reply.text
+        return [task["state"] for task in tasks] == ["RUNNING"]
+
+    with psycopg.connect(postgres.conninfo, autocommit=True) as database:
+        database.execute("DROP TABLE IF EXISTS orders")
+        database.execute(
+            "CREATE TABLE orders (id bigserial PRIMARY KEY, amount numeric(10,2), "
+            "at timestamptz NOT NULL DEFAULT clock_timestamp())"
+        )
+        httpx.put(f"{system.url}/connectors/{prefix}/config", json=config, timeout=90).raise_for_status()
+        struck = 0
+        for kill in range(KILLS + 1):
+            before = kill * ROWS
+            database.execute(
+                "INSERT INTO orders (amount) SELECT n / 4.0 FROM generate_series(1, %s) n", (ROWS,)
+            )
+            wait_until(lambda: len(arrived()) > before, 90, "the first of the new rows")  # noqa: B023
+            if kill < KILLS:
+                system.kill("host")
+                struck += len(arrived()) < before + ROWS
+                wait_until(running, 90, "a task runs again")
+        wait_until(lambda: len(arrived()) >= (KILLS + 1) * ROWS, 90, "all rows")
+        rows = database.execute("SELECT id, amount, at FROM orders ORDER BY id").fetchall()
+
+    httpx.delete(f"{system.url}/connectors/{prefix}", timeout=90).raise_for_status()
+    found = [(each["id"], each["at"]) for each in arrived() if isinstance(each, dict)]
+    assert found == [(number, int(at.timestamp() * 1_000_000) // 1000) for number, _, at in rows]
+    assert SECRET not in "".join(system.said)
+    assert struck, "no kill came while rows flowed"

@@ -1,0 +1,155 @@
+"""Logs that are rotated while they are read, through a whole system whose task hosts are killed meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from confluent_kafka import KafkaException
+from copycat_testkit.kafka import consume_all, unique, wait_until
+from copycat_testkit.system import CopycatUp
+
+pytestmark = pytest.mark.timeout(300)
+
+KILLS = 2
+LINES = 6_000
+"""Lines added to each log before and after each rotation."""
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+
+
+class Logs:
+    """Three logs: one is renamed when it is rotated, one copied and truncated, one only grows."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names = ("renamed.log", "copied.log", "plain.log")
+        self.written = 0
+
+    def write(self) -> None:
+        for name in self.names:
+            with (self.folder / name).open("a", encoding="utf-8") as file:
+                file.writelines(f"{name} {self.written + number} é\n" for number in range(LINES))
+        self.written += LINES
+
+    def rotate(self) -> None:
+        for number in range(8, 0, -1):
+            for name in self.names:
+                if (old := self.folder / f"{name}.{number}").exists():
+                    old.rename(self.folder / f"{name}.{number + 1}")
+        (self.folder / "renamed.log").rename(self.folder / "renamed.log.1")
+        shutil.copy(self.folder / "copied.log", self.folder / "copied.log.1")
+        os.truncate(self.folder / "copied.log", 0)
+
+
+def put(system: CopycatUp, name: str, config: dict[str, str]) -> None:
+    httpx.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
+
+
+def values(kafka: str, topic: str) -> list[str]:
+    try:
+        return [(message.value() or b"").decode() for message in consume_all(kafka, topic)]
+    except (KafkaException, KeyError):
+        return []  # it is not there yet
+
+
+def states(system: CopycatUp, name: str) -> list[str]:
+    reply = httpx.get(f"{system.url}/connectors/{name}/status", timeout=60)
+    return [task["state"] for task in reply.json()["tasks"]] if reply.status_code == 200 else []
+
+
+@pytest.mark.row("K26-69", "K26-70")
+def test_rotated_logs_arrive_exactly_once_though_hosts_are_killed(
+    system: CopycatUp, kafka: str, tmp_path: Path
+) -> None:
+    topic, logs = unique("logs"), Logs(tmp_path)
+    logs.write()
+    config = {
+        "connector.class": "LogSource",
+        "tasks.max": "2",
+        "files": f"{tmp_path}/*.log*",
+        "topic": topic,
+        "scan.interval.ms": "100",
+        "rotated.wait.ms": "200",
+        "batch.max.bytes": "16384",
+        "record.max.bytes": "16384",
+        "bytes.per.second.max": "200000",
+        "delivery.guarantee": "exactly_once",
+        "key.converter": STRING,
+        "value.converter": STRING,
+    }
+    put(system, topic, config)
+
+    def running() -> bool:
+        found = states(system, topic)
+        assert "FAILED" not in found
+        return found == ["RUNNING"] * 2
+
+    struck = 0
+    for _ in range(KILLS):
+        before = 3 * (logs.written - LINES)
+        wait_until(lambda: len(values(kafka, topic)) > before, 90, "the first of the new lines")  # noqa: B023
+        logs.rotate()
+        logs.write()
+        system.kill("host")
+        struck += len(values(kafka, topic)) < 3 * logs.written
+        logs.rotate()  # while nothing runs
+        logs.write()
+        wait_until(running, 90, "both tasks run again")
+    try:
+        wait_until(lambda: len(values(kafka, topic)) >= 3 * logs.written, 120, "all lines")
+    except BaseException:
+        print(states(system, topic), logs.written, len(values(kafka, topic)))
+        raise
+
+    found: dict[str, list[str]] = {}
+    for value in values(kafka, topic):
+        found.setdefault(value.partition(" ")[0], []).append(value)
+    assert found == {name: [f"{name} {number} é" for number in range(logs.written)] for name in logs.names}
+    assert struck, "no kill came while lines flowed"
+
+    # The offsets say where a user finds the place: in the files that are written to, at their ends.
+    reply = httpx.get(f"{system.url}/connectors/{topic}/offsets", timeout=60).json()["offsets"]
+    assert {Path(each["partition"]["filename"]).name: each["offset"]["position"] for each in reply} == {
+        name: (tmp_path / name).stat().st_size for name in logs.names
+    }
+    httpx.delete(f"{system.url}/connectors/{topic}", timeout=90).raise_for_status()
+
+
+@pytest.mark.row("K26-71")
+def test_lines_of_another_form_are_kept_or_end_the_task_as_the_tolerance_says(
+    system: CopycatUp, kafka: str, tmp_path: Path
+) -> None:
+    topic, dead = unique("access"), unique("dead")
+    log = tmp_path / "access.log"
+    log.write_text('10.0.0.1 "GET /" 200\nnot of this form\n10.0.0.2 "GET /x" 404\n')
+    config = {
+        "connector.class": "LogSource",
+        "files": str(log),
+        "topic": topic,
+        "line.regex": r'(?<host>\S+) "(?<request>[^"]*)" (?<status>\d+)',
+        "line.regex.types": "status:int32",
+        "scan.interval.ms": "100",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        "errors.deadletterqueue.topic.name": dead,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    put(system, topic, config)
+    wait_until(lambda: states(system, topic) == ["FAILED"], 90, "the task ends")
+    trace = httpx.get(f"{system.url}/connectors/{topic}/status", timeout=60).json()["tasks"][0]["trace"]
+    assert f"The record at byte 21 of {log} cannot be read: it does not match line.regex" in trace
+    first: dict[str, Any] = {"host": "10.0.0.1", "request": "GET /", "status": 200}
+    assert [json.loads(value) for value in values(kafka, topic)] == [first]
+
+    put(system, topic, {**config, "errors.tolerance": "all"})
+    wait_until(lambda: len(values(kafka, topic)) == 2, 90, "the line after it")
+    assert json.loads(values(kafka, topic)[1]) == {"host": "10.0.0.2", "request": "GET /x", "status": 404}
+    letters = [json.loads(value)["payload"] for value in values(kafka, dead)]
+    assert set(letters) == {"not of this form"}
+    httpx.delete(f"{system.url}/connectors/{topic}", timeout=90).raise_for_status()

@@ -1,0 +1,100 @@
+"""The examples on the object source's page, run as they are written but for the addresses of the servers."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Mapping
+
+import fastavro
+import pytest
+from copycat_connect.data import SourceRecord, Struct
+from copycat_connect.plugin import CONNECTORS, load_plugins
+from copycat_plugins.connectors.stores.opening import open_store
+from copycat_testkit.conformance.contexts import FakeSourceContext
+from copycat_testkit.hdfs import USER, Hdfs
+from copycat_testkit.kafka import wait_until
+from copycat_testkit.s3 import REGION, S3Server
+
+from tests.integration.stores import test_object_source, test_s3
+from tests.integration.stores.store_suite import put
+
+pytestmark = pytest.mark.timeout(300)
+
+SPEC = load_plugins().find("ObjectSource", CONNECTORS)
+S3_EXAMPLE, HDFS_EXAMPLE, CSV_EXAMPLE = (dict(example) for example in SPEC.examples.values())
+
+
+def read(config: Mapping[str, str], count: int, tasks: int = 1) -> list[SourceRecord]:
+    """Run the connector and its tasks until they have read so many records, and commit them."""
+    connector = SPEC.factory()
+    connector.start(config)
+    records: list[SourceRecord] = []
+    running = []
+    assert SPEC.task_factory is not None
+    for task_config in connector.task_configs(tasks):
+        task, context = SPEC.task_factory(), FakeSourceContext(task_config)
+        task.initialize(context)
+        task.start(task_config)
+        running.append((task, context))
+
+    def read_all() -> bool:
+        for task, context in running:
+            found = list(task.poll() or ())
+            records.extend(found)
+            for record in found:
+                context.store(record.source_partition, record.source_offset)
+            if found:
+                task.commit()
+        return len(records) >= count
+
+    wait_until(read_all, 60, "all records")
+    for task, _ in running:
+        task.poll()  # cleans up
+        task.stop()
+    connector.stop()
+    return records
+
+
+def test_what_the_object_sinks_wrote_to_s3(s3: S3Server) -> None:
+    test_s3.client(s3).create_bucket(
+        Bucket="warehouse", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    config = {**S3_EXAMPLE, "s3.region": REGION, "s3.endpoint": s3.url, "aws.secret.access.key": "any"}
+    store = open_store({**config, "s3.path.style.access.enabled": True}, "s3://warehouse/topics")
+    schema = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}
+    for start in (10, 0):
+        out = io.BytesIO()
+        fastavro.writer(out, schema, [{"id": each} for each in range(start, start + 10)])
+        put(store, f"orders/year=2026/orders+3+{start:010d}.avro", out.getvalue())
+    records = read(config, 20)
+    assert [record.value.get("id") for record in records if isinstance(record.value, Struct)] == [*range(20)]
+    assert {record.topic for record in records} == {"orders"}
+
+
+def test_parquet_files_of_hdfs_by_four_tasks(hdfs: Hdfs) -> None:
+    place = {"webhdfs.url": hdfs.web_url, "hdfs.user": USER}
+    store = open_store(place, f"{hdfs.url}/landing")
+    for number in range(5):
+        put(
+            store,
+            f"orders/{number}.parquet",
+            test_object_source.parquet(range(number * 10, number * 10 + 10)),
+        )
+    put(store, "customers/0.parquet", test_object_source.parquet(range(1000, 1010)))
+    config = {**HDFS_EXAMPLE, **place, "store.url": f"{hdfs.url}/landing"}
+    records = read(config, 50, tasks=int(HDFS_EXAMPLE["tasks.max"]))
+    ids = [int(str(record.value.get("id"))) for record in records if isinstance(record.value, Struct)]
+    assert sorted(ids) == list(range(50))
+
+
+def test_csv_files_deleted_once_they_are_in_kafka(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("deliveries")
+    (folder / "one.csv").write_text('id;place\n1;Paris\n2;"Lyon; south"\n')
+    (folder / "two.csv.gz").write_bytes(gzip.compress(b"id;place\n3;Nice\n"))
+    (folder / "notes.txt").write_text("stays")
+    config = {**CSV_EXAMPLE, "store.url": f"file://{folder}", "object.min.age.ms": "1"}
+    records = read(config, 3)
+    values = [record.value.values for record in records if isinstance(record.value, Struct)]
+    assert values == [["1", "Paris"], ["2", "Lyon; south"], ["3", "Nice"]]
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]

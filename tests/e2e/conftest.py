@@ -1,0 +1,43 @@
+"""One fleet for all tests of this folder, on images built from the tree as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tools.containers.engine import Engine, running_engine
+from tools.containers.fleet import Fleet, running_fleet
+from tools.containers.images import build
+from tools.containers.outcomes import Outcomes
+
+WRITE_TABLE = "--write-table"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(WRITE_TABLE, action="store_true", help="keep the measured times in deploy/E2E.md")
+
+
+@pytest.fixture(scope="package")
+def engine() -> Iterator[Engine]:
+    with running_engine() as engine:
+        with engine.client() as client:
+            list(build(client))
+        yield engine
+
+
+@pytest.fixture(scope="package")
+def fleet(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with running_fleet(engine, tmp_path_factory.mktemp("fleet")) as fleet:
+        yield fleet
+
+
+@pytest.fixture(scope="package")
+def outcomes(request: pytest.FixtureRequest) -> Iterator[Outcomes]:
+    """Gather what failures cost; printed at the end, and kept if that was asked for."""
+    outcomes = Outcomes()
+    yield outcomes
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        outcomes.show()
+    if request.config.getoption(WRITE_TABLE):
+        outcomes.write()

@@ -1,0 +1,131 @@
+"""The chart: what it becomes is what Kubernetes takes, and holds what an operator relies on."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import kubernetes_validate
+import pytest
+from copycat_launcher.worker_properties import DISTRIBUTED
+from copycat_rpc.role import read_properties
+
+from tests.helm.conftest import KUBERNETES, Document, Render, named
+
+ROLES = ("config", "offset", "status", "scheduler", "executor", "gateway")
+VALUES: tuple[tuple[str, ...], ...] = (
+    (),
+    ("clusterSecret.existingSecret=", "clusterSecret.value=a-long-text"),
+    ("executor.autoscaling.enabled=false", "executor.dataClaim=files", "connectorSecret=logins"),
+    ("networkPolicies.enabled=false", "gateway.allowedFrom[0].namespaceSelector.matchLabels.team=data"),
+    (
+        "executor.allowedPorts=null",
+        "images.registry=registry.example/copycat",
+        f"images.digests.config=sha256:{'a' * 64}",
+    ),
+)
+
+
+def pods(documents: list[Document]) -> dict[str, Any]:
+    """Return the pods' templates by role."""
+    sets = [each for each in documents if each["kind"] in {"StatefulSet", "Deployment"}]
+    templates = [each["spec"]["template"] for each in sets]
+    return {each["metadata"]["labels"]["app.kubernetes.io/component"]: each for each in templates}
+
+
+def test_helm_finds_nothing_wrong(run_helm: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = run_helm("lint", "--strict")
+
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+@pytest.mark.parametrize("values", VALUES, ids=lambda values: ",".join(values) or "defaults")
+def test_everything_it_makes_is_what_kubernetes_declares(
+    render: Render, values: tuple[str, ...], version: str
+) -> None:
+    documents = render(*values, kubernetes=version)
+
+    for document in documents:
+        kubernetes_validate.validate(document, version.rpartition(".")[0], strict=True)
+
+
+def test_every_role_runs_twice_and_is_drained_one_at_a_time(render: Render) -> None:
+    documents = render()
+
+    assert set(pods(documents)) == set(ROLES)
+    for role in ROLES:
+        kind = "Deployment" if role == "gateway" else "StatefulSet"
+        replicas = named(documents, kind, f"release-copycat-{role}")["spec"].get("replicas")
+        assert replicas == (None if role == "executor" else 2), "executors are scaled by their load"
+        budget = named(documents, "PodDisruptionBudget", f"release-copycat-{role}")["spec"]
+        assert budget["maxUnavailable"] == 1
+        assert (
+            budget["selector"]["matchLabels"].items() <= pods(documents)[role]["metadata"]["labels"].items()
+        )
+
+
+def test_no_pod_may_more_than_it_needs(render: Render) -> None:
+    for role, pod in pods(render()).items():
+        spec, [container] = pod["spec"], pod["spec"]["containers"]
+        assert spec["securityContext"]["runAsNonRoot"]
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not spec["automountServiceAccountToken"], role
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert container["resources"]["limits"]["memory"]
+        assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
+
+
+def test_the_properties_are_those_that_the_services_take(render: Render, tmp_path: Any) -> None:
+    text = named(render(), "ConfigMap", "release-copycat")["data"]["worker.properties"]
+    file = tmp_path / "worker.properties"
+    file.write_text(text)
+
+    properties = read_properties(file)
+
+    DISTRIBUTED.parse(properties)
+    assert properties["bootstrap.servers"] == "kafka-0.kafka:9092,kafka-1.kafka:9092"
+    assert properties["cluster.secret"] == "${env:COPYCAT_CLUSTER_SECRET}"
+    assert properties["config.addresses"] == "release-copycat-config:9101"
+    assert named(render(), "Service", "release-copycat-config")["spec"]["clusterIP"] == "None"
+
+
+def test_the_cluster_secret_stands_in_a_secret_alone(render: Render) -> None:
+    documents = render("clusterSecret.existingSecret=", "clusterSecret.value=a-long-text")
+
+    holders = [each["kind"] for each in documents if "a-long-text" in str(each)]
+
+    assert holders == ["Secret"]
+    assert not [each for each in render() if each["kind"] == "Secret"], "one that is there is not made again"
+
+
+def test_only_pods_of_the_release_reach_grpc(render: Render) -> None:
+    documents = render("gateway.allowedFrom[0].namespaceSelector.matchLabels.team=data")
+
+    for role in ROLES:
+        [rule] = named(documents, "NetworkPolicy", f"release-copycat-{role}")["spec"]["ingress"]
+        peers = rule["from"]
+        assert peers[0]["podSelector"]["matchLabels"]["app.kubernetes.io/instance"] == "release"
+        assert len(peers) == (2 if role == "gateway" else 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (("clusterSecret.value=x",), "kafka.bootstrapServers: name the brokers"),
+        (("kafka.bootstrapServers=k:9092",), "clusterSecret: name an existingSecret"),
+        (("kafka.bootstrapServers=k:9092", "clusterSecret.value=x", "executors.replicas=2"), "executors"),
+    ],
+)
+def test_what_is_missing_or_misspelt_is_named(
+    run_helm: Callable[..., subprocess.CompletedProcess[str]], values: tuple[str, ...], said: str
+) -> None:
+    done = run_helm("template", "release", "--kube-version", KUBERNETES[0], values=values)
+
+    assert done.returncode != 0
+    assert said in done.stderr

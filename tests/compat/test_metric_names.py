@@ -31,20 +31,22 @@ OURS: Final[set[Name]] = {
 }
 
 
+#: What every client of Kafka has by its `Selector`, which prints no list.
+NETWORK: Final = {
+    *(f"{what}-{form}" for what in ("incoming-byte", "outgoing-byte", "request", "response")
+      for form in ("rate", "total")),
+    "connection-count",
+}  # fmt: skip
+#: What a producer has by its `RecordAccumulator`, which prints none either.
+BUFFER: Final = {"buffer-total-bytes", "buffer-available-bytes"}
+
+
 @pytest.fixture(scope="module")
 def kafkas() -> set[Name]:
-    """Have Kafka Connect print its metrics; with whatever Java Copycat itself finds."""
-    class_path = os.pathsep.join(map(str, ensure_jars(("broker", "connect"))))
-    run = subprocess.run(
-        [find_java().executable, "-Xmx128m", "-XX:+UseSerialGC", "-cp", class_path, MAIN],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    rows = ROW.findall(run.stdout)
-    assert len(rows) == run.stdout.count("<tr>") - 1, "a row is not understood"
+    """Have Kafka Connect print its metrics."""
+    printed = _printed(MAIN)
+    rows = ROW.findall(printed)
+    assert len(rows) == printed.count("<tr>") - 1, "a row is not understood"
     return {_name(unescape(metric), unescape(bean)) for metric, bean in rows}
 
 
@@ -54,8 +56,23 @@ def _name(metric: str, bean: str) -> Name:
     return found[1], tuple(re.findall(r",([^=,]+)=", found[2])), metric
 
 
-def _catalogue() -> list[Name]:
-    return [(group.name, group.tags, metric.name) for group in GROUPS for metric in group.metrics]
+def _catalogue(domain: str = "kafka.connect") -> list[Name]:
+    groups = [group for group in GROUPS if group.domain == domain]
+    return [(group.name, group.tags, metric.name) for group in groups for metric in group.metrics]
+
+
+def _printed(main: str) -> str:
+    """Return what a class of Kafka prints; with whatever Java Copycat itself finds."""
+    class_path = os.pathsep.join(map(str, ensure_jars(("broker", "connect"))))
+    run = subprocess.run(
+        [find_java().executable, "-Xmx128m", "-XX:+UseSerialGC", "-cp", class_path, main],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
 
 
 def test_kafka_connect_lists_every_group_it_has(kafkas: set[Name]) -> None:
@@ -74,7 +91,16 @@ def test_beyond_those_of_kafka_connect_there_are_our_own_only(kafkas: set[Name])
     assert set(_catalogue()) - kafkas == OURS
 
 
+@pytest.mark.parametrize("client", ["producer", "consumer"])
+def test_metrics_of_clients_have_the_names_of_javas_clients(client: str) -> None:
+    main = f"org.apache.kafka.clients.{client}.internals.{client.capitalize()}Metrics"
+    printed = re.findall(r"<td>([a-z-]+)</td>", _printed(main))
+    ours = {metric for _, _, metric in _catalogue(f"kafka.{client}")}
+
+    assert ours - set(printed) == {*NETWORK, *(BUFFER if client == "producer" else ())}
+
+
 def test_no_metric_is_defined_twice() -> None:
-    names = _catalogue()
+    names = [name for domain in {group.domain for group in GROUPS} for name in _catalogue(domain)]
 
     assert len(names) == len(set(names))

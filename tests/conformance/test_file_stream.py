@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.plugin import CONNECTORS, PluginSpec, load_plugins
-from copycat_testkit.conformance import SinkConformance, SourceConformance
+from copycat_testkit.conformance import (
+    ExactlyOnceSinkConformance,
+    SinkConformance,
+    SourceConformance,
+)
 
 
 class TestFileStreamSource(SourceConformance):
@@ -33,7 +37,7 @@ class TestFileStreamSource(SourceConformance):
         return lines
 
 
-class TestFileStreamSink(SinkConformance):
+class FileStreamSinkSuite(SinkConformance):
     """A file of lines."""
 
     @pytest.fixture(autouse=True)
@@ -55,3 +59,13 @@ class TestFileStreamSink(SinkConformance):
     def written(self) -> Sequence[str]:
         """Return the lines of the file."""
         return self.file.read_text("utf-8").splitlines()
+
+
+class TestFileStreamSink(FileStreamSinkSuite):
+    """As it is without a choice."""
+
+    exactly_once = True  # shown below
+
+
+class TestFileStreamSinkExactlyOnce(FileStreamSinkSuite, ExactlyOnceSinkConformance):
+    """With positions beside the file."""

@@ -8,6 +8,7 @@ from copycat_config.domain.commands import (
     DeleteConnector,
     PutConnector,
     PutTaskConfigs,
+    RecordFencing,
     SetTargetState,
 )
 from copycat_config.domain.decide import decide
@@ -49,6 +50,7 @@ def commands() -> st.SearchStrategy[ConfigCommand]:
         st.builds(DeleteConnector, NAMES),
         st.builds(SetTargetState, NAMES, TARGETS),
         st.builds(PutTaskConfigs, NAMES, st.lists(CONFIGS, max_size=3).map(tuple), CONFIGS),
+        st.builds(RecordFencing, NAMES, COUNTS, st.none() | COUNTS),
     )
 
 

@@ -39,6 +39,7 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[System, 
             folder / "connect",
             group=THEIR_GROUP,
             properties={"offset.flush.interval.ms": "1000"},
+            jars=("connect", "mirror"),
         )
         with theirs, CopycatUp(folder / "copycat", kafka.bootstrap, options=options) as ours:
             yield (

@@ -33,6 +33,9 @@ class Difference:
         )
 
 
+#: Where a status stands in a listing with `expand=status`.
+LISTED: Final = r"(\.[^.]+\.status)?"
+
 DIFFERENCES: Final = (
     Difference(
         "Kafka Connect's JSON error has no content type when path, method or media type is refused; a client"
@@ -52,6 +55,13 @@ DIFFERENCES: Final = (
         "Copycat's own version stands beside that of the Kafka release whose interface it offers.",
         "root",
         r"body\.copycat_(version|commit)",
+        "<absent>$",
+    ),
+    Difference(
+        "Copycat adds to statuses since when they are so, the generation of the assignment, why it is"
+        " not plainly RUNNING, and a connector's health, after Kafka Connect's fields.",
+        ".*",
+        rf"body{LISTED}\.((connector|tasks\[\d+\])\.)?(since|generation|reason)|body{LISTED}\.health",
         "<absent>$",
     ),
     Difference(
@@ -120,5 +130,12 @@ DIFFERENCES: Final = (
         "A negative offset is the caller's mistake and told as such; Kafka Connect fails without a reason.",
         "sink: offset below zero",
         "status|body.*",
+    ),
+    Difference(
+        "A worker that says nothing about exactly once lets the sources have it that ask for it; those of"
+        " Kafka Connect must be told.",
+        "validate exactly once required",
+        r"body\..*",
+        "1|.*This worker does not have exactly-once source support enabled",
     ),
 )

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 #: Fields whose value is a matter of the moment or of the machine; a missing or null one stays as it is.
 REPLACED: Final = frozenset({"worker_id", "trace", "last_modified"})
-#: Where plugins are proposed, those that Kafka itself does not bring stand beside its own.
-OWN_PLUGINS: Final = ("copycat_plugins.", "io.confluent.connect.")
+#: Where plugins are proposed, those that Kafka's distribution does not bring stand beside its own.
+OWN_PLUGINS: Final = ("copycat_plugins.", "io.confluent.connect.", "org.apache.kafka.connect.tools.")
 SHOWN_MAP: Final = re.compile(r"\{([^{}]*=[^{}]*)\}")
 
 

@@ -39,6 +39,9 @@ class Offsets(offset_grpc.OffsetServiceServicer):
     async def ListSourceOffsets(self, request: Any, context: Any) -> Any:
         return _noted(request, offset_pb.ListSourceOffsetsResponse())
 
+    async def GetLastChange(self, request: Any, context: Any) -> Any:
+        return _noted(request, offset_pb.GetLastChangeResponse())
+
 
 class Assignments(scheduler_grpc.SchedulerServiceServicer):
     async def ListAssignments(self, request: Any, context: Any) -> Any:
@@ -75,6 +78,7 @@ async def client() -> AsyncIterator[CopycatClient]:
         lambda client: client.status.topics("orders", min_revision=ASKED),
         lambda client: client.offsets.read_source("orders", [{}], min_revision=ASKED),
         lambda client: client.offsets.list_source("orders", min_revision=ASKED),
+        lambda client: client.offsets.last_change("orders", min_revision=ASKED),
         lambda client: client.scheduler.assignments(min_revision=ASKED),
     ],
 )

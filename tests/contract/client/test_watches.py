@@ -13,6 +13,8 @@ from copycat_client.connectors import Connector, LoggerLevelSet, Removed, Restar
 from copycat_client.revisions import Revision
 from copycat_client.watching import Change, Snapshot, Stale
 from copycat_config.adapters.codec import ConfigCodec
+from copycat_config.adapters.fencing import Fencing
+from copycat_config.adapters.former_tasks import NoFormerTasks
 from copycat_config.adapters.server import register
 from copycat_config.domain.decide import decide
 from copycat_config.domain.evolve import evolve
@@ -28,7 +30,7 @@ from copycat_rpc.services import Addresses
 
 CONFIG = {"connector.class": "FileStreamSource", "empty": None}
 HISTORY = 4
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ async def service(topic: MemoryTopic, address: str) -> AsyncIterator[None]:
         Decider(ConfigState(), decide, evolve), ConfigCodec(), MemoryLog(topic), history=HISTORY
     )
     server = RpcServer(address)
-    register(server, events)
+    register(server, events, Fencing(events, NoFormerTasks()))
     await server.start()
     await events.start()
     await server.set_serving(True)

@@ -16,6 +16,7 @@ from copycat_rpc.secret import credentials
 
 RUNNING, PAUSED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED
 Ended = Callable[[str, str | None], None]
+HEARTBEAT_INTERVAL_SECONDS = 0.2
 
 
 class FakeHost:
@@ -29,6 +30,7 @@ class FakeHost:
         self.drains = True
         self.takes = True
         self.runs = True
+        self.beats = True
         self._ended = ended
         self._events: asyncio.Queue[pb.AttachRequest | None] = asyncio.Queue()
         self.life = asyncio.create_task(self._live())
@@ -40,14 +42,27 @@ class FakeHost:
         self.say(state_changed=pb.TaskStateChanged(task=ref, state=state, **more))
 
     def acknowledge(
-        self, ref: pb.TaskRef, sequence: int, offset: bytes, partition: bytes = b'{"p":1}'
+        self,
+        ref: pb.TaskRef,
+        sequence: int,
+        offset: bytes,
+        partition: bytes = b'{"p":1}',
+        expected: bytes | None = None,
     ) -> None:
-        offsets = [types_pb2.SourceOffset(partition=partition, offset=offset)]
-        self.say(acknowledged=pb.Acknowledged(task=ref, sequence=sequence, source_offsets=offsets))
+        said = pb.Acknowledged(task=ref, sequence=sequence)
+        said.source_offsets.add(partition=partition, offset=offset)
+        if expected is not None:
+            said.expected.add(partition=partition, offset=expected)
+        self.say(acknowledged=said)
 
     def fate(self, sequence: int) -> pb.Committed | None:
         """What the executor said of an acknowledgement."""
         found = [each.committed for each in self.commands if each.HasField("committed")]
+        return next((each for each in found if each.sequence == sequence), None)
+
+    def may_begin(self, sequence: int) -> pb.FenceDone | None:
+        """What the executor said of whether a task may begin."""
+        found = [each.fence_done for each in self.commands if each.HasField("fence_done")]
         return next((each for each in found if each.sequence == sequence), None)
 
     def refs(self) -> list[str]:
@@ -91,7 +106,17 @@ class FakeHost:
 
     async def _requests(self) -> AsyncIterator[pb.AttachRequest]:
         yield pb.AttachRequest(hello=pb.Hello(host_id=self.spec.host_id, pid=1))
-        while (event := await self._events.get()) is not None:
+        number = 0
+        while True:
+            try:
+                event = await asyncio.wait_for(self._events.get(), HEARTBEAT_INTERVAL_SECONDS)
+            except TimeoutError:
+                if not self.beats:
+                    continue
+                number += 1
+                event = pb.AttachRequest(heartbeat=pb.Heartbeat(number=number))
+            if event is None:
+                return
             yield event
 
 
@@ -103,16 +128,30 @@ class FakeLauncher:
         self.killed: list[str] = []
         self.drains = True
         self.attaches = True
+        self.launches = True
+        """False: Spark has no place for them."""
+        self.waiting: list[tuple[HostSpec, Ended]] = []
         self.takes = True
 
     def launch(self, spec: HostSpec, ended: Ended) -> None:
+        if not self.launches:
+            self.waiting.append((spec, ended))
+            return
         host = FakeHost(spec, ended)
         host.drains, host.takes, host.runs = self.drains, self.takes, self.takes
         self.hosts.append(host)
         if not self.attaches:
             host.die("no interpreter")
 
-    def kill(self, host_id: str) -> None:
+    def launch_waiting(self) -> None:
+        """Give every host its place that has waited for one."""
+        self.launches, waiting = True, self.waiting
+        self.waiting = []
+        for spec, ended in waiting:
+            self.launch(spec, ended)
+
+    def kill(self, host_id: str, pid: int) -> None:
+        del pid
         self.killed.append(host_id)
         for host in self.hosts:
             if host.spec.host_id == host_id and not host.life.done():

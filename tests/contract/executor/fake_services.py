@@ -59,6 +59,8 @@ class FakeConfig(ConfigServiceServicer):
     def __init__(self) -> None:
         self.connectors: dict[str, config_pb.Connector] = {}
         self.published: list[config_pb.PutTaskConfigsRequest] = []
+        self.fenced: list[str] = []
+        self.fencing: CopycatError | None = None
         self.watch = Watch()
 
     def put(
@@ -74,6 +76,7 @@ class FakeConfig(ConfigServiceServicer):
             config=config_to_proto({"name": name, **config}),
             target_state=known.target_state if known else target,
             tasks=[config_to_proto(dict(task)) for task in tasks or []],
+            task_generation=known.task_generation + (tasks is not None) if known else 0,
         )
         if tasks is None and known is not None:
             connector.tasks.extend(known.tasks)
@@ -112,6 +115,13 @@ class FakeConfig(ConfigServiceServicer):
         self._changed(connector)
         return config_pb.PutTaskConfigsResponse(changed=changed)
 
+    async def FenceTasks(self, request: Any, context: Any) -> Any:
+        self.fenced.append(request.connector)
+        if self.fencing is not None:
+            raise self.fencing
+        generation = self.connectors[request.connector].task_generation
+        return config_pb.FenceTasksResponse(task_generation=generation)
+
     async def WatchConnectors(self, request: Any, context: Any) -> AsyncIterator[Any]:
         snapshot = [config_pb.WatchConnectorsResponse(connector=each) for each in self.connectors.values()]
         complete = config_pb.WatchConnectorsResponse(snapshot_complete=True)
@@ -130,6 +140,8 @@ class FakeScheduler(SchedulerServiceServicer):
 
     def __init__(self) -> None:
         self.assignments: dict[Key, scheduler_pb.Assignment] = {}
+        self.newest: dict[Key, scheduler_pb.Assignment] = {}
+        """Assignments of which the watch has not told yet."""
         self.held: dict[Key, int] = {}
         self.leaving = False
         self.beats = 0
@@ -156,6 +168,13 @@ class FakeScheduler(SchedulerServiceServicer):
         del self.assignments[(connector, task)]
         instance = scheduler_pb.Instance(connector=connector, task=task)
         self.watch.send(scheduler_pb.WatchAssignmentsResponse(removed=instance))
+
+    async def GetAssignment(self, request: Any, context: Any) -> Any:
+        instance = request.instance
+        key = (instance.connector, instance.task if instance.HasField("task") else None)
+        return scheduler_pb.GetAssignmentResponse(
+            assignment=self.newest.get(key) or self.assignments.get(key)
+        )
 
     async def Join(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:
         self.joins += 1
@@ -188,6 +207,7 @@ class FakeStatus(StatusServiceServicer):
         self.history: list[status_pb.InstanceStatus] = []
         self.topics: dict[Key, set[str]] = {}
         self.failing: CopycatError | None = None
+        self.troubles: list[status_pb.Trouble] = []
 
     def states(self, connector: str, task: int | None = None) -> list[str]:
         """The states an instance went through."""
@@ -212,6 +232,10 @@ class FakeStatus(StatusServiceServicer):
             raise self.failing
         self.history.extend(request.statuses)
         return status_pb.ReportStatusesResponse()
+
+    async def ReportTroubles(self, request: Any, context: Any) -> Any:
+        self.troubles = list(request.troubles)
+        return status_pb.ReportTroublesResponse()
 
     async def ReportTopics(self, request: Any, context: Any) -> Any:
         if self.failing is not None:

@@ -124,6 +124,26 @@ async def test_too_many_tasks_are_published_when_that_is_permitted() -> None:
         await it.until(lambda: len(it.config.published) == 1)
 
 
+async def test_a_connector_is_asked_for_no_more_tasks_than_the_worker_allows_and_its_status_says_so() -> None:
+    async with world(max_tasks=3) as it:
+        await begin(it, {**SOURCE, "tasks": "all", "tasks.max": "1000000000"})
+        await it.until(lambda: len(it.config.tasks("orders")) == 3)
+        await it.status_is("RUNNING", "orders")
+        said = it.status.trace("orders")
+        assert "tasks.max=1000000000 was limited" in said
+        assert "max.tasks.per.connector" in said
+
+
+@pytest.mark.parametrize("more", [{}, {"tasks.max.enforce": "false"}], ids=["enforced", "not enforced"])
+async def test_more_tasks_than_the_worker_allows_fail_the_connector(more: dict[str, str]) -> None:
+    async with world(max_tasks=3) as it:
+        await begin(it, {**SOURCE, "tasks": "4", "tasks.max": "4", **more})
+        await it.status_is("FAILED", "orders")
+        assert "has generated 4 tasks, more than the 3" in it.status.trace("orders")
+        assert "max.tasks.per.connector" in it.status.trace("orders")
+        assert it.config.published == []
+
+
 async def test_a_connector_that_asks_for_reconfiguration_is_asked_again() -> None:
     async with world() as it:
         await begin(it, {**SOURCE, "reconfigure.later": "true"})

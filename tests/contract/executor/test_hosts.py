@@ -9,6 +9,7 @@ import pytest
 from copycat.executor.v1.executor_service_pb2 import ListPluginsRequest
 from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceStub
 from copycat.host.v1 import host_service_pb2 as host_pb
+from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_HANGS, TROUBLE_KIND_WAITS, Trouble
 from copycat.types.v1 import types_pb2
 from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
 from copycat_rpc.channel import open_channel
@@ -30,12 +31,52 @@ async def test_a_task_whose_host_is_killed_starts_again_in_another_host() -> Non
         first = it.launcher.of("orders-0")
         first.die()
         await it.until(lambda: it.launcher.of("orders-0") is not first)
-        await it.until(lambda: len(it.status.states("orders", 0)) == 2)
-        assert it.status.states("orders", 0) == ["RUNNING", "RUNNING"]
+        await it.until(partial(has_run, it, 2))
+        assert "FAILED" not in it.status.states("orders", 0)
 
 
-def has_had_states(it: worlds.World, count: int) -> bool:
-    return len(it.status.states("orders", 0)) == count
+async def test_a_task_that_waits_for_a_place_on_spark_is_unassigned_and_says_so() -> None:
+    async with world() as it:
+        await it.run_task()
+        it.launcher.launches = False
+        for host in it.launcher.hosts:
+            host.die()
+        await it.status_is("UNASSIGNED", "orders", 0)
+        await it.until(lambda: bool(it.status.troubles))
+        (told,) = it.status.troubles
+        assert (told.connector, told.task, told.kind) == ("orders", 0, TROUBLE_KIND_WAITS)
+        assert told.generation == it.status.last("orders", 0).generation
+        assert told.text.startswith("a place on Spark (")
+
+        it.launcher.launch_waiting()
+        await it.status_is("RUNNING", "orders", 0)
+        await it.until(lambda: not it.status.troubles)
+
+
+async def test_what_a_host_says_keeps_its_task_from_moving_is_told_until_it_is_over() -> None:
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        ref = host.started[-1].task
+        trouble = Trouble(kind=TROUBLE_KIND_HANGS, call="put", since_ms=5, text="at here")
+        host.say(trouble=host_pb.TaskTrouble(task=ref, trouble=trouble))
+        await it.until(lambda: bool(it.status.troubles))
+        (told,) = it.status.troubles
+        generation = it.status.last("orders", 0).generation
+        named = Trouble(connector="orders", task=0, generation=generation)
+        named.MergeFrom(trouble)
+        assert told == named
+
+        host.say(trouble=host_pb.TaskTrouble(task=ref))
+        await it.until(lambda: not it.status.troubles)
+        host.say(trouble=host_pb.TaskTrouble(task=ref, trouble=trouble))
+        await it.until(lambda: bool(it.status.troubles))
+        host.die()
+        await it.until(lambda: not it.status.troubles)
+
+
+def has_run(it: worlds.World, times: int) -> bool:
+    return it.status.states("orders", 0).count("RUNNING") == times
 
 
 def only_host_has_the_task(it: worlds.World, place: int) -> bool:
@@ -47,11 +88,29 @@ async def test_a_task_whose_hosts_die_again_and_again_is_failed_with_the_reason(
     async with world() as it:
         await it.run_task()
         for death in range(MAX_QUICK_REPEATS + 1):
-            await it.until(partial(has_had_states, it, death + 1))
+            await it.until(partial(has_run, it, death + 1))
             it.launcher.of("orders-0").die("out of memory")
         await it.status_is("FAILED", "orders", 0)
         assert "out of memory" in it.status.trace("orders", 0)
         assert len(it.launcher.hosts) == MAX_QUICK_REPEATS + 1
+
+
+async def test_a_task_whose_hosts_die_again_and_again_is_left_to_the_healing_policy() -> None:
+    async with world() as it:
+        await it.run_task(config={**SOURCE, "errors.restart.backoff.ms": "100"})
+        for death in range(MAX_QUICK_REPEATS + 1):
+            await it.until(partial(has_run, it, death + 1))
+            it.launcher.of("orders-0").die("out of memory")
+        await it.until(lambda: it.status.states("orders", 0)[-2:] == ["FAILED", "RUNNING"])
+
+
+async def test_a_silent_host_is_ended_within_a_lease() -> None:
+    async with world() as it:
+        await it.run_task()
+        silent = it.launcher.of("orders-0")
+        silent.beats = False
+        await it.until(lambda: it.launcher.of("orders-0") is not silent)
+        assert it.launcher.killed == [silent.spec.host_id]
 
 
 async def test_hosts_that_are_dead_before_they_take_a_task_are_not_its_doing() -> None:
@@ -99,6 +158,17 @@ async def test_a_task_that_finds_no_slot_of_its_own_makes_shared_ones_move() -> 
         await it.status_is("RUNNING", "alone", 0)
         await it.until(lambda: it.launcher.of("a-0") is it.launcher.of("b-0"))
         assert it.launcher.of("alone-0").refs() == ["alone-0"]
+
+
+async def test_tasks_whose_shared_hosts_died_all_find_a_place_again() -> None:
+    async with world(slots=2) as it:
+        for name in ("a", "b", "c", "d"):
+            await it.run_task(name)
+        for host in {it.launcher.of(f"{name}-0") for name in ("a", "b", "c", "d")}:
+            host.die()
+        for name in ("a", "b", "c", "d"):
+            await it.until(lambda: it.status.states(name, 0).count("RUNNING") == 2, f"{name} again")  # noqa: B023
+            assert "FAILED" not in it.status.states(name, 0)
 
 
 async def test_a_spare_host_takes_the_next_task_and_is_replaced() -> None:

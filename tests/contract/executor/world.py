@@ -23,7 +23,9 @@ from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.tasks.task_actions import Budgets
 from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
 from copycat_executor.worker.executor import Executor
+from copycat_executor.worker.membership import ReachOf
 from copycat_rpc.channel import open_channel
+from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses, connected
 from copycat_telemetry.metrics.sampled import Windows
@@ -34,7 +36,7 @@ from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeSc
 AUTHOR = Path(__file__).with_name("author")
 SOURCE = {"connector.class": "ProbeSource", "tasks.max": "4"}
 SINK = {"connector.class": "ProbeSink", "tasks.max": "4", "topics": "in"}
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 class World:
@@ -84,14 +86,16 @@ async def world(
     spares: int = 0,
     plugin_call: float = 10.0,
     drain: float = 2.0,
+    max_tasks: int = 1000,
     attaches: bool = True,
     connectors: bool = True,
     properties: dict[str, str] | None = None,
+    reach: ReachOf = reach,
     packages: Path = AUTHOR,
 ) -> AsyncIterator[World]:
     """Run an executor with its peers; without `connectors` it has no process for their code.
 
-    `packages` is a further folder of installed packages.
+    `reach` says whether somebody listens at an address; `packages` is a further folder of installed packages.
     """
     it = World()
     it.launcher.attaches = attaches
@@ -114,6 +118,7 @@ async def world(
         residency=ResidencyRules(slots=slots, lifetime=1000.0, linger=1000.0, spares=spares),
         budgets=Budgets(drain=drain, commit=1.0),
         plugin_call=plugin_call,
+        max_tasks=max_tasks,
         topic_tracking=True,
         log_level="WARNING",
         windows=Windows(),
@@ -126,7 +131,7 @@ async def world(
                 it.worker,
                 properties or {},
                 limits,
-                ExecutorSurroundings(server, services, it.launcher, process, it.queries, it.jobs),
+                ExecutorSurroundings(server, services, it.launcher, process, it.queries, it.jobs, reach),
                 host_token=HOST_TOKEN,
             )
             await server.start()

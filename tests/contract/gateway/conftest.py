@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.contract.gateway.fake_executor import FakeExecutor
 from tests.contract.gateway.world import World, world
+from tests.issuer import Issuer, an_issuer
 
 
 @pytest.fixture
@@ -28,3 +30,18 @@ async def cluster(bare: World) -> World:
 async def worker(bare: World) -> tuple[str, FakeExecutor]:
     """The worker of the world; ask for it together with `bare`."""
     return await bare.add_worker()
+
+
+@pytest.fixture
+def issuer() -> Iterator[Issuer]:
+    """Somebody who issues tokens, and serves the keys they are checked with."""
+    with an_issuer() as made:
+        yield made
+
+
+@pytest.fixture
+def rules(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A file with the `RULES` of the module."""
+    file = tmp_path / "access.toml"
+    file.write_text(request.module.RULES)
+    return file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from copycat.config.v1 import config_service_pb2 as pb
@@ -29,6 +29,9 @@ class FakeConfig(ConfigServiceServicer):
         self.restarts: list[pb.RequestRestartRequest] = []
         self.levels: list[tuple[str, str]] = []
         self.fails: Exception | None = None
+        self.fenced: list[str] = []
+        self.fencing: Exception | Callable[[], object] | None = None
+        """Raised by fencing, or called by it."""
         self.position = 0
         self.asked_for = types_pb2.Revision()
 
@@ -47,6 +50,14 @@ class FakeConfig(ConfigServiceServicer):
             target_state=state,  # type: ignore[arg-type] # enum values are ints
             tasks=[config_to_proto(task) for task in tasks],
         )
+
+    async def FenceTasks(self, request: pb.FenceTasksRequest, context: Any) -> pb.FenceTasksResponse:
+        self.fenced.append(request.connector)
+        if isinstance(self.fencing, Exception):
+            raise self.fencing
+        if self.fencing is not None:
+            self.fencing()
+        return pb.FenceTasksResponse()
 
     async def PutConnector(self, request: pb.PutConnectorRequest, context: Any) -> pb.PutConnectorResponse:
         self._may_write()

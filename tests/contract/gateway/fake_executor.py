@@ -7,6 +7,7 @@ from typing import Any
 
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceServicer
+from copycat.types.v1 import types_pb2
 from copycat_connect.errors import CopycatError, ErrorCode
 from copycat_connect.plugin.errors import (
     NoSuchVersionError,
@@ -49,6 +50,11 @@ class FakeExecutor(ExecutorServiceServicer):
         self.restarted: list[tuple[str, int | None]] = []
         self.altered: list[pb.AlterOffsetsRequest] = []
         self.handles = False
+        self.explains: list[pb.OffsetsEffect] | None = None
+        self.cannot_explain: Exception | None = None
+        self.finds: list[types_pb2.SourceOffset] | None = None
+        self.asked_moves: list[pb.OffsetsMove] = []
+        self.asked_times: list[int] = []
         self.fails: Exception | None = None
         self.cannot_validate: CopycatError | None = None
         self.hangs = False
@@ -112,6 +118,18 @@ class FakeExecutor(ExecutorServiceServicer):
         await self._author_code()
         self.altered.append(request)
         return pb.AlterOffsetsResponse(handled=self.handles)
+
+    async def ExplainOffsets(
+        self, request: pb.ExplainOffsetsRequest, context: Any
+    ) -> pb.ExplainOffsetsResponse:
+        if self.cannot_explain is not None:
+            raise self.cannot_explain
+        self.asked_moves = list(request.moves)
+        return pb.ExplainOffsetsResponse(known=self.explains is not None, effects=self.explains)
+
+    async def FindOffsets(self, request: pb.FindOffsetsRequest, context: Any) -> pb.FindOffsetsResponse:
+        self.asked_times.append(request.time)
+        return pb.FindOffsetsResponse(known=self.finds is not None, offsets=self.finds)
 
     async def _restart(self, connector: str, task: int | None) -> None:
         if (connector, task) not in self.runs:

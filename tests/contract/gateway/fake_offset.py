@@ -24,6 +24,11 @@ class FakeOffset(OffsetServiceServicer):
         self.overrides: list[dict[str, str | None]] = []
         self.fails: Exception | None = None
         self.fails_writes: Exception | None = None
+        self.cannot_remember: Exception | None = None
+        self.changes: dict[str, pb.OffsetsChange] = {}
+        self.effects: list[pb.SinkEffect] = []
+        """What a change of positions would do, whatever is asked."""
+        self.asked: list[pb.DescribeSinkMovesRequest] = []
 
     async def ListSourceOffsets(
         self, request: pb.ListSourceOffsetsRequest, context: Any
@@ -77,6 +82,24 @@ class FakeOffset(OffsetServiceServicer):
         self.overrides.append(config_from_proto(request.overrides))
         self.groups.pop(request.group_id, None)
         return pb.DeleteSinkOffsetsResponse()
+
+    async def DescribeSinkMoves(
+        self, request: pb.DescribeSinkMovesRequest, context: Any
+    ) -> pb.DescribeSinkMovesResponse:
+        self._may_answer()
+        self.asked.append(request)
+        return pb.DescribeSinkMovesResponse(effects=self.effects)
+
+    async def RememberChange(
+        self, request: pb.RememberChangeRequest, context: Any
+    ) -> pb.RememberChangeResponse:
+        if self.cannot_remember is not None:
+            raise self.cannot_remember
+        self.changes[request.change.connector] = request.change
+        return pb.RememberChangeResponse()
+
+    async def GetLastChange(self, request: pb.GetLastChangeRequest, context: Any) -> pb.GetLastChangeResponse:
+        return pb.GetLastChangeResponse(change=self.changes.get(request.connector))
 
     def _may_answer(self) -> None:
         if self.fails is not None:

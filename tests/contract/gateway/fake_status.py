@@ -52,10 +52,15 @@ class FakeStatus(StatusServiceServicer):
         task: int | None = None,
         trace: str | None = None,
         version: str | None = None,
+        **additions: Any,
     ) -> None:
-        """Record what a worker says."""
+        """Record what a worker says; `additions` are further fields of the status."""
         status = pb.Status(
-            state=types_pb2.State.Value(f"STATE_{state}"), worker_id=worker, trace=trace, version=version
+            state=types_pb2.State.Value(f"STATE_{state}"),
+            worker_id=worker,
+            trace=trace,
+            version=version,
+            **additions,
         )
         known = self.statuses.setdefault(connector, pb.ConnectorStatus(connector=connector))
         (known.status if task is None else known.tasks[task]).CopyFrom(status)

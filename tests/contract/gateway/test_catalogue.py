@@ -20,7 +20,7 @@ async def test_a_worker_that_hangs_delays_no_read(bare: World, worker: tuple[str
         worker[1].tells_no_plugins = True
         for _ in range(3):
             assert (await catalogue.types())[SOURCE_CLASS] == SOURCE
-        await asyncio.wait_for(worker[1].entered.wait(), 10)
+        await asyncio.wait_for(worker[1].entered.wait(), 60)
 
 
 async def test_the_first_read_waits_for_a_worker_to_join(bare: World) -> None:

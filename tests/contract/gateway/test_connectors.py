@@ -145,7 +145,10 @@ async def test_expand_shows_only_the_parts_asked_for(cluster: World) -> None:
     cluster.config.has("a")
     cluster.config.has("b")
     cluster.status.says("a", "RUNNING")
-    status = b'{"name":"a","connector":{"state":"RUNNING","worker_id":"h1:8083"},"tasks":[],"type":"source"}'
+    status = (
+        b'{"name":"a","connector":{"state":"RUNNING","worker_id":"h1:8083","generation":0},"tasks":[],'
+        b'"type":"source"}'
+    )
     info = (
         b'{"name":"a","config":{"connector.class":"FileStreamSource","name":"a"},"tasks":[],"type":"source"}'
     )

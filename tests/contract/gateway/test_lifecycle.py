@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConnectError
 
@@ -41,10 +42,10 @@ async def test_a_status_lists_tasks_by_index_and_traces_only_where_there_are(clu
     reply = await cluster.rest.get("/connectors/c/status")
 
     assert reply.content == (
-        b'{"name":"c","connector":{"state":"RUNNING","worker_id":"h1:8083"},"tasks":['
-        b'{"id":0,"state":"UNASSIGNED","worker_id":"h2:8083"},'
-        b'{"id":2,"state":"FAILED","worker_id":"h2:8083","trace":"boom\\n  at x"},'
-        b'{"id":10,"state":"UNASSIGNED","worker_id":"h2:8083"}],"type":"source"}'
+        b'{"name":"c","connector":{"state":"RUNNING","worker_id":"h1:8083","generation":0},"tasks":['
+        b'{"id":0,"state":"UNASSIGNED","worker_id":"h2:8083","generation":0},'
+        b'{"id":2,"state":"FAILED","worker_id":"h2:8083","trace":"boom\\n  at x","generation":0},'
+        b'{"id":10,"state":"UNASSIGNED","worker_id":"h2:8083","generation":0}],"type":"source"}'
     )
 
 
@@ -56,7 +57,46 @@ async def test_a_status_tells_the_versions_of_the_plugins(cluster: World) -> Non
     reply = await cluster.rest.get("/connectors/c/status")
 
     assert reply.json()["connector"]["version"] == "4.3.1"
-    assert reply.json()["tasks"] == [{"id": 0, "state": "PAUSED", "worker_id": "h1:8083", "version": "4.3.2"}]
+    assert reply.json()["tasks"] == [
+        {"id": 0, "state": "PAUSED", "worker_id": "h1:8083", "version": "4.3.2", "generation": 0}
+    ]
+
+
+async def test_additions_come_after_the_fields_of_kafka_connect(cluster: World) -> None:
+    cluster.config.has("c")
+    cluster.status.says("c", "RUNNING", version="1", since_ms=1_700_000_000_123, generation=7)
+    cluster.status.says("c", "RUNNING", task=0, since_ms=1_700_000_000_000, generation=8, reason="put hangs")
+    known = cluster.status.statuses["c"]
+    known.health, known.health_reason = status_pb.HEALTH_DEGRADED, "1 of 1 tasks not moving"
+
+    reply = await cluster.rest.get("/connectors/c/status")
+    expanded = await cluster.rest.get("/connectors?expand=status")
+    task = await cluster.rest.get("/connectors/c/tasks/0/status")
+
+    shown_task = (
+        b'{"id":0,"state":"RUNNING","worker_id":"h1:8083","since":"2023-11-14T22:13:20.000Z",'
+        b'"generation":8,"reason":"put hangs"}'
+    )
+    shown = (
+        b'{"name":"c","connector":{"state":"RUNNING","worker_id":"h1:8083","version":"1",'
+        b'"since":"2023-11-14T22:13:20.123Z","generation":7},"tasks":[' + shown_task + b'],"type":"source",'
+        b'"health":{"state":"degraded","reason":"1 of 1 tasks not moving"}}'
+    )
+    assert reply.content == shown
+    assert expanded.content == b'{"c":{"status":' + shown + b"}}"
+    assert task.content == shown_task
+
+
+async def test_the_answer_to_a_restart_has_the_fields_of_kafka_connect_alone(cluster: World) -> None:
+    cluster.config.has("c")
+    cluster.status.says("c", "RUNNING", since_ms=1, generation=7, reason="none")
+    cluster.status.statuses["c"].health = status_pb.HEALTH_HEALTHY
+
+    reply = await cluster.rest.post("/connectors/c/restart?includeTasks=true")
+
+    assert reply.content == (
+        b'{"name":"c","connector":{"state":"RESTARTING","worker_id":"h1:8083"},"tasks":[],"type":"source"}'
+    )
 
 
 async def test_a_connector_without_status_is_not_found(cluster: World) -> None:
@@ -75,7 +115,7 @@ async def test_the_status_of_a_task_stands_alone(cluster: World) -> None:
     found = await cluster.rest.get("/connectors/c/tasks/0/status")
     missing = await cluster.rest.get("/connectors/c/tasks/1/status")
 
-    assert found.content == b'{"id":0,"state":"RUNNING","worker_id":"h1:8083"}'
+    assert found.content == b'{"id":0,"state":"RUNNING","worker_id":"h1:8083","generation":0}'
     assert missing.content == b'{"error_code":404,"message":"No status found for task c-1"}'
 
 

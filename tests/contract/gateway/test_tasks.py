@@ -33,7 +33,7 @@ async def test_a_task_shows_its_status_once_it_reported(cluster: World) -> None:
 
     assert found.content == (
         b'{"id":{"connector":"c","task":0},"config":{"file":"a"},'
-        b'"status":{"id":0,"state":"RUNNING","worker_id":"h1:8083"}}'
+        b'"status":{"id":0,"state":"RUNNING","worker_id":"h1:8083","generation":0}}'
     )
     assert missing.content == b'{"error_code":404,"message":"Task c-1 not found"}'
 

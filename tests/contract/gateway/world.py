@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import httpx
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.executor.v1.executor_service_pb2_grpc import add_ExecutorServiceServicer_to_server
+from copycat.history.v1.history_service_pb2_grpc import add_HistoryServiceServicer_to_server
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
@@ -18,6 +19,7 @@ from copycat_rpc.server import RpcServer
 
 from tests.contract.gateway.fake_config import FakeConfig
 from tests.contract.gateway.fake_executor import FakeExecutor
+from tests.contract.gateway.fake_history import FakeHistory
 from tests.contract.gateway.fake_offset import FakeOffset
 from tests.contract.gateway.fake_scheduler import FakeScheduler
 from tests.contract.gateway.fake_status import FakeStatus
@@ -28,11 +30,12 @@ LOOPBACK = "127.0.0.1:0"
 class World:
     """The fakes, and where they are."""
 
-    def __init__(self, stack: AsyncExitStack) -> None:
-        self._stack = stack
+    def __init__(self, stack: AsyncExitStack, secret: str = "") -> None:
+        """`secret`: the cluster's, where it has one."""
+        self._stack, self.secret = stack, secret
         self.config, self.status, self.offset = FakeConfig(), FakeStatus(), FakeOffset()
-        self.scheduler = FakeScheduler()
-        self.services = RpcServer(LOOPBACK)
+        self.scheduler, self.history = FakeScheduler(), FakeHistory()
+        self.services = RpcServer(LOOPBACK, secret=secret)
         self.address = ""
         self.rest = httpx.AsyncClient(verify=False)  # noqa: S501 - no TLS here, and certificates load slowly
         self._executor_servers: dict[str, RpcServer] = {}
@@ -45,6 +48,9 @@ class World:
         self.services.add(
             add_SchedulerServiceServicer_to_server, self.scheduler, "copycat.scheduler.v1.SchedulerService"
         )
+        self.services.add(
+            add_HistoryServiceServicer_to_server, self.history, "copycat.history.v1.HistoryService"
+        )
         self.address = await self.services.start()
         self._stack.push_async_callback(self.services.stop, 0)
         await self.services.set_serving(True)
@@ -52,11 +58,14 @@ class World:
     @property
     def settings(self) -> dict[str, str]:
         """Where the fakes are, as a gateway is told."""
-        return {f"{role}.addresses": self.address for role in ("config", "offset", "status", "scheduler")}
+        addresses = {
+            f"{role}.addresses": self.address for role in ("config", "offset", "status", "scheduler")
+        }
+        return {**addresses, **({"cluster.secret": self.secret} if self.secret else {})}
 
     async def add_worker(self) -> tuple[str, FakeExecutor]:
         """Start an executor that the scheduler lists."""
-        executor, server = FakeExecutor(), RpcServer(LOOPBACK)
+        executor, server = FakeExecutor(), RpcServer(LOOPBACK, secret=self.secret)
         server.add(add_ExecutorServiceServicer_to_server, executor, "copycat.executor.v1.ExecutorService")
         worker_id = await server.start()
         self._stack.push_async_callback(server.stop, 0)
@@ -96,10 +105,10 @@ async def running(settings: dict[str, str]) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def world(**properties: str) -> AsyncIterator[World]:
+async def world(secret: str = "", **properties: str) -> AsyncIterator[World]:
     """Make a world with a gateway and no worker."""
     async with AsyncExitStack() as stack:
-        made = World(stack)
+        made = World(stack, secret)
         await made.start()
         await made.open_gateway(**properties)
         yield made

@@ -46,7 +46,7 @@ async def _heard(*streams: tuple[WatchAssignmentsResponse | Exception, ...]) -> 
                 )
             )
         )
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await over.wait()
     return heard
 

@@ -1,10 +1,13 @@
 """Sink offsets over gRPC."""
 
+import asyncio
+
 import pytest
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
 from copycat_rpc.errors import RemoteError
+from copycat_testkit.eventually import eventually
 
 from tests.contract.offset.service import running
 
@@ -51,6 +54,27 @@ async def test_a_commit_of_an_older_generation_is_refused() -> None:
             await service.stub.CommitSinkOffsets(_commit(3, _position(0, 5)))
         assert refused.value.remote_code.name == "generation.stale"
         assert service.groups.groups == {}
+
+
+async def test_once_a_task_of_a_newer_generation_asked_nothing_of_an_older_one_arrives() -> None:
+    async with running() as service:
+        service.scheduler.assign("sink", 1, 3)
+        service.scheduler.say(snapshot_complete=True)
+        service.groups.answering.clear()
+        older = asyncio.ensure_future(service.stub.CommitSinkOffsets(_commit(3, _position(0, 5))))
+        await eventually(lambda: service.groups.asked == [GROUP])
+
+        newer = asyncio.ensure_future(service.stub.CommitSinkOffsets(_commit(4)))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(newer), 0.3)
+        service.groups.answering.set()
+        await newer
+
+        assert service.groups.groups[GROUP] == {TopicPartition("t", 0): 5}
+        await older
+        with pytest.raises(RemoteError) as refused:
+            await service.stub.CommitSinkOffsets(_commit(3, _position(0, 9)))
+        assert refused.value.remote_code.name == "generation.stale"
 
 
 async def test_a_negative_position_is_refused() -> None:

@@ -1,5 +1,6 @@
 """Source offsets over gRPC."""
 
+import asyncio
 import time
 from typing import Any
 
@@ -112,6 +113,7 @@ async def test_without_a_scheduler_commits_wait_once_and_are_then_accepted() -> 
         assert time.monotonic() - waited < PATIENCE, "it waits once, not again"
 
 
+@pytest.mark.row("K26-16")
 @pytest.mark.parametrize(
     ("partition", "offset", "text"),
     [
@@ -150,6 +152,7 @@ async def test_a_text_that_is_no_flat_map_is_refused(partition: bytes, offset: b
         assert not service.topic.entries
 
 
+@pytest.mark.row("K26-18")
 async def test_a_hundred_thousand_partitions_are_committed_and_listed() -> None:
     async with running() as service:
         service.scheduler.say(snapshot_complete=True)
@@ -187,3 +190,43 @@ async def test_a_read_waits_for_the_revision_it_asks_for(read: Any) -> None:
 
         assert list(answer.offsets) == [second]
         assert answer.revision == asked
+
+
+@pytest.mark.row("K875-10")
+async def test_nothing_is_altered_under_tasks_that_are_assigned() -> None:
+    async with running() as service:
+        service.scheduler.assign("orders", 0, 3)
+        service.scheduler.say(snapshot_complete=True)
+        await service.knows("orders", 0, 3)
+        request = pb.AlterSourceOffsetsRequest(
+            connector="orders", offsets=[SourceOffset(partition=FILE, offset=b'{"n":1}')]
+        )
+        with pytest.raises(RemoteError, match="Stop it, then try again") as refused:
+            await service.stub.AlterSourceOffsets(request, timeout=60)
+        assert (refused.value.remote_code.name, refused.value.remote_code.http) == ("offsets.in_use", 409)
+        assert await _listed(service) == {}
+        waiting = asyncio.ensure_future(service.stub.AlterSourceOffsets(request, timeout=60))
+        service.scheduler.unassign("orders", 0)
+        await waiting
+        assert await _listed(service) == {FILE: b'{"n":1}'}
+
+
+async def test_of_two_tasks_that_know_the_same_offset_one_may_commit() -> None:
+    async with running() as service:
+        service.scheduler.say(snapshot_complete=True)
+
+        async def move(task: int, known: bytes | None, to: bytes) -> None:
+            request = _commit(1, SourceOffset(partition=FILE, offset=to))
+            request.task = task
+            request.expected.append(SourceOffset(partition=FILE, offset=known))
+            await service.stub.CommitSourceOffsets(request)
+
+        await move(0, None, b'{"n":1}')
+        await move(0, b'{"n":1}', b'{"n":2}')
+        for known in (b'{"n":1}', None):
+            with pytest.raises(RemoteError, match="begins again from there") as refused:
+                await move(1, known, b'{"n":2}')
+            assert refused.value.remote_code.name == "offsets.moved"
+        assert len(service.topic.entries) == 2
+        await move(1, b'{"n":2}', b'{"n":3}')
+        assert await _listed(service) == {FILE: b'{"n":3}'}

@@ -45,12 +45,17 @@ class FakeConfig(ConfigServiceServicer):
         self._connectors: dict[str, config_pb.Connector] = {}
         self._feed = Feed()
 
-    def put(self, name: str, tasks: int = 0, **config: str) -> None:
+    def put(self, name: str, tasks: int = 0, *, sink: bool = True, **config: str) -> None:
+        """Configure a connector; tasks of a sink say what they read, as executors see to."""
+        given = {key.replace("_", "."): value for key, value in config.items()}
+        of_tasks: dict[str, str] = {
+            key: given[key] for key in ("topics", "topics.regex") if key in given and sink
+        }
         connector = config_pb.Connector(
             name=name,
-            config=config_to_proto({key.replace("_", "."): value for key, value in config.items()}),
+            config=config_to_proto(given),
             target_state=types_pb2.TARGET_STATE_STARTED,
-            tasks=[types_pb2.Config() for _ in range(tasks)],
+            tasks=[config_to_proto(of_tasks) for _ in range(tasks)],
         )
         self._connectors[name] = connector
         self._feed.send(config_pb.WatchConnectorsResponse(connector=connector))

@@ -13,6 +13,7 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceStub
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import NotWriterError
+from copycat_eventlog.log import Log
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
@@ -47,7 +48,7 @@ class FakeWorker:
         self._beats.put_nowait(pb.JoinRequest(worker_id=self.worker_id, held=held, leaving=leaving))
         if self._answers is None:
             self._answers = aiter(self._stub.Join(self._requests()))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await anext(self._answers)
 
     async def hold(self, assigned: Mapping[tuple[str, int | None], pb.Assignment]) -> None:
@@ -76,6 +77,7 @@ class Cluster:
     topics: dict[str, int] = field(default_factory=dict)
     properties: dict[str, str] = field(default_factory=dict)
     log: MemoryTopic = field(default_factory=MemoryTopic)
+    open_log: Callable[[MemoryTopic], Log] = MemoryLog
     stub: Any = None
 
     def worker(self, worker_id: str) -> FakeWorker:
@@ -156,7 +158,7 @@ class Cluster:
         self, peers: tuple[str, str], lease: float = 5.0, delay: float = 0.0
     ) -> AsyncIterator[None]:
         """Run one instance of the scheduler."""
-        events = event_sourced(MemoryLog(self.log))
+        events = event_sourced(self.open_log(self.log))
         server = RpcServer("127.0.0.1:0")
         async with AsyncExitStack() as stack:
             config = await stack.enter_async_context(open_channel([peers[0]]))

@@ -1,11 +1,17 @@
 """Who gets what, over gRPC."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
+from copycat_connect.cluster import Instance
 from copycat_connect.errors import LogCompactedError
+from copycat_eventlog.memory import MemoryTopic
 from copycat_rpc.errors import RemoteError
+from copycat_scheduler.adapters.codec import SchedulerCodec
+from copycat_scheduler.domain.events import Assigned
+from copycat_testkit.slow_log import SlowLog
 
 from tests.contract.reading import answer_after, beyond
 from tests.contract.scheduler.service import Cluster, running
@@ -123,6 +129,17 @@ async def test_sink_partitions_are_divided_and_follow_the_topics() -> None:
         assert grown[("sink", 0)] == assigned[("sink", 0)]
 
 
+async def test_a_source_whose_own_key_is_called_topics_is_assigned_no_partitions() -> None:
+    async with running() as cluster:
+        cluster.topics["t"] = 2
+        await cluster.worker("w1").beat()
+        cluster.config.put("mirror", 1, sink=False, topics="t")
+        cluster.config.put("sink", 1, topics="t")
+        assigned = await cluster.until_assigned(w1=4)
+        assert len(assigned[("sink", 0)].partitions) == 2
+        assert len(assigned[("mirror", 0)].partitions) == 0
+
+
 async def test_topics_written_as_a_placeholder_are_read(tmp_path: Path) -> None:
     secrets = tmp_path / "secrets.properties"
     secrets.write_text("topic=t\n")
@@ -153,6 +170,40 @@ async def test_a_generation_is_above_every_status_ever_seen() -> None:
         await cluster.worker("w1").beat()
         assigned = await cluster.until_assigned(w1=1)
         assert assigned[("a", None)].generation == 42
+
+
+async def test_one_assignment_is_read_from_the_end_of_the_log_however_old_the_fold_is() -> None:
+    logs: list[SlowLog] = []
+
+    def open_log(topic: MemoryTopic) -> SlowLog:
+        logs.append(SlowLog(topic))
+        return logs[-1]
+
+    cluster = Cluster(open_log=open_log)
+    cluster.config.put("a", 1)
+    async with cluster.peers() as peers, cluster.scheduler(peers):
+        await cluster.worker("w1").beat()
+        before = await cluster.until_assigned(w1=2)
+        request = pb.GetAssignmentRequest(instance=pb.Instance(connector="a", task=0))
+        first = await cluster.stub.GetAssignment(request)
+        logs[0].lag()
+
+        newer = Assigned(Instance("a", 0), "w2", 1000)
+        cluster.log.write([SchedulerCodec().encode(newer)])
+        asked = asyncio.ensure_future(cluster.stub.GetAssignment(request))
+        old = await cluster.stub.ListAssignments(pb.ListAssignmentsRequest())
+        waits = not asked.done()
+        logs[0].catch_up()
+        answer = await asked
+        nowhere = await cluster.stub.GetAssignment(
+            pb.GetAssignmentRequest(instance=pb.Instance(connector="a", task=7))
+        )
+
+    assert first.assignment == before[("a", 0)]
+    assert {each.worker_id for each in old.assignments} == {"w1"}
+    assert waits
+    assert (answer.assignment.worker_id, answer.assignment.generation) == ("w2", 1000)
+    assert not nowhere.HasField("assignment")
 
 
 async def test_a_read_waits_for_the_revision_it_asks_for() -> None:

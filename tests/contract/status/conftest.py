@@ -10,6 +10,7 @@ from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.log import Record
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
+from copycat_eventlog.past.keeper import MemoryKeeper
 from copycat_rpc.channel import open_channel
 from copycat_rpc.server import RpcServer
 from copycat_status.adapters.event_sourced import event_sourced
@@ -52,7 +53,7 @@ async def run(tracking: Tracking | None = None, backoff: RetryPolicy = RETRY) ->
     events = event_sourced(log)
     writer = StatusWriter(Retrying(events, backoff))
     server = RpcServer("127.0.0.1:0")
-    register(server, events, writer, tracking or Tracking())
+    register(server, events, writer, tracking or Tracking(), MemoryKeeper())
     address = await server.start()
     await events.start()
     channel = open_channel([address])

@@ -15,9 +15,14 @@ from copycat_testkit.eventually import eventually
 from tests.contract.reading import answer_after, beyond
 
 FAILED = pb.Status(
-    state=types_pb2.STATE_FAILED, trace="no\n\tat all", worker_id="h:1", generation=7, version="1.0"
+    state=types_pb2.STATE_FAILED,
+    trace="no\n\tat all",
+    worker_id="h:1",
+    generation=7,
+    version="1.0",
+    since_ms=2000,
 )
-RUNNING = pb.Status(state=types_pb2.STATE_RUNNING, worker_id="h:1", generation=7)
+RUNNING = pb.Status(state=types_pb2.STATE_RUNNING, worker_id="h:1", generation=7, since_ms=1000)
 
 
 def report(status: pb.Status = RUNNING, task: int | None = None) -> pb.ReportStatusesRequest:
@@ -44,6 +49,8 @@ async def test_reported_statuses_are_read_back(world: Any) -> None:
 
     assert found.status.connector == "orders"
     assert found.status.status == RUNNING
+    assert found.status.tasks[3].reason == "no"
+    found.status.tasks[3].ClearField("reason")
     assert dict(found.status.tasks) == {3: FAILED}
     assert dict(reported.revision.next) == {0: 2}
 

@@ -6,7 +6,7 @@ from typing import Any
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 
-RUNNING = pb.Status(state=types_pb2.STATE_RUNNING, worker_id="h:1", generation=7)
+RUNNING = pb.Status(state=types_pb2.STATE_RUNNING, worker_id="h:1", generation=7, since_ms=1000)
 
 
 def instance(task: int | None = None, status: pb.Status | None = RUNNING) -> pb.InstanceStatus:

@@ -41,8 +41,12 @@ DESCRIBED: Final = (
 
 
 def kafkas(plugins: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep what comes with Apache Kafka Connect and with Copycat."""
-    return [plugin for plugin in plugins if plugin["class"].startswith(CONNECT)]
+    """Keep what comes with Apache Kafka Connect, whose connectors for tests are a jar apart."""
+    return [
+        plugin
+        for plugin in plugins
+        if plugin["class"].startswith(CONNECT) and not plugin["class"].startswith(f"{CONNECT}tools.")
+    ]
 
 
 def kind(name: str) -> Any:

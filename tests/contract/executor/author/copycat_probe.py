@@ -5,36 +5,76 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from copycat_connect.config import LOW, PASSWORD, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError
-from copycat_connect.plugin import ConnectorContext, PluginKind, PluginSpec, SinkConnector, SourceConnector
+from copycat_connect.plugin import (
+    ConnectorContext,
+    OffsetEffect,
+    PluginKind,
+    PluginSpec,
+    SinkConnector,
+    SourceConnector,
+)
+
+
+def refuse() -> None:
+    raise ConnectError("the author says no")
+
+
+def refuse_offsets() -> None:
+    raise OffsetsUnmodifiableError("they are in another system")
+
+
+def exit_once() -> None:
+    marker = Path(os.environ["COPYCAT_PROBE_MARKER"])
+    if not marker.exists():
+        marker.touch()
+        os._exit(7)
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def spin_for_ever() -> None:
+    while True:
+        with suppress(BaseException):  # as some authors do
+            spin()
+
+
+def leak() -> None:
+    taken = []
+    while True:
+        taken.append(b"\1" * 1_000_000)
+        time.sleep(0.001)
+
+
+BEHAVIOUR: Mapping[str, Callable[[], object]] = {
+    "raise": refuse,
+    "unmodifiable": refuse_offsets,
+    "hang": lambda: threading.Event().wait(),
+    "exit": lambda: os._exit(7),
+    "exit once": exit_once,
+    "hold the interpreter": lambda: ctypes.PyDLL(None).sleep(600),  # a C call that never lets go of it
+    "spin": spin,
+    "spin whatever is raised": spin_for_ever,
+    "leak": leak,
+}
 
 
 def behave(what: str | None) -> None:
     """Do what a test wants author code to do."""
-    match what:
-        case "raise":
-            raise ConnectError("the author says no")
-        case "unmodifiable":
-            raise OffsetsUnmodifiableError("they are in another system")
-        case "hang":
-            threading.Event().wait()
-        case "exit":
-            os._exit(7)
-        case "exit once":
-            marker = Path(os.environ["COPYCAT_PROBE_MARKER"])
-            if not marker.exists():
-                marker.touch()
-                os._exit(7)
-        case "hold the interpreter":
-            ctypes.PyDLL(None).sleep(600)  # a C call that never lets go of it
-        case _:
-            pass
+    if what is not None and what in BEHAVIOUR:
+        BEHAVIOUR[what]()
 
 
 WRONG_TASK_CONFIGS: Mapping[str, list[Any]] = {
@@ -60,7 +100,8 @@ class Probe:
             threading.Timer(0.1, self.context.raise_error, [ConnectError("found out later")]).start()
         if config.get("reconfigure.later"):
             threading.Timer(0.1, self._reconfigure).start()
-        self.tasks = int(config.get("tasks", "1"))
+        count = config.get("tasks", "1")
+        self.tasks = 0 if count == "all" else int(count)
 
     def _reconfigure(self) -> None:
         self.tasks += 1
@@ -70,7 +111,12 @@ class Probe:
         behave(self.config.get("on.task.configs"))
         if wrong := WRONG_TASK_CONFIGS.get(self.config.get("on.task.configs", "")):
             return wrong
-        return [{"index": str(i), "secret": self.config.get("secret", "")} for i in range(self.tasks)]
+        return [
+            {"index": str(i), "secret": self.config.get("secret", "")} for i in range(self._count(max_tasks))
+        ]
+
+    def _count(self, max_tasks: int) -> int:
+        return max_tasks if self.config.get("tasks") == "all" else self.tasks
 
     def stop(self) -> None:
         behave(self.config.get("on.stop"))
@@ -84,6 +130,21 @@ class ProbeSource(Probe, SourceConnector):
     def alter_offsets(self, config: Mapping[str, str], offsets: Any) -> bool:
         behave(config.get("on.alter"))
         return list(offsets) == [({"p": 1}, {"o": 2}), ({"p": 2}, None)]
+
+    def explain_offsets(self, config: Mapping[str, str], moves: Any) -> Any:
+        behave(config.get("on.explain"))
+        if config.get("on.explain") == "nothing":
+            return None
+        effects = [
+            None if move.before is None else OffsetEffect(move.before["o"], None, "crates") for move in moves
+        ]
+        return effects[1:] if config.get("on.explain") == "one short" else effects
+
+    def find_offsets(self, config: Mapping[str, str], offsets: Any, time: datetime) -> Any:
+        behave(config.get("on.find"))
+        if config.get("on.find") == "nothing":
+            return None
+        return [({"new": 1}, {"at": time.isoformat()}), *((partition, None) for partition, _ in offsets)]
 
 
 class ProbeSink(Probe, SinkConnector):

@@ -18,7 +18,7 @@ settings.register_profile(
 )
 settings.load_profile("behaviour")
 
-pytest_plugins = ["copycat_testkit.kafka"]
+pytest_plugins = ["copycat_testkit.kafka", "copycat_testkit.failures"]
 
 #: How the names of tests begin, the longest groups first: the short ones then fill what is left of the time
 #: of each process. Those with one system for many files come before those that are divided by file.
@@ -26,6 +26,8 @@ LONGEST_FIRST = (
     "tests/integration/scenarios/test_",
     "tests/integration/kip26/",
     "tests/integration/scenarios/",
+    "tests/integration/stores/",
+    "tests/integration/plugins/",
     "tests/chaos/",
     "tests/integration/launcher/",
     "tests/compat/",

@@ -2,7 +2,7 @@
 
 A test carries a row in its name (`test_k26_29_...`, `test_k26_25_and_39_...`) or by a mark, as in
 `@pytest.mark.row("K26-29")`.
-`python -m tests.rows` writes the third column of the tables in `tests/integration/kip*/README.md` anew.
+`python -m tests.rows` writes the third column of the tables in the pages of `TABLES` anew.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-TABLES = {"K26": ROOT / "integration/kip26/README.md", "K875": ROOT / "integration/kip875/README.md"}
-LINE = re.compile(r"^\| (K\d+-\d\d) \| (.*?) \|(?: .* \|)?$")
+TABLES = {
+    "K26": ROOT / "integration/kip26/README.md",
+    "K875": ROOT / "integration/kip875/README.md",
+    "KRETRY": ROOT / "integration/status/README.md",
+}
+LINE = re.compile(r"^\| (K(?:\d+|RETRY)-T?\d\d) \| (.*?) \|(?: .* \|)?$")
 NAMED = re.compile(r"k(26|158|558|875)_(\d\d(?:_and_\d\d|_\d\d)*)")
 #: Calls that fail unless something comes true.
 DEMANDS = re.compile(r"^(wait|until|arrived|runs|reach|raises|become|status_is)")

@@ -1,4 +1,4 @@
-"""Each row of KIP-26 and KIP-875 is shown by a test that carries it, or is listed as not shown yet."""
+"""Each row of a KIP that has a page is shown by a test that carries it, or listed as not shown yet."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ import pytest
 from tests.rows import TABLES, carriers, demands_more, listed, shown, with_tests
 
 ROWS = {
-    "K26": {f"K26-{row:02}" for row in (*range(20, 49), *range(57, 61), *range(74, 95))},
-    "K875": {f"K875-{row:02}" for row in range(1, 49)},
+    "K26": {f"K26-{row:02}" for row in (*range(1, 7), 9, *range(15, 49), *range(50, 56), *range(57, 97))},
+    "K875": {
+        *(f"K875-{row:02}" for row in range(1, 49)),
+        *(f"K875-T{row:02}" for row in range(1, 23)),
+    },
+    "KRETRY": {
+        *(f"KRETRY-{row:02}" for row in range(1, 28)),
+        *(f"KRETRY-T{row:02}" for row in range(1, 11)),
+    },
 }
 
 

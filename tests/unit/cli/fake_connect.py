@@ -37,6 +37,7 @@ ROUTES = Map(
             ("/connectors/<name>/topics", "topics", ["GET"]),
             ("/connectors/<name>/topics/reset", "reset_topics", ["PUT"]),
             ("/connectors/<name>/offsets", "offsets", ["GET", "PATCH", "DELETE"]),
+            ("/connectors/<name>/offsets/undo", "undo", ["GET", "POST"]),
             ("/connector-plugins", "plugins", ["GET"]),
             ("/connector-plugins/unloadable", "unloadable", ["GET"]),
             ("/connector-plugins/<plugin>/config", "keys", ["GET"]),
@@ -58,12 +59,20 @@ class Known:
     state: str = "RUNNING"
     tasks: list[str] = field(default_factory=lambda: ["RUNNING"])
     trace: str = ""
+    hangs: str = ""
+    """Why its tasks do not move; adds what Copycat tells beside Kafka Connect's fields."""
     topics: list[str] = field(default_factory=list)
     offsets: list[Any] = field(default_factory=list)
 
     def status(self, name: str) -> dict[str, Any]:
         tasks = [self._instance(state) | {"id": number} for number, state in enumerate(self.tasks)]
-        return {"name": name, "connector": self._instance(self.state), "tasks": tasks, "type": "source"}
+        told = {"name": name, "connector": self._instance(self.state), "tasks": tasks, "type": "source"}
+        if not self.hangs:
+            return told
+        for task in tasks:
+            task |= {"since": "2026-01-02T03:04:05.678Z", "generation": 7, "reason": self.hangs}
+        reason = f"1 of 1 tasks not moving: task 0: {self.hangs}"
+        return told | {"health": {"state": "degraded", "reason": reason}}
 
     def _instance(self, state: str) -> dict[str, Any]:
         trace = {"trace": self.trace} if state == "FAILED" else {}
@@ -102,12 +111,16 @@ class FakeConnect:
         self.after_look: Callable[[Known], None] = lambda _: None
         """Called after each look at a status: the world moves on."""
         self.changes: list[tuple[str, str, Any]] = []
+        self.foretold: list[Any] | None = None
+        """The effects that every dry run tells; None where Kafka Connect answers, which has none."""
+        self.dry_runs: list[Asked] = []
 
     def __call__(self, request: Request) -> Response:
         """Answer a request."""
         body = json.loads(request.data) if request.data else None
         raw = request.environ["REQUEST_URI"].partition("?")[0]
-        if request.method != "GET" and not raw.endswith("/validate"):
+        dry = self.foretold is not None and request.args.get("dry_run") == "true"
+        if request.method != "GET" and not raw.endswith("/validate") and not dry:
             self.changes.append((request.method, raw, body))
         status, tree = self.refusal or self._answer(Asked(request.method, raw, request.args, body))
         return Response("" if tree is None else json.dumps(tree), status, content_type="application/json")
@@ -186,10 +199,31 @@ class FakeConnect:
     def _offsets(self, asked: Asked, known: Known, name: str) -> Answer:
         if asked.method == "GET":
             return 200, {"offsets": known.offsets}
+        if self.foretold is not None and asked.query.get("dry_run") == "true":
+            return self._dry(asked, known)
         if known.state != "STOPPED":
             return problem(400, "Connectors must be in the STOPPED state")
         known.offsets = asked.body["offsets"] if asked.body else []
         return 200, {"message": "The offsets for this connector have been modified"}
+
+    def _undo(self, asked: Asked, known: Known, name: str) -> Answer:
+        if self.foretold is None:
+            return problem(404, "HTTP 404 Not Found")
+        if asked.method == "GET":
+            return 200, {"change": None}
+        if asked.query.get("dry_run") == "true":
+            return self._dry(asked, known)
+        return 200, {**self._dry(asked, known)[1], "dry_run": False, "message": "taken back"}
+
+    def _dry(self, asked: Asked, known: Known) -> Answer:
+        self.dry_runs.append(asked)
+        return 200, {
+            "dry_run": True,
+            "message": "Nothing was changed: this was a dry run",
+            "time": "2026-11-20T10:00:00.000Z" if {"to", "rewind"} & set(asked.query) else None,
+            "notes": ["It is at most so much"] if known.state == "STOPPED" else ["It is not stopped"],
+            "offsets": self.foretold,
+        }
 
     def _plugins(self, _: Asked) -> Answer:
         return 200, PLUGINS

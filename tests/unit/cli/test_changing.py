@@ -1,4 +1,4 @@
-"""diff, validate, edit, delete, restart, orders, offsets, topics, plugins, logs."""
+"""diff, validate, edit, delete, restart, orders, topics, plugins, logs."""
 
 from __future__ import annotations
 
@@ -111,33 +111,6 @@ def test_a_restart_says_what_it_restarted(
 def test_a_task_is_not_restarted_together_with_others(run: Run, connect: FakeConnect) -> None:
     connect.add("lines")
     assert run("restart", "lines", "--task", "0", "--include-tasks").exit_code == 2
-
-
-def test_offsets_are_altered_by_what_was_shown(run: Run, connect: FakeConnect) -> None:
-    entry = {"partition": {"filename": "/in.txt"}, "offset": {"position": 57}}
-    known = connect.add("lines", state="STOPPED", offsets=[entry])
-    assert '{"filename":"/in.txt"}  {"position":57}' in run("offsets", "get", "lines").stdout
-    shown = run("offsets", "get", "lines", "-o", "json").stdout
-    done = run("offsets", "alter", "lines", "-", said=shown.replace("57", "0"))
-    assert done.exit_code == 0
-    assert known.offsets[0]["offset"] == {"position": 0}
-    assert run("offsets", "reset", "lines", "--yes").exit_code == 0
-    assert known.offsets == []
-
-
-def test_offsets_of_what_runs_tell_how_to_stop_it(run: Run, connect: FakeConnect) -> None:
-    connect.add("lines")
-    done = run("offsets", "reset", "lines", "--yes")
-    assert done.exit_code == 4
-    assert "copycat stop lines" in done.stderr
-
-
-def test_what_is_no_list_of_offsets_is_wrong_usage(run: Run, connect: FakeConnect) -> None:
-    connect.add("lines", state="STOPPED")
-    done = run("offsets", "alter", "lines", "-", said='{"offset": 3}')
-    assert done.exit_code == 2
-    assert "standard input is no list of offsets" in done.stderr
-    assert connect.changes == []
 
 
 def test_used_topics_are_shown_and_forgotten(run: Run, connect: FakeConnect) -> None:

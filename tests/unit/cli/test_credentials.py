@@ -62,3 +62,25 @@ def test_names_are_completed_from_a_guarded_cluster(guarded: str, monkeypatch: p
     assert completions(["describe", "--url", guarded], "li") == []
     monkeypatch.setenv("COPYCAT_USER", "ann:pa:ss")
     assert completions(["describe", "--url", guarded], "li") == ["lines"]
+
+
+def test_a_token_is_sent_and_wins_over_a_name(run: Run, httpserver: HTTPServer, connect: FakeConnect) -> None:
+    connect.add("lines")
+    httpserver.clear()
+
+    def answer(request: Request) -> Response:
+        if request.headers.get("Authorization") == "Bearer a.good.token":
+            return connect(request)
+        return Response('{"error_code": 401, "message": "The token was refused: it has expired"}', 401)
+
+    httpserver.expect_request(re.compile(".*")).respond_with_handler(answer)
+
+    assert run("list", "-o", "json", "--token", "a.good.token", "--user", "ann:pa:ss").exit_code == 0
+    assert run("list", "-o", "json", COPYCAT_TOKEN="a.good.token").exit_code == 0
+    refused = run("list", COPYCAT_TOKEN="an.old.token")
+    assert refused.exit_code == 5
+    assert "it has expired" in refused.stderr
+    assert "--token TOKEN, or COPYCAT_TOKEN" in refused.stderr
+    assert "an.old.token" not in refused.output
+    assert run("list", "--token", "Bearer a.good.token").exit_code == 2
+    assert "a.good.token" not in run("delete", "nobody", "--yes", "--token", "a.good.token").output

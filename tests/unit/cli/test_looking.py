@@ -47,6 +47,24 @@ def test_a_description_for_programs_can_be_applied_again(run: Run, connect: Fake
     assert run("apply", "-", said=shown).stdout == "lines unchanged\n"
 
 
+def test_what_does_not_move_is_shown_with_the_reason_and_since_when_it_is_so(
+    run: Run, connect: FakeConnect
+) -> None:
+    connect.add("lines", hangs="put has not returned for 42 s")
+    done = run("status", "lines")
+    assert done.exit_code == 0
+    assert "task 0     RUNNING  w:1     put has not returned for 42 s" in done.stdout
+    assert "connector  RUNNING  w:1     degraded: 1 of 1 tasks not moving: task 0: put has" in done.stdout
+    shown = run("describe", "lines").stdout
+    assert "all of it  degraded" in shown
+    assert "task 0     RUNNING          2026-01-02T03:04:05.678Z  put has not returned for 42 s" in shown
+
+
+def test_additions_are_passed_on_to_programs(run: Run, connect: FakeConnect) -> None:
+    known = connect.add("lines", hangs="put has not returned for 42 s")
+    assert json.loads(run("status", "lines", "-o", "json").stdout) == [known.status("lines")]
+
+
 def test_the_status_of_what_failed_ends_with_one_and_says_why(run: Run, connect: FakeConnect) -> None:
     connect.add("good")
     connect.add("lines", tasks=["FAILED"], trace=TRACE)

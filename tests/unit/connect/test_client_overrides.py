@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from copycat_connect.config.client_overrides import group_client, other_cluster, overrides_of
+from copycat_connect.config.client_overrides import admin_client, group_client, other_cluster, overrides_of
+from copycat_connect.config.override_policy import check_overrides
+from copycat_connect.errors import ConfigError
 
 WORKER = {"bootstrap.servers": "home:1", "security.protocol": "SSL", "group.id": "connect", "tasks.max": "1"}
 AWAY = {"consumer.override.bootstrap.servers": "away:1"}
@@ -52,3 +54,35 @@ def test_the_overrides_of_a_connector_are_those_of_the_clients_asked_for() -> No
     config = {"name": "a", **AWAY, "admin.override.client.id": "b", "producer.override.acks": "1"}
     assert overrides_of(config, ("consumer.override.",)) == AWAY
     assert overrides_of(config) == {**AWAY, "admin.override.client.id": "b"}
+
+
+def test_a_connectors_admin_client_is_the_workers_until_something_says_otherwise() -> None:
+    assert admin_client({}, {}) == {"bootstrap.servers": "localhost:9092"}
+    worker = {**WORKER, "admin.sasl.mechanism": "PLAIN", "admin.security.protocol": "SASL_SSL"}
+    connector = {
+        "admin.override.sasl.mechanism": "SCRAM-SHA-256",
+        "admin.override.retries": "1",
+        "producer.override.bootstrap.servers": "away:1",
+    }
+
+    assert admin_client(worker, {}) == {
+        "bootstrap.servers": "home:1",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+    }
+    assert admin_client(worker, connector)["sasl.mechanism"] == "SCRAM-SHA-256"
+    assert admin_client(worker, connector).keys() == {
+        "bootstrap.servers",
+        "security.protocol",
+        "sasl.mechanism",
+    }
+
+
+def test_overrides_are_checked_against_the_workers_policy_and_the_refusal_names_the_key() -> None:
+    worker = {"connector.client.config.override.policy": "Principal"}
+    overrides = {"admin.override.sasl.mechanism": "PLAIN", "consumer.override.group.id": "secret"}
+
+    check_overrides({}, overrides)
+    with pytest.raises(ConfigError, match=r"Remove consumer\.override\.group\.id, or change") as refused:
+        check_overrides(worker, overrides)
+    assert "secret" not in str(refused.value)

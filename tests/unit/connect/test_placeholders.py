@@ -83,8 +83,8 @@ def test_an_unreadable_file_is_an_error() -> None:
 
 
 def test_an_unknown_provider_class_is_refused() -> None:
-    with pytest.raises(ConfigError, match="Class Vault could not be found"):
-        Placeholders.from_worker({"config.providers": "v", "config.providers.v.class": "Vault"}, {})
+    with pytest.raises(ConfigError, match="Class Safe could not be found"):
+        Placeholders.from_worker({"config.providers": "v", "config.providers.v.class": "Safe"}, {})
 
 
 def test_a_resolved_secret_goes_back_to_its_placeholder() -> None:

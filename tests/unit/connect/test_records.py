@@ -94,7 +94,28 @@ def test_a_sink_batch_makes_each_record_once_and_only_when_asked() -> None:
     assert batch[2] is batch[2]
     assert [record.value for record in batch[:2]] == ["v0", "v1"]
     assert batch.topics == ["t", "t", "t"]
+    assert batch.key_schemas == [None, None, None]
     assert sorted(made) == [0, 1, 2]
+
+
+def test_columns_that_are_at_hand_need_no_record() -> None:
+    def refuse(place: int) -> SinkRecord:
+        raise AssertionError(place)
+
+    schemas = [STRING_SCHEMA]
+    batch = SinkBatch(["v"], refuse, keys=["k"], topics=["t"], value_schemas=schemas, key_schemas=schemas)
+    assert (batch.keys, batch.topics, batch.value_schemas, batch.key_schemas) == (
+        ["k"],
+        ["t"],
+        schemas,
+        schemas,
+    )
+
+
+def test_where_records_were_read_is_known_whatever_became_of_them() -> None:
+    record = SinkRecord("t", 1, 5, None, "v", timestamp=7)
+    found = SinkBatch.of([record.replace(topic="u", kafka_partition=9, timestamp=8)]).positions
+    assert (found.topics, found.partitions, found.offsets, found.timestamps) == (["t"], [1], [5], [8])
 
 
 def test_a_sink_batch_ends_where_its_values_end() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 
+import pytest
 from copycat_connect.retry import RetryPolicy
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,26 +14,31 @@ def first(count: int, policy: RetryPolicy, random: float = 0.0) -> list[float]:
     return list(itertools.islice(policy.waits(random), count))
 
 
+@pytest.mark.row("KRETRY-09", "KRETRY-T02")
 def test_waits_grow_from_the_first_by_the_factor() -> None:
     assert [POLICY.wait(retries) for retries in range(5)] == [0.3, 0.6, 1.2, 2.4, 4.8]
     assert first(5, POLICY) == [0.3, 0.6, 1.2, 2.4, 4.8]
 
 
+@pytest.mark.row("KRETRY-04")
 def test_a_factor_of_one_waits_constantly() -> None:
     policy = RetryPolicy(first=0.3, factor=1.0)
 
     assert policy.wait(0) == policy.wait(9) == 0.3
 
 
+@pytest.mark.row("KRETRY-10", "KRETRY-T02")
 def test_no_first_wait_is_no_wait_ever() -> None:
     assert RetryPolicy(first=0.0, ceiling=10.0, jitter=0.25).wait(2**31 - 1, 1.0) == 0.0
 
 
+@pytest.mark.row("KRETRY-10", "KRETRY-T02")
 def test_waits_never_exceed_the_ceiling_however_many_retries() -> None:
     assert POLICY.wait(2**31 - 1) == 10.0
 
 
 @given(st.integers(0, 2**31 - 1), st.floats(0, 1))
+@pytest.mark.row("KRETRY-09", "KRETRY-11", "KRETRY-T02")
 def test_jitter_is_added_after_the_cap(retries: int, random: float) -> None:
     capped = POLICY.wait(retries)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from copycat_connect.config.placeholders import Placeholders
-from copycat_connect.config.providers import ConfigProvider
+from copycat_connect.config.provider import ConfigProvider
 
 LINE = "hunter22\n"
 

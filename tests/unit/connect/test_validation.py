@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from copycat_connect.config import ConfigValue
+from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.errors import ConfigError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import ExactlyOnceSupport, Plugins, load_plugins
@@ -28,14 +30,16 @@ from copycat_connect.validation import (
 )
 
 # Proposals were recorded where nothing but Kafka Connect's plugins was installed.
-PLUGINS = Plugins(spec for spec in load_plugins().all() if spec.class_name.startswith("org.apache.kafka."))
+PLUGINS = Plugins(
+    spec for spec in load_plugins().all() if spec.class_name.startswith("org.apache.kafka.connect.")
+)
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 WORKER = {"key.converter": JSON, "value.converter": JSON}
 DISTRIBUTED = WorkerRules.of(
     {**WORKER, "group.id": "connect-workers", "exactly.once.source.support": "enabled"}
 )
 #: Kafka Connect's standalone worker, which answered, does not look whether exactly once can be had.
-AS_RECORDED = WorkerRules.of({**WORKER, "exactly.once.source.support": "enabled"})
+AS_RECORDED = replace(WorkerRules.of(WORKER), exactly_once=ExactlyOnceSources.ON_REQUEST)
 SOURCE = {"name": "a", "connector.class": "FileStreamSource", "topic": "t"}
 SINK = {"name": "a", "connector.class": "FileStreamSink", "topics": "t"}
 
@@ -159,12 +163,14 @@ def test_the_consumer_group_must_not_be_the_workers() -> None:
     }
 
 
-def test_exactly_once_is_accepted_of_a_worker_that_has_it() -> None:
-    required = SOURCE | {"file": "f", "exactly.once.support": "REQUIRED"}
-    assert errors_of(validated(required, DISTRIBUTED)) == {}
-
-
-@pytest.mark.parametrize("worker", [{"group.id": "g"}, {}], ids=["distributed", "standalone"])
+@pytest.mark.parametrize(
+    "worker",
+    [
+        {"group.id": "g", "exactly.once.source.support": "PREPARING"},
+        {"exactly.once.source.support": "enabled"},
+        {},
+    ],
+)
 def test_exactly_once_is_refused_when_required_of_a_worker_without_it(worker: Mapping[str, str]) -> None:
     rules = WorkerRules.of({**WORKER, **worker})
     required = SOURCE | {"file": "f", "exactly.once.support": "REQUIRED"}

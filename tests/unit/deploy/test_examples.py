@@ -85,6 +85,7 @@ def test_the_examples_show_what_there_is() -> None:
     for shown in (
         "FileStreamSource",
         "FileStreamSink",
+        "DatagenSource",
         '"transforms"',
         '"predicates"',
         "errors.deadletterqueue.topic.name",

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from copycat_config import settings as config
 from copycat_eventlog.owner import owner_topic
-from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.past.settings import PARTITIONS, TOPIC, ChangesSettings
+from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.topics import COMPACT, POLICY
 from copycat_launcher.worker_properties import up_properties
 from copycat_offset import settings as offset
@@ -58,3 +59,14 @@ def test_an_election_is_declared_as_its_service_creates_it(declared: dict[str, A
 def test_the_names_are_those_of_a_system_started_by_one_command() -> None:
     started = up_properties("a:1", 8083, (), {})
     assert {t["setting"]: t["name"] for t in DECLARED["topic"]}.items() <= started.items()
+
+
+def test_the_changes_topic_is_declared_as_services_create_it() -> None:
+    made = ChangesSettings.read({"group.id": GROUP}, LogSettings(Backend.KAFKA), "config")
+    declared = tomllib.loads((DEPLOY / "topics" / "topics.toml").read_text())["changes"]
+    assert declared == {
+        "name": made.topic.replace(GROUP, "{group}"),
+        "setting": TOPIC.name,
+        "partitions": PARTITIONS,
+        "config": dict(made.topic_configs),
+    }

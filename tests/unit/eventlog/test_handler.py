@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 
 import pytest
 from copycat_connect.errors import ConfigError, LogCompactedError, NotWriterError
@@ -14,8 +15,10 @@ from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts, WasPut
 from immutables import Map
 
 
-async def started(topic: MemoryTopic, *, history: int = 100) -> Puts:
-    events: Puts = EventSourced(DECIDER, PutCodec(), MemoryLog(topic), patience=0.05, history=history)
+async def started(topic: MemoryTopic, *, history: int = 100, backlog: int = 1000) -> Puts:
+    events: Puts = EventSourced(
+        DECIDER, PutCodec(), MemoryLog(topic), patience=0.05, history=history, backlog=backlog
+    )
     await events.start()
     return events
 
@@ -107,11 +110,41 @@ async def test_a_watch_from_beyond_the_end_is_refused() -> None:
         await anext(events.watch(after=Revision({0: 100})))
 
 
-async def test_a_slow_watcher_is_told_to_start_over() -> None:
-    events = await started(MemoryTopic(), history=3)
+async def test_a_watcher_beyond_the_backlog_is_told_to_start_over() -> None:
+    events = await started(MemoryTopic(), history=3, backlog=4)
     watch = events.watch()
     await anext(watch)
     for index in range(5):
         await events.execute(Put("a", str(index)))
     with pytest.raises(LogCompactedError):
         await anext(watch)
+
+
+async def test_more_changes_than_the_history_holds_reach_who_watches() -> None:
+    topic = MemoryTopic()
+    events = await started(topic, history=3)
+    watch = events.watch()
+    await anext(watch)
+    topic.write([PutCodec().encode(WasPut(f"k{n}", "v")) for n in range(10)])
+    changes = [await anext(watch) for _ in range(10)]
+    assert [c.event.key for c in changes if isinstance(c, Change)] == [f"k{n}" for n in range(10)]
+
+
+async def test_nothing_is_kept_beyond_the_history_once_all_have_read_it() -> None:
+    topic = MemoryTopic()
+    events = await started(topic, history=3)
+    reading, leaving = events.watch(), events.watch()
+    for watch in (reading, leaving):
+        await anext(watch)
+    assert isinstance(leaving, AsyncGenerator)
+    seen = topic.write([PutCodec().encode(WasPut(f"k{n}", "v")) for n in range(10)])
+    for _ in range(10):
+        await anext(reading)
+    assert isinstance(await anext(events.watch(after=Revision({0: 1}))), Change)
+    await leaving.aclose()
+    await events.execute(Put("a", "1"))
+    await anext(reading)
+    await events.execute(Put("a", "2"))
+    with pytest.raises(LogCompactedError):
+        await anext(events.watch(after=Revision({0: 1})))
+    assert seen == Revision({0: 10})

@@ -23,14 +23,6 @@ def test_a_wrong_value_is_named() -> None:
         read_settings({"host.max.lifetime.ms": "soon"})
 
 
-@pytest.mark.parametrize("value", ["enabled", "preparing", "ENABLED"])
-def test_exactly_once_that_cannot_be_given_stops_the_start(value: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        read_settings({"exactly.once.source.support": value})
-    assert f"Invalid value {value} for configuration exactly.once.source.support" in str(refused.value)
-    assert "delivers at least once; use disabled" in str(refused.value)
-
-
 def test_exactly_once_may_be_disabled() -> None:
     read_settings({"exactly.once.source.support": "disabled"})
 

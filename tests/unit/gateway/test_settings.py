@@ -63,6 +63,12 @@ def test_a_wrong_setting_names_its_key(key: str, value: str) -> None:
         read_settings({key: value})
 
 
-def test_exactly_once_that_cannot_be_given_stops_the_start() -> None:
-    with pytest.raises(ConfigError, match=r"Invalid value enabled for configuration exactly\.once"):
-        read_settings({"group.id": "g", "exactly.once.source.support": "enabled"})
+def test_a_worker_may_say_nothing_about_exactly_once_but_nothing_unknown() -> None:
+    for known in (
+        {},
+        {"exactly.once.source.support": "enabled"},
+        {"exactly.once.source.support": "DISABLED"},
+    ):
+        read_settings({"group.id": "g", **known})
+    with pytest.raises(ConfigError, match=r"Invalid value on for configuration exactly\.once"):
+        read_settings({"group.id": "g", "exactly.once.source.support": "on"})

@@ -12,6 +12,8 @@ from copycat_launcher.log_files import FORMER_LOGS, keep_small, open_log, rotate
 from copycat_launcher.role_process import RoleProcess
 from copycat_testkit.eventually import eventually
 
+from tests.unit.launcher.unwatched import unwatched
+
 WRITES_WITHOUT_END = """
 import os
 number = 0
@@ -61,7 +63,14 @@ async def test_a_program_that_goes_on_writing_keeps_its_log_small(
         return None
 
     with Guard() as guard:
-        role = RoleProcess("config", ("-c", WRITES_WITHOUT_END), guard=guard, until_ready=never, log_file=log)
+        role = RoleProcess(
+            "config",
+            ("-c", WRITES_WITHOUT_END),
+            guard=guard,
+            until_ready=never,
+            watch=unwatched(),
+            log_file=log,
+        )
         await role.start()
         keeper = asyncio.create_task(keep_small(lambda: [log], most=most, seconds=0.01))
         try:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.config.properties import parse_properties
+from copycat_launcher.connect_keys import SERVICES_SSL
 from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.worker_properties import standalone_properties, up_properties
+from copycat_rpc.tls import KEYS
 
 COMPOSE = Path(__file__).parents[3] / "deploy" / "compose"
 #: Every key of connect-distributed.properties and connect-standalone.properties as Kafka 4.3 ships them,
@@ -45,6 +47,7 @@ SHIPPED = [
         ("offset.storage.partitons", "offset.storage.partitions"),
         ("config.storage.replication.facter", "config.storage.replication.factor"),
         ("status.storage.min.insync.replica", "status.storage.min.insync.replicas"),
+        ("services.ssl.keystore.locaton", "services.ssl.keystore.location"),
         ("listeners.https.ssl.keystore.pasword", "listeners.https.ssl.keystore.password"),
         ("admin.listeners.https.ssl.keystore.locaton", "admin.listeners.https.ssl.keystore.location"),
         ("scheduler.adresses", "scheduler.addresses"),
@@ -94,3 +97,7 @@ def test_our_own_examples_pass_without_a_warning(file: str) -> None:
 def test_what_the_launcher_writes_itself_passes_without_a_warning() -> None:
     assert warnings_about(up_properties("localhost:9092", 8083, range(5), {})) == []
     assert warnings_about(standalone_properties({}, range(5))) == []
+
+
+def test_the_keys_of_encryption_between_services_are_those_that_are_read() -> None:
+    assert SERVICES_SSL == KEYS

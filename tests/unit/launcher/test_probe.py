@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from copycat_embedded.ports import free_ports
 from copycat_launcher.main import copycat_worker
 from copycat_rest.contexts import server_context
-from copycat_rest.tls import REST_PREFIX, read_tls
 from copycat_rpc.server import RpcServer
 from copycat_testkit.certificates import Authority
+from copycat_tls.keys import REST_PREFIX, read_tls
 
 
 def file_with(folder: Path, **settings: str) -> Path:

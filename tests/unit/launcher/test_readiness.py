@@ -42,6 +42,9 @@ async def test_it_is_told_who_asks(httpserver: HTTPServer, monkeypatch: pytest.M
 
 def test_without_the_variable_nobody_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COPYCAT_USER", raising=False)
+    monkeypatch.setenv("COPYCAT_TOKEN", "a.good.token")
+    assert own_headers() == {"Authorization": "Bearer a.good.token"}
+    monkeypatch.delenv("COPYCAT_TOKEN")
 
     assert own_user() is None
     assert own_headers() == {}

@@ -13,6 +13,8 @@ from copycat_embedded.guard import Guard
 from copycat_launcher.polling import until
 from copycat_launcher.role_process import RoleProcess
 
+from tests.unit.launcher.unwatched import unwatched
+
 DRAINS = """
 import signal, sys, time
 def drain(*_):
@@ -51,7 +53,12 @@ def a_role(script: str, guard: Guard, log: Path | None, says: str = "\n") -> Rol
         return await asyncio.to_thread(has_said)
 
     return RoleProcess(
-        "config", ("-c", script), guard=guard, until_ready=lambda: until(has_said_so), log_file=log
+        "config",
+        ("-c", script),
+        guard=guard,
+        until_ready=lambda: until(has_said_so),
+        watch=unwatched(),
+        log_file=log,
     )
 
 

@@ -22,6 +22,7 @@ class FakeProgram:
         self.journal = journal
         self.is_ready = asyncio.Event()
         self.has_ended = asyncio.Event()
+        self.hangs = asyncio.Event()
         self.starts = asyncio.Queue[int]()
         if ready:
             self.is_ready.set()
@@ -37,6 +38,10 @@ class FakeProgram:
         await self.has_ended.wait()
         self.has_ended.clear()
         return "code 1"
+
+    async def hung(self) -> None:
+        await self.hangs.wait()
+        self.hangs.clear()
 
     async def stop(self) -> None:
         self.journal.append(f"stop {self.name}")
@@ -86,6 +91,24 @@ async def test_what_ends_is_started_again_and_one_line_says_so() -> None:
         "0.004 s. Log: scheduler.log",
     ]
     assert said[0].startswith("scheduler ended (code 1); starting it again")
+
+
+async def test_what_hangs_is_killed_before_it_is_started_again() -> None:
+    said: list[str] = []
+    journal: list[str] = []
+    program = FakeProgram("status", journal)
+    supervisor = Supervisor([[program]], said.append, AT_ONCE)
+    await supervisor.start()
+    await program.starts.get()
+    supervisor.keep()
+    program.hangs.set()
+    await asyncio.wait_for(program.starts.get(), 60)
+    await supervisor.stop()
+    assert journal == ["start status", "kill status", "start status", "stop status"]
+    assert said == [
+        "status hangs: it lives and answers nothing. It is killed. Log: status.log",
+        "status ended (killed because it hung); starting it again in 0.001 s. Log: status.log",
+    ]
 
 
 async def test_a_program_that_ends_while_starting_fails_the_start_with_its_last_words() -> None:

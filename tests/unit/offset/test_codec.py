@@ -3,9 +3,10 @@
 import logging
 
 import pytest
+from copycat_connect.cluster.source_offset_key import source_offset_key
 from copycat_eventlog.log import Record
-from copycat_offset.adapters.codec import OffsetCodec, key_of
-from copycat_offset.domain.events import SourceOffsetCommitted, SourceOffsetForgotten
+from copycat_offset.adapters.codec import OffsetCodec
+from copycat_offset.domain.events import ChangeForgotten, SourceOffsetCommitted, SourceOffsetForgotten
 
 
 @pytest.mark.parametrize(
@@ -42,9 +43,24 @@ def test_key_order_and_number_format_of_a_partition_survive() -> None:
 
 
 def test_names_are_written_unescaped_but_for_what_json_needs() -> None:
-    assert key_of('gr"öße\t', b"{}") == '["gr\\"öße\\t",{}]'.encode()
+    assert source_offset_key('gr"öße\t', b"{}") == '["gr\\"öße\\t",{}]'.encode()
 
 
 @pytest.mark.parametrize("value", [None, b"null", b"7", b"{", b"\xff", b"[]"])
 def test_a_value_that_is_no_map_reads_as_no_offset(value: bytes | None) -> None:
     assert OffsetCodec().decode(Record(b'["c",null]', value)) == SourceOffsetForgotten("c", b"null")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        b"null",
+        b"{",
+        b"{}",
+        b'{"changed_at":1,"group":"","source":[1],"sink":[]}',
+        b'{"changed_at":1,"group":"","source":[],"sink":[{"topic":"t","partition":0,"before":"1"}]}',
+    ],
+)
+def test_a_change_that_cannot_be_read_is_none(value: bytes | None) -> None:
+    assert OffsetCodec().decode(Record(b'["\\u0000undo:c",null]', value)) == ChangeForgotten("c")

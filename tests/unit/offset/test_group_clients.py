@@ -10,6 +10,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConfigError
 from copycat_offset.adapters.group_clients import MAX_CLIENTS, KafkaGroupClients
 from copycat_offset.adapters.groups import KafkaGroups
+from copycat_offset.domain.moves import Unplaced
 
 PACKAGE = "org.apache.kafka.connect.connector.policy."
 FILES = {
@@ -83,10 +84,28 @@ async def test_what_a_group_client_cannot_follow_is_named_without_a_secret() -> 
     overrides = {
         SERVERS: "127.0.0.1:2",
         "consumer.override.security.protocol": "SASL_PLAINTEXT",
-        "consumer.override.sasl.mechanism": "OAUTHBEARER",
+        "consumer.override.sasl.mechanism": "GSSAPI",
         "consumer.override.sasl.jaas.config": 'Module required password="hidden";',
     }
     async with aclosing(clients()) as it:
-        with pytest.raises(ConfigError, match=r"sasl\.mechanism=OAUTHBEARER is not supported") as refused:
+        with pytest.raises(ConfigError, match=r"sasl\.mechanism=GSSAPI is not supported") as refused:
             await it.of(overrides)
     assert "hidden" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("worker", "override", "begins"),
+    [
+        (None, None, Unplaced.BEGINNING),
+        ("latest", None, Unplaced.END),
+        ("latest", "Earliest ", Unplaced.BEGINNING),
+        (None, "none", Unplaced.UNKNOWN),
+        (None, "by_duration:PT1H", Unplaced.UNKNOWN),
+    ],
+)
+async def test_where_a_consumer_without_a_position_begins_is_known(
+    worker: str | None, override: str | None, begins: Unplaced
+) -> None:
+    async with aclosing(clients(**({"consumer_auto_offset_reset": worker} if worker else {}))) as it:
+        overrides = {"consumer.override.auto.offset.reset": override} if override else {}
+        assert it.unplaced(overrides) is begins

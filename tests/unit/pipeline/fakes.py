@@ -14,13 +14,15 @@ from copycat_connect.plugin import Converter, HeaderConverter
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.receiver import KafkaMessage
-from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
+from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord, Tolerance
 from copycat_executor.pipeline.source.encode import Encoder
 from copycat_executor.pipeline.source.encoding_sender import EncodingSender
 from copycat_executor.pipeline.source.path import SourcePath
 from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.source.unreadable import UnreadableRecords
 from copycat_executor.pipeline.source.written_records import WrittenRecords
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
 from copycat_executor.pipeline.task.measures import Measure, Measures
 from copycat_executor.pipeline.task.task_link import TaskState
@@ -62,21 +64,30 @@ class FakeLink:
 
     control: TaskControl | None = None
     error: str = ""
+    stale: bool = False
     events: list[str] = field(default_factory=list)
     states: list[TaskState] = field(default_factory=list)
     sources: list[dict[bytes, bytes | None]] = field(default_factory=list)
+    expected: list[dict[bytes, bytes | None]] = field(default_factory=list)
     sinks: list[dict[TopicPartition, int]] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     measures: list[Mapping[str, Measure]] = field(default_factory=list)
     stored: dict[bytes, bytes] = field(default_factory=dict)
     away: int = 0
+    fences: list[Exception | None] = field(default_factory=list)
 
     def state(self, state: TaskState) -> None:
         self.states.append(state)
         self.events.append(state.value)
 
-    def acknowledge_source(self, sequence: int, offsets: Mapping[bytes, bytes | None]) -> None:
+    def acknowledge_source(
+        self,
+        sequence: int,
+        offsets: Mapping[bytes, bytes | None],
+        expected: Mapping[bytes, bytes | None] | None = None,
+    ) -> None:
         self.sources.append(dict(offsets))
+        self.expected.append(dict(expected or {}))
         self._settle(sequence)
 
     def acknowledge_sink(self, sequence: int, offsets: Mapping[TopicPartition, int]) -> None:
@@ -86,7 +97,7 @@ class FakeLink:
     def _settle(self, sequence: int) -> None:
         self.events.append("acknowledged")
         if self.control is not None:
-            self.control.settle(Settlement(sequence, self.error))
+            self.control.settle(Settlement(sequence, self.error, self.stale))
 
     def topics_seen(self, topics: Sequence[str]) -> None:
         self.topics += topics
@@ -97,6 +108,11 @@ class FakeLink:
             self.away -= 1
             raise RetriableError("away")
         return [self.stored.get(partition) for partition in partitions]
+
+    def await_fence(self) -> None:
+        self.events.append("fenced")
+        if self.fences and (answer := self.fences.pop(0)) is not None:
+            raise answer
 
     def measured(self, measures: Mapping[str, Measure]) -> None:
         self.measures.append(measures)
@@ -125,6 +141,14 @@ class FakeSender:
         for place, value in enumerate(values):
             self.records.append(OutgoingRecord(topic, value, None if keys is None else keys[place]))
 
+    def send_placed(self, records: PlacedRecords, done: Mapping[int, Done]) -> None:
+        self.columns += 1
+        nothing = [None] * len(records.values)
+        columns = (records.keys or nothing, records.headers or nothing, records.timestamps or nothing)
+        for place, (value, key, headers, at) in enumerate(zip(records.values, *columns, strict=True)):
+            record = OutgoingRecord(records.topic, value, key, headers or (), records.partition, at)
+            self.send(record, done.get(place))
+
     def send(self, record: OutgoingRecord, done: Done | None = None) -> None:
         self.records.append(record)
         if done is not None:
@@ -142,6 +166,9 @@ class FakeSender:
 
     def under_way(self) -> int:
         return 0
+
+    def attend(self) -> None:
+        pass
 
     def drop(self) -> None:
         self.records.clear()
@@ -174,7 +201,7 @@ class TextConverter(Converter):
 
 
 class TextHeaders(HeaderConverter):
-    """Headers as UTF-8 text; refuses `bad`."""
+    """Headers as UTF-8 text, or bytes as they are; refuses `bad`."""
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
         return TextConverter().to_connect(topic, None, data)
@@ -182,7 +209,7 @@ class TextHeaders(HeaderConverter):
     def from_connect_header(
         self, topic: str, key: str, schema: Schema | None, value: ConnectValue
     ) -> bytes | None:
-        return TextConverter().from_connect(topic, None, schema, value)
+        return value if type(value) is bytes else TextConverter().from_connect(topic, None, schema, value)
 
 
 def text_converters() -> Converters:
@@ -201,7 +228,8 @@ def source_path(  # noqa: PLR0917  # as many as there are parts
     """Compose the way of source records around a sender."""
     written = written or WrittenRecords(None)
     encoding = EncodingSender(Encoder(text_converters(), handler), sender, topics, written)
-    return SourcePath(chain, encoding, progress, written)
+    unreadable = UnreadableRecords(handler, "ReadingTask", progress, written)
+    return SourcePath(chain, encoding, progress, written, unreadable)
 
 
 class Reports:
@@ -229,6 +257,7 @@ def tolerance(
         reporters,
         wait=control.wait,
         measures=measures or Measures(chosen),
+        calls=CallLog(chosen),
         random=lambda: 0.5,
     )
 
@@ -277,14 +306,22 @@ class FakeReceiver:
         self.closed = False
         self.on_empty: Callable[[], None] = lambda: None
         self.away = 0
+        self.group: dict[TopicPartition, int] = {}
         self._clock = clock
         self._next: dict[TopicPartition, int] = {}
         self._read: dict[TopicPartition, int] = {}
 
-    def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
+    def committed(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int | None]:
+        self._be_away()
+        return {partition: self.group.get(partition) for partition in partitions}
+
+    def _be_away(self) -> None:
         if self.away:
             self.away -= 1
             raise RetriableError("away")
+
+    def assign(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
+        self._be_away()
         self._next = {partition: offset or 0 for partition, offset in offsets.items()}
         return dict(self._next)
 

@@ -7,9 +7,12 @@ from copycat_connect.data import SinkBatch
 from copycat_connect.plugin import SinkTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
+from copycat_executor.pipeline.sink.at_least_once import AtLeastOnce
 from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.sink.delivery import SinkDelivery
 from copycat_executor.pipeline.sink.sink_parts import SinkParts
 from copycat_executor.pipeline.sink.sink_steps import SinkSteps
+from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
@@ -37,9 +40,14 @@ class RecordingTask(SinkTask):
         self.fails: dict[str, list[Exception]] = {}
         self.answer: Callable[[Mapping[TopicPartition, int]], Mapping[TopicPartition, int]] = dict
         self.on_put: Callable[[], None] = lambda: None
+        self.stored: dict[TopicPartition, int] | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
         self._called("start")
+
+    def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int] | None:
+        self._called("stored_positions")
+        return self.stored
 
     def open(self, partitions: Collection[TopicPartition]) -> None:
         self._called("open")
@@ -77,8 +85,10 @@ class World:
         self.task = RecordingTask()
         self.policy = ErrorPolicy()
         self.partitions: dict[TopicPartition, int | None] = {A: None}
+        self.delivery: type[SinkDelivery] = AtLeastOnce
 
     def run(self, most: int = 100) -> None:
+        self.calls = CallLog(self.clock)
         measures = Measures(self.clock)
         handler = tolerance(self.policy, clock=self.clock, measures=measures)
         topics = TopicLedger()
@@ -87,17 +97,19 @@ class World:
             task=self.task,
             config={"file": "x"},
             partitions=self.partitions,
+            group_id="connect-x",
             receiver=self.receiver,
             decoder=decoder,
             measures=measures,
             topics=topics,
+            calls=self.calls,
             link=self.link,
             control=self.control,
             max_records=most,
             closers=(self.receiver.close,),
         )
         timing = Timing(5.0, 2.0)
-        steps = SinkSteps(parts, timing, self.clock, lambda: None)
+        steps = SinkSteps(parts, self.delivery, timing, self.clock, lambda: None)
         TaskRun(steps, self.control, self.link, timing.last_commit, clock=self.clock, tidy=lambda: None).run()
 
     def until(self, seconds: float) -> None:

@@ -6,12 +6,17 @@ from copycat_connect.data import STRING_SCHEMA, SourceBatch, SourceRecord
 from copycat_connect.plugin import SourceTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
+from copycat_executor.pipeline.source.at_least_once import AtLeastOnce
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.source.send_failures import SendFailures
 from copycat_executor.pipeline.source.source_commits import SourceCommits
+from copycat_executor.pipeline.source.source_delivery import SourceDelivery
+from copycat_executor.pipeline.source.source_meter import SourceMeter
 from copycat_executor.pipeline.source.source_parts import SourceParts
 from copycat_executor.pipeline.source.source_steps import SourceSteps
 from copycat_executor.pipeline.source.written_records import WrittenRecords
+from copycat_executor.pipeline.task.call_log import CallLog
+from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
@@ -76,6 +81,7 @@ class World:
         self.tidied = 0
 
     def run(self) -> None:
+        self.calls = CallLog(self.clock)
         measures = Measures(self.clock)
         handler = tolerance(self.policy, clock=self.clock, measures=measures)
         progress = SourceProgress()
@@ -89,16 +95,24 @@ class World:
             written=WrittenRecords(None),
             failures=self.failures,
             measures=measures,
-            commits=SourceCommits(progress, self.link),
+            commits=self.commits(progress),
             topics=topics,
+            calls=self.calls,
             link=self.link,
             control=self.control,
             closers=(self.sender.close,),
         )
-        steps = SourceSteps(parts, self.timing, self.clock, self._tidy)
+        meter = SourceMeter(measures, self.link, parts.progress)
+        steps = SourceSteps(parts, self.delivery(parts, meter.commits), meter, self.clock)
         TaskRun(
             steps, self.control, self.link, self.timing.last_commit, clock=self.clock, tidy=self._tidy
         ).run()
+
+    def commits(self, progress: SourceProgress) -> SourceCommits:
+        return SourceCommits(progress, self.link)
+
+    def delivery(self, parts: SourceParts, meter: CommitMeter) -> SourceDelivery:
+        return AtLeastOnce(parts, self.timing, meter, self.clock, self._tidy)
 
     def _tidy(self) -> None:
         self.tidied += 1

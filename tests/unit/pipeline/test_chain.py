@@ -1,9 +1,10 @@
 """The chain of transformations."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from copycat_connect.data import ConnectRecord, Schema, SinkRecord, SourceBatch
+from copycat_connect.data import ConnectRecord, MapColumns, Schema, SinkRecord, SourceBatch
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
@@ -14,6 +15,7 @@ from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.source.progress import SourceProgress
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
+from copycat_plugins.converters.json import JsonConverter
 
 from tests.unit.pipeline.fakes import (
     FakeMessage,
@@ -191,6 +193,81 @@ def test_a_predicate_needs_the_records() -> None:
 
     assert chain.apply_to_values(None, ["a"]) == ChangedValues(None, ["a"], 0)
     assert step.calls == []
+
+
+class Mark(Transformation):
+    """Adds a field to maps: to columns unless told not to, which it counts; refuses a map with `refuse`."""
+
+    def __init__(self, name: str, *, columns: bool = True) -> None:
+        self.name = name
+        self.columns = columns
+        self.asked = 0
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:  # type: ignore[override]
+        if "refuse" in record.value.values():
+            raise DataError("refused")
+        return record.replace(value={**record.value, self.name: 1})
+
+    def apply_to_columns(self, columns: MapColumns) -> MapColumns | None:
+        self.asked += 1
+        if any("refuse" in column for column in columns.columns.values()):
+            raise DataError("refused")
+        if not self.columns:
+            return None
+        return columns.with_columns({**columns.columns, self.name: [1] * len(columns)})
+
+
+def test_maps_with_the_same_keys_stay_columns_through_the_chain() -> None:
+    chain = Chain([ChainStep(Mark("b"), "Mark"), ChainStep(Mark("c"), "Mark")], tolerance())
+
+    changed = chain.apply_to_values(None, columns_of({"a": 0}, {"a": 1}))
+
+    assert (changed.done, changed.schema) == (2, None)
+    assert isinstance(changed.values, MapColumns)
+    assert [*changed.values] == [{"a": 0, "b": 1, "c": 1}, {"a": 1, "b": 1, "c": 1}]
+
+
+def test_a_chain_that_must_leave_columns_once_begins_with_maps_from_then_on() -> None:
+    first, second = Mark("b"), Mark("c", columns=False)
+    chain = Chain([ChainStep(first, "Mark"), ChainStep(second, "Mark")], tolerance())
+
+    changed = chain.apply_to_values(None, columns_of({"a": 0}))
+    again = chain.apply_to_values(None, columns_of({"a": 0}))
+
+    assert (changed.done, changed.values) == (1, [{"a": 0, "b": 1}])
+    assert (again.done, again.values) == (0, [{"a": 0}])
+    assert (first.asked, second.asked) == (1, 1)
+
+
+def test_a_step_that_loses_a_column_s_values_is_refused() -> None:
+    class Lose(Mark):
+        def apply_to_columns(self, columns: MapColumns) -> MapColumns | None:
+            return MapColumns({}, len(columns) - 1)
+
+    with pytest.raises(ConnectError, match="Lose made 1 values of 2"):
+        Chain([ChainStep(Lose("b"), "Lose")], tolerance()).apply_to_values(None, columns_of({}, {}))
+
+
+def test_a_map_that_fails_in_a_column_is_left_out_alone() -> None:
+    reports = Reports()
+    json = JsonConverter()
+    json.configure({"schemas.enable": "false"})
+    chosen = tolerance(ALL, reports)
+    chain = Chain([ChainStep(Mark("b"), "Mark"), ChainStep(Mark("c"), "Mark")], chosen)
+    decoder = Decoder(replace(text_converters(), value=json), chain, chosen, TopicLedger())
+    datas = [b'{"a":"x"}', b'{"a":"refuse"}', b'{"a":"y"}']
+
+    batch = decoder.batch([FakeMessage(place, data) for place, data in enumerate(datas)])
+
+    assert batch.values == [{"a": "x", "b": 1, "c": 1}, {"a": "y", "b": 1, "c": 1}]
+    assert [record.offset for record in batch] == [0, 2]
+    assert [each.original.offset() for each in reports.failed] == [1]  # type: ignore[attr-defined]
+
+
+def columns_of(*maps: ConnectValue) -> MapColumns:
+    columns = MapColumns.of([*maps])
+    assert columns is not None
+    return columns
 
 
 def test_a_step_that_loses_a_value_is_refused() -> None:

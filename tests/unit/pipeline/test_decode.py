@@ -89,6 +89,14 @@ def test_messages_of_several_topics_keep_their_order_and_their_topics() -> None:
     assert [(each.topic, each.value) for each in batch] == [("t", "a"), ("u", "b"), ("u", "c")]
 
 
+def test_where_messages_were_read_is_at_hand_and_what_their_records_say() -> None:
+    batch = World().batch(FakeMessage(1, b"a"), FakeMessage(2, b"b", topic_="u", timestamp_=(0, -1)))
+
+    found = batch.positions
+    assert (found.topics, found.offsets, found.timestamps) == (["t", "u"], [1, 2], [1000, None])
+    assert found.partitions == [each.original_partition for each in batch]
+
+
 def test_headers_are_decoded() -> None:
     batch = World().batch(FakeMessage(1, b"a"), FakeMessage(2, b"b", headers_=[("h", b"v")]))
 

@@ -2,6 +2,7 @@
 
 import pytest
 from copycat_connect.errors import ConnectError, RetriableError
+from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.task.control import Ending, Settlement
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
@@ -252,3 +253,40 @@ def test_a_task_that_is_stopped_while_kafka_is_away_ends() -> None:
 
     assert world.link.states == []
     assert world.task.calls[-1] == "stop"
+
+
+def test_a_task_at_rest_waits_longer_for_records_and_one_that_moves_does_not() -> None:
+    world = World(FakeMessage(0, b"a"))
+    waits = noted_waits(world, seconds=10.0)
+    world.run()
+    assert max(waits[:5]) <= 0.1
+    assert max(waits[-5:]) > 0.1
+    assert max(waits) <= 0.5  # it is told to stop only between two
+
+
+def test_a_paused_task_waits_for_its_resume_and_not_for_kafka() -> None:
+    world = World()
+    world.control.set_paused(True)
+    waits = noted_waits(world, seconds=10.0)
+    world.run()
+    assert max(waits) == 0.0
+    assert len(waits) < 20
+    assert len(world.control.waits) >= len(waits)
+
+
+def noted_waits(world: World, *, seconds: float) -> list[float]:
+    """Return the seconds that the task waits for Kafka, until it is stopped after so many."""
+    waits: list[float] = []
+    read, end = world.receiver.read, world.clock.now + seconds
+
+    def noted(most: int, seconds: float) -> list[KafkaMessage]:
+        waits.append(seconds)
+        return read(most, seconds)
+
+    def stop() -> None:
+        if world.clock.now >= end:
+            world.control.stop()
+
+    world.receiver.read = noted  # type: ignore[method-assign]
+    world.receiver.on_empty = stop
+    return waits

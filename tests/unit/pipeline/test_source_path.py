@@ -1,7 +1,14 @@
 """The way of source records."""
 
 import pytest
-from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Header, SourceBatch, SourceRecord
+from copycat_connect.data import (
+    STRING_SCHEMA,
+    ConnectRecord,
+    Header,
+    SourceBatch,
+    SourceRecord,
+    UnreadableRecord,
+)
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Predicate, Transformation
@@ -10,7 +17,7 @@ from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.sender import OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.source.progress import SourceProgress
-from copycat_executor.pipeline.source.written_records import CommitRecord, WrittenRecords
+from copycat_executor.pipeline.source.written_records import CommitRecord, CommitWatched, WrittenRecords
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
@@ -45,12 +52,13 @@ class World:
         *steps: ChainStep,
         handler: Tolerance | None = None,
         commit_record: CommitRecord | None = None,
+        commit_watched: CommitWatched | None = None,
     ) -> None:
         self.sender = FakeSender()
         self.progress = SourceProgress()
         self.topics = TopicLedger()
         chosen = handler or tolerance()
-        self.written = WrittenRecords(commit_record)
+        self.written = WrittenRecords(commit_record, commit_watched)
         self.path = source_path(
             Chain(steps, chosen), self.sender, self.progress, self.topics, chosen, self.written
         )
@@ -113,6 +121,23 @@ def test_what_is_out_of_the_ordinary_goes_record_by_record_and_in_order() -> Non
 
     assert world.sender.values == [b"a", b"b", b"c"]
     assert world.sender.records[1] == OutgoingRecord("t", b"b", None, [("h", b"v")], 3, 77)
+
+
+@pytest.mark.row("K26-16", "K26-19")
+def test_one_source_partition_feeds_two_topics_and_a_partition_of_its_choice() -> None:
+    world = World()
+    told = SourceRecord({"f": "x"}, {"p": 2, "word": "b"}, "other", None, kafka_partition=7)
+
+    world.path.deliver([record("a", 1), told])
+    assert world.sender.records == [
+        OutgoingRecord("t", b"a"),
+        OutgoingRecord("other", None, None, (), 7),
+    ]
+    assert world.offset() == b'{"p":2,"word":"b"}'
+
+    world.path.deliver([record("c", 3)])
+    assert world.sender.records[2:] == [OutgoingRecord("t", b"c")]
+    assert world.offset() == b'{"p":3}'
 
 
 class AppendTimestamp(Transformation):
@@ -293,3 +318,30 @@ def test_a_topic_in_use_is_reported_with_every_commit() -> None:
     ledger.meet("a")
 
     assert ledger.take_unreported() == ["a"]
+
+
+def test_what_a_task_could_not_read_is_reported_in_its_turn_and_its_offset_counts() -> None:
+    reports = Reports()
+    world = World(handler=tolerance(ALL, reports))
+    unreadable = UnreadableRecord(
+        {"f": "x"}, {"p": 2}, "t", "?", DataError("no record"), value_schema=STRING_SCHEMA
+    )
+
+    world.path.deliver([record("a", 1), unreadable])
+
+    assert world.sender.values == [b"a"]
+    (failed,) = reports.failed
+    assert (failed.original, failed.stage, failed.plugin) == (unreadable, Stage.TASK_POLL, "ReadingTask")
+    assert world.offset() == b'{"p":2}'
+
+
+def test_what_a_task_could_not_read_ends_it_after_all_before_it_was_handed_over() -> None:
+    world = World()
+    unreadable = UnreadableRecord({"f": "x"}, {"p": 2}, "t", "?", DataError("no record"))
+
+    with pytest.raises(ToleranceExceededError) as raised:
+        world.path.deliver([record("a", 1), unreadable, record("b", 3)])
+
+    assert raised.value.stage is Stage.TASK_POLL
+    assert world.sender.values == [b"a"]
+    assert world.offset() == b'{"p":1}'

@@ -3,6 +3,7 @@
 import pytest
 from copycat_connect.errors import DataError, RetriableError
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
+from copycat_executor.pipeline.task.call_log import CallLog, FailedTries
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.stages import (
     DrainedError,
@@ -130,12 +131,40 @@ def test_a_failure_that_is_final_ends_the_retries() -> None:
     assert isinstance(raised.value.__cause__, DataError)
 
 
+def test_a_record_that_is_tried_again_shows_for_as_long_as_that_lasts() -> None:
+    clock = Clock()
+    calls, seen = CallLog(clock), list[FailedTries | None]()
+    error = RetriableError("the registry is away")
+
+    def wait(seconds: float) -> bool:
+        seen.append(calls.tried())
+        return False
+
+    handler = Tolerance(
+        ErrorPolicy(retry_timeout=None),
+        (),
+        wait=wait,
+        measures=Measures(clock),
+        calls=calls,
+        random=lambda: 0.5,
+    )
+    recover(handler, error, Flaky(0))
+
+    assert seen == [FailedTries("TRANSFORMATION", clock.now, 1, error)]
+    assert calls.tried() is None
+
+
 def test_a_stop_ends_the_retries() -> None:
     clock = Clock()
     control = ClockedControl(clock)
     control.stop()
     handler = Tolerance(
-        ErrorPolicy(retry_timeout=None), (), wait=control.wait, measures=Measures(clock), random=lambda: 0.5
+        ErrorPolicy(retry_timeout=None),
+        (),
+        wait=control.wait,
+        measures=Measures(clock),
+        calls=CallLog(clock),
+        random=lambda: 0.5,
     )
 
     with pytest.raises(DrainedError):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_connect.plugin import ClusterState, PluginKind, RestAnswer, RestRequest, load_plugins
-from copycat_connect.plugin.rest_extensions import RequestFilter, Resource
+from copycat_connect.plugin import Caller, ClusterState, PluginKind, RestAnswer, RestRequest, load_plugins
+from copycat_connect.plugin.rest_extensions import Authenticator, RequestFilter, Resource
 from copycat_plugins.rest_extensions.basic_auth.extension import BasicAuthSecurityRestExtension
 from copycat_plugins.rest_extensions.basic_auth.users import Users
 
@@ -24,10 +24,13 @@ class Registered:
     cluster_state: ClusterState
 
     def __init__(self) -> None:
-        self.filters: list[RequestFilter] = []
+        self.authenticators: list[tuple[str, Authenticator]] = []
+
+    def add_authenticator(self, scheme: str, authenticate: Authenticator) -> None:
+        self.authenticators.append((scheme, authenticate))
 
     def add_filter(self, decide: RequestFilter) -> None:
-        self.filters.append(decide)
+        raise AssertionError
 
     def add_resource(self, method: str, path: str, answer: Resource) -> None:
         raise AssertionError
@@ -40,15 +43,16 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def guard(file: Path) -> RequestFilter:
-    """Start the extension as the gateway does and return its filter."""
+def guard(file: Path) -> Authenticator:
+    """Start the extension as the gateway does and return what it checks callers with."""
     extension = load_plugins().find("BasicAuthSecurityRestExtension", (PluginKind.REST_EXTENSION,)).factory()
     assert isinstance(extension, BasicAuthSecurityRestExtension)
     context = Registered()
     extension.configure({"rest.extension.classes": CLASS, KEY: str(file)})
     extension.register(context)
     extension.close()
-    (only,) = context.filters
+    ((scheme, only),) = context.authenticators
+    assert scheme == "Basic"
     return only
 
 
@@ -63,8 +67,10 @@ def get(headers: dict[str, str], method: str = "GET", path: str = "/connectors")
 
 @pytest.mark.parametrize("said", ["ann:pa:ss word", "börn:gehöim", "nobody:"])
 def test_a_user_with_the_password_is_let_in(file: Path, said: str) -> None:
-    assert guard(file)(get(basic(said))) is None
-    assert guard(file)(get(basic(said, "bAsIc"))) is None
+    caller = Caller(said.partition(":")[0])
+
+    assert guard(file)(get(basic(said))) == caller
+    assert guard(file)(get(basic(said, "bAsIc"))) == caller
 
 
 @pytest.mark.parametrize(

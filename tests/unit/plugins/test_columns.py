@@ -2,6 +2,8 @@
 
 import copy
 import json
+from collections.abc import Callable
+from functools import cache
 
 import pytest
 from copycat_connect.data import (
@@ -11,16 +13,21 @@ from copycat_connect.data import (
     OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
     ConnectValue,
+    MapColumns,
     Schema,
     SchemaBuilder,
     SchemaType,
     SourceRecord,
     Struct,
+    Texts,
 )
 from copycat_connect.data.java import to_text
-from copycat_connect.data.java_lines import to_lines
+from copycat_connect.data.java_lines import line_bytes, to_lines
+from copycat_connect.errors import DataError
 from copycat_connect.plugin import PluginKind, Transformation, load_plugins
 from copycat_plugins.converters.json import JsonConverter
+from hypothesis import given
+from hypothesis import strategies as st
 
 SCHEMA = (
     SchemaBuilder.struct()
@@ -54,10 +61,11 @@ STEPS = (
 )
 
 
+_plugins = cache(load_plugins)
+
+
 def made(name: str, config: dict[str, str]) -> Transformation:
-    spec = load_plugins().find(
-        f"org.apache.kafka.connect.transforms.{name}$Value", (PluginKind.TRANSFORMATION,)
-    )
+    spec = _plugins().find(f"org.apache.kafka.connect.transforms.{name}$Value", (PluginKind.TRANSFORMATION,))
     step: Transformation = spec.factory()
     step.configure(config)
     return step
@@ -96,6 +104,75 @@ def test_a_column_becomes_what_its_values_become(
         assert isinstance(changed, tuple)
         found = [(changed[0], value, list(map(type, _parts(value)))) for value in changed[1]]
         assert found == expected
+
+
+_NAMES = st.lists(st.sampled_from(("n", "s", "f", "o", "number", "site")), max_size=4, unique=True)
+_ITEMS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-300, 300),
+    st.floats(-300, 300),
+    st.sampled_from(("7", "true", "x", "")),
+)
+_ALIKE = _NAMES.flatmap(
+    lambda names: st.lists(st.fixed_dictionaries(dict.fromkeys(names, _ITEMS)), min_size=1, max_size=3)
+)
+
+
+@pytest.mark.parametrize(("name", "config"), STEPS)
+@given(values=_ALIKE)
+def test_columns_of_maps_become_what_the_maps_become(
+    name: str, config: dict[str, str], values: list[ConnectValue]
+) -> None:
+    step, columns = made(name, config), MapColumns.of(copy.deepcopy(values))
+
+    def in_columns() -> list[object]:
+        changed = None if columns is None else step.apply_to_columns(columns)
+        if changed is None:
+            return one_by_one(step, None, values)
+        return [(None, value, list(map(type, _parts(value)))) for value in changed]
+
+    assert outcome(in_columns) == outcome(lambda: one_by_one(step, None, values))
+    assert columns is None or [*columns] == values
+
+
+def outcome(operation: Callable[[], list[object]]) -> list[object] | None:
+    try:
+        return operation()
+    except DataError:
+        return None
+
+
+@given(values=_ALIKE)
+def test_lines_of_columns_are_the_lines_of_maps(values: list[ConnectValue]) -> None:
+    columns = MapColumns.of(values)
+    if columns is not None:
+        assert line_bytes(columns.with_columns(columns.columns), "\n") == to_lines(values, "\n").encode()
+
+
+@pytest.mark.parametrize("values", [
+    [], [{"a": 1}, None], [{"a": 1}, {"b": 1}], [{"a": 1}, {"a": 1, "b": 2}],
+    [{"a": 1, "b": 2}, {"b": 2, "a": 1}],
+])  # fmt: skip
+def test_maps_that_differ_in_their_keys_are_no_columns(values: list[ConnectValue]) -> None:
+    assert MapColumns.of(values) is None
+
+
+def test_maps_may_lose_all_they_hold() -> None:
+    columns = MapColumns.of([{"a": 1}, {"a": 2}])
+    assert columns is not None
+    empty = columns.with_columns({})
+    assert (len(empty), empty.maps, line_bytes(empty, "\n")) == (2, [{}, {}], b"{}\n{}\n")
+
+
+def test_texts_are_written_as_they_came() -> None:
+    texts = Texts([b"a", "é".encode()])
+    assert (line_bytes(texts, "\r\n"), [*texts], texts[1], len(texts)) == (
+        "a\r\né\r\n".encode(),
+        ["a", "é"],
+        "é",
+        2,
+    )
 
 
 @pytest.mark.parametrize("odd", [None, "text", 7])

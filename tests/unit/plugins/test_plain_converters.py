@@ -10,6 +10,7 @@ from copycat_connect.data import (
     OPTIONAL_STRING_SCHEMA,
     STRING_SCHEMA,
     SchemaAndValue,
+    Texts,
 )
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.plugin import Converter, PluginKind, load_plugins
@@ -63,6 +64,12 @@ def test_another_character_set_can_be_chosen() -> None:
     assert strings.from_connect("t", None, None, "é") == b"\xe9"
     assert strings.from_connect_batch("t", STRING_SCHEMA, [b"\xc3\xa9"], utf8=True) == [b"\xe9"]
     assert strings.to_connect("t", None, b"\xe9").value == "é"
+
+
+@pytest.mark.parametrize("datas", [[b"a", b"b"], [b"a", "é".encode()], [b"a", None], [b"\xff", b"a"], []])
+def test_texts_are_left_as_they_came_where_that_is_sure(datas: list[bytes | None]) -> None:
+    _, values = StringConverter().to_connect_batch("t", datas)
+    assert isinstance(values, Texts) is all(data is not None and data.isascii() for data in datas)
 
 
 def test_an_unknown_character_set_is_refused() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_rest.contexts import own_context, server_context
-from copycat_rest.tls import REST_PREFIX, read_tls
 from copycat_testkit.certificates import SERVER, Authority
+from copycat_tls.keys import REST_PREFIX, read_tls
 from cryptography.x509 import ObjectIdentifier
 
 LISTENERS = {"listeners": "https://127.0.0.1:0"}

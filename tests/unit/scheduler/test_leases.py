@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import ORPHANED_HOST_SECONDS, Instance
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.leases import NEWS_TRAVEL_SECONDS, Leases, Session
+from copycat_scheduler.domain.leases import NEWS_TRAVEL_SECONDS, NOTICE_SECONDS, Leases, Session
 
 A, B = Instance("a"), Instance("b", 0)
 
@@ -112,3 +112,50 @@ def test_a_beat_that_only_renews_the_lease_is_the_same_work() -> None:
     assert not leases.beat(_session("w", at=1.0)).same_work(leases, "w")
     assert not leases.beat(_session("w", held={A: 1}, leaving=True)).same_work(leases, "w")
     assert not leases.beat(_session("v")).same_work(leases, "v")
+
+
+def test_a_beat_that_lists_more_is_the_same_work_as_it_frees_nothing() -> None:
+    leases = _leases(w=_session("w", held={A: 1}))
+    more = leases.beat(_session("w", at=1.0, held={A: 1, B: 2}))
+    assert more.same_work(leases, "w")
+    assert not leases.beat(_session("w", at=2.0, held={B: 2})).same_work(more, "w")
+
+
+HOSTS_END = ORPHANED_HOST_SECONDS + NOTICE_SECONDS
+
+
+def test_the_work_of_a_worker_that_died_is_with_it_until_its_hosts_have_ended() -> None:
+    leases = _leases(w=_session("w", at=10.0, held={A: 1})).died("w", seen=11.0, now=11.0)
+    assert leases.taking == set()
+    end = 11.0 + HOSTS_END
+    assert leases.next_deadline({"w"}, 11.0) == end
+    assert leases.may_run("w", end - 0.1)
+    assert leases.there("w", end - 0.1)
+    assert not leases.may_run("w", end)
+    assert not leases.there("w", end)
+
+
+def test_a_worker_that_died_is_not_waited_for_beyond_its_lease() -> None:
+    leases = _leases(w=_session("w", at=10.0)).died("w", seen=14.5, now=14.5)
+    assert leases.next_deadline({"w"}, 14.5) == 15.0
+
+
+def test_a_worker_that_beat_after_it_was_asked_for_is_back() -> None:
+    leases = _leases(w=_session("w", at=12.0))
+    assert leases.died("w", seen=11.0, now=13.0) is leases
+
+
+def test_what_a_lost_worker_ran_is_known_not_to_run_while_its_work_waits_for_it() -> None:
+    leases = Leases(since=0.0, length=5.0, delay=30.0).beat(_session("w", at=100.0))
+    leases = leases.died("w", seen=101.0, now=101.0)
+    assert leases.next_deadline({"w"}, 101.0) == 101.0 + HOSTS_END
+    after = 101.0 + HOSTS_END
+    assert leases.there("w", after)
+    assert not leases.may_run("w", after)
+    assert leases.next_deadline({"w"}, after) == after + 30.0
+
+
+def test_a_worker_that_answers_at_its_address_keeps_its_lease_and_what_it_holds() -> None:
+    leases = _leases(w=_session("w", at=10.0, held={A: 1})).heard("w", 13.0)
+    assert leases.expire(17.9).sessions["w"].held == {A: 1}
+    assert leases.expire(18.0).taking == set()

@@ -14,7 +14,7 @@ def test_the_assignments_topic_is_named_after_the_cluster_unless_it_is_set() -> 
 def test_defaults() -> None:
     settings = read_settings({"group.id": "g"})
     assert settings.listen == "127.0.0.1:9104"
-    assert (settings.lease_ms, settings.delay_ms, settings.refresh_ms) == (5000, 0, 3000)
+    assert (settings.lease_ms, settings.delay_ms, settings.refresh_ms) == (10_000, 0, 3000)
     assert (settings.config_addresses, settings.status_addresses) == (
         ("127.0.0.1:9101",),
         ("127.0.0.1:9103",),
@@ -43,8 +43,3 @@ def test_a_wrong_value_names_its_key(key: str, value: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read_settings({"group.id": "g", key: value})
     assert key in refused.value.message
-
-
-def test_exactly_once_that_cannot_be_given_stops_the_start() -> None:
-    with pytest.raises(ConfigError, match=r"Invalid value enabled for configuration exactly\.once"):
-        read_settings({"group.id": "g", "exactly.once.source.support": "enabled"})

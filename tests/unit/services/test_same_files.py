@@ -37,11 +37,15 @@ FILES = {
 #: Reads of what is in no log, so that there is no revision to ask for.
 NOT_FROM_A_LOG = {
     "ListSinkOffsets": "positions are in Kafka's consumer groups",
+    "DescribeSinkMoves": "positions are in Kafka's consumer groups, records in its topics",
     "ListWorkers": "leases are held by the instance that leads",
     "DescribeKafkaCluster": "asks Kafka's brokers",
 }
 #: Changes of what is in no log.
-NOT_INTO_A_LOG = {"CommitSinkOffsets", "AlterSinkOffsets", "DeleteSinkOffsets"}
+NOT_INTO_A_LOG = {
+    *("CommitSinkOffsets", "AlterSinkOffsets", "DeleteSinkOffsets"),
+    *("RecordAct", "ReportTroubles"),
+}
 REVISION = "copycat.types.v1.Revision"
 #: Further classes that a rule may raise: a JSON decoder's hook, from which `maps.py` makes a NotJsonError.
 NOT_REFUSALS = {"offset": {("maps.py", "ValueError")}}

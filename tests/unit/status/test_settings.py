@@ -10,6 +10,7 @@ REQUIRED = {"group.id": "peer", "status.storage.topic": "peer-status", "bootstra
 RETRY = "status.storage.retry."
 
 
+@pytest.mark.row("KRETRY-01", "KRETRY-02", "KRETRY-03", "KRETRY-04", "KRETRY-05", "KRETRY-20")
 def test_the_settings_of_a_kafka_connect_worker_are_enough() -> None:
     settings = read_settings({**REQUIRED, "offset.storage.topic": "peer-offsets"})
 
@@ -34,6 +35,7 @@ def test_in_memory_nothing_is_required() -> None:
     assert read_settings({"storage.backend": "memory"}).log.backend is Backend.MEMORY
 
 
+@pytest.mark.row("KRETRY-07", "KRETRY-T04")
 def test_retry_settings_are_no_topic_settings() -> None:
     log = read_settings(
         {
@@ -51,6 +53,7 @@ def test_retry_settings_are_no_topic_settings() -> None:
     assert log.topic_configs == {"segment.ms": "60000"}
 
 
+@pytest.mark.row("KRETRY-25")
 def test_the_tuning_for_unstable_networks_is_read() -> None:
     backoff = read_settings(
         {**REQUIRED, f"{RETRY}max.retries": "10", f"{RETRY}max.backoff.ms": "30000"}
@@ -59,6 +62,7 @@ def test_the_tuning_for_unstable_networks_is_read() -> None:
     assert (backoff.max_retries, backoff.ceiling) == (10, 30.0)
 
 
+@pytest.mark.row("KRETRY-26")
 def test_the_endless_retries_of_old_can_be_had() -> None:
     assert read_settings({**REQUIRED, f"{RETRY}max.retries": "2147483647"}).backoff.max_retries == 2**31 - 1
 
@@ -75,11 +79,13 @@ def test_the_endless_retries_of_old_can_be_had() -> None:
         ("jitter.factor", "1.1"),
     ],
 )
+@pytest.mark.row("KRETRY-01", "KRETRY-02", "KRETRY-03", "KRETRY-04", "KRETRY-05", "KRETRY-T01")
 def test_a_retry_setting_out_of_range_is_named(key: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"for configuration {RETRY}{key}"):
         read_settings({**REQUIRED, RETRY + key: value})
 
 
+@pytest.mark.row("KRETRY-06", "KRETRY-T01")
 def test_the_first_wait_may_equal_the_longest_but_not_exceed_it() -> None:
     read_settings({**REQUIRED, f"{RETRY}initial.backoff.ms": "10000"})
 

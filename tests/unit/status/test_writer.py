@@ -23,24 +23,26 @@ from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.log import Record, Revision
 from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_status.adapters.codec import StatusCodec
-from copycat_status.adapters.event_sourced import StatusEvents
+from copycat_status.adapters.event_sourced import StatusEvents, event_sourced
 from copycat_status.adapters.retrying import Retrying
 from copycat_status.adapters.writer import StatusWriter
-from copycat_status.domain.commands import ForgetStatuses, Report, ReportTopics
+from copycat_status.domain.commands import ForgetStatuses, Report, ReportStatuses, ReportTopics
 from copycat_status.domain.decide import decide
+from copycat_status.domain.errors import GivenUpError
 from copycat_status.domain.events import StatusSet
 from copycat_status.domain.evolve import evolve
 from copycat_status.domain.state import StatusState
 from copycat_status.domain.status import State, Status
 from copycat_testkit.eventually import eventually
+from copycat_testkit.held_log import HeldLog
 
 TASK = Instance("orders", 0)
 AWAY = OutcomeUnknownError("the broker is away")
 RETRY = RetryPolicy(first=0.3, ceiling=10.0, jitter=0.25, max_retries=5)
 
 
-def report(state: State, generation: int = 1) -> tuple[Report, ...]:
-    return (Report(TASK, Status(state, "w1", generation)),)
+def reporting(state: State, generation: int = 1, worker: str = "w1") -> ReportStatuses:
+    return ReportStatuses((Report(TASK, Status(state, worker, generation)),))
 
 
 class FlakyLog(MemoryLog):
@@ -109,17 +111,19 @@ def totals(world: World) -> tuple[int, int, int]:
     return counters.retries, counters.failures, counters.successes
 
 
+@pytest.mark.row("KRETRY-23", "KRETRY-20")
 async def test_an_update_is_written_at_the_first_try(world: World) -> None:
-    await world.writer.report(report(State.RUNNING))
+    await world.writer.write(reporting(State.RUNNING))
 
     assert world.state_of() is State.RUNNING
     assert totals(world) == (0, 0, 1)
 
 
+@pytest.mark.row("KRETRY-15", "KRETRY-T04")
 async def test_an_update_is_tried_again_with_growing_waits_until_it_is_visible(world: World) -> None:
     world.log.failures.extend([AWAY, AWAY, NotWriterError("nothing was appended")])
 
-    revision = await world.writer.report(report(State.RUNNING))
+    revision = await world.writer.write(reporting(State.RUNNING))
 
     assert world.clock.waits == [0.3, 0.6, 1.2]
     assert world.events.revision.covers(revision)
@@ -128,9 +132,9 @@ async def test_an_update_is_tried_again_with_growing_waits_until_it_is_visible(w
 
 
 async def test_a_record_that_was_in_the_log_all_the_same_is_not_written_twice(world: World) -> None:
-    await world.writer.report(report(State.RUNNING))
+    await world.writer.write(reporting(State.RUNNING))
 
-    await world.writer.report(report(State.RUNNING))
+    await world.writer.write(reporting(State.RUNNING))
 
     assert world.records() == 1
 
@@ -141,11 +145,14 @@ Update = Callable[[StatusWriter], Awaitable[Any]]
 @pytest.mark.parametrize(
     "update",
     [
-        lambda writer: writer.report(report(State.FAILED)),
-        lambda writer: writer.report((Report(Instance("orders"), Status(State.RUNNING, "w", 1)),)),
-        lambda writer: writer.topics(ReportTopics("orders", 0, ("t",), 1)),
+        lambda writer: writer.write(reporting(State.FAILED)),
+        lambda writer: writer.write(
+            ReportStatuses((Report(Instance("orders"), Status(State.RUNNING, "w", 1)),))
+        ),
+        lambda writer: writer.write(ReportTopics("orders", 0, ("t",), 1)),
     ],
 )
+@pytest.mark.row("KRETRY-01", "KRETRY-08", "KRETRY-16", "KRETRY-17", "KRETRY-18", "KRETRY-22")
 async def test_every_kind_of_update_is_given_up_after_its_retries(
     world: World, update: Update, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -161,21 +168,23 @@ async def test_every_kind_of_update_is_given_up_after_its_retries(
     assert "the broker is away" in about["why"]
 
 
+@pytest.mark.row("KRETRY-01")
 async def test_no_retries_means_one_attempt() -> None:
     async with run(replace(RETRY, max_retries=0)) as world:
         world.log.failures.append(AWAY)
 
         with pytest.raises(UnavailableError):
-            await world.writer.report(report(State.RUNNING))
+            await world.writer.write(reporting(State.RUNNING))
 
         assert totals(world)[:2] == (0, 1)
 
 
+@pytest.mark.row("KRETRY-15", "KRETRY-22")
 async def test_what_will_never_succeed_is_not_tried_again(world: World) -> None:
     world.log.failures.append(DataError("the record is too large"))
 
     with pytest.raises(DataError):
-        await world.writer.report(report(State.FAILED))
+        await world.writer.write(reporting(State.FAILED))
 
     assert world.clock.waits == []
     assert totals(world) == (0, 1, 0)
@@ -187,19 +196,20 @@ async def test_a_standby_sends_its_caller_to_the_writer_at_once() -> None:
     await leader.start(lambda entries, reached: None)
     async with run(topic=topic) as standby:
         with pytest.raises(NotWriterError):
-            await standby.writer.report(report(State.RUNNING))
+            await standby.writer.write(reporting(State.RUNNING))
 
         assert standby.clock.waits == []
         assert totals(standby) == (0, 0, 0)
 
 
+@pytest.mark.row("KRETRY-13")
 async def test_a_newer_status_replaces_the_one_that_waits(world: World) -> None:
     world.clock.running.clear()
     world.log.failures.append(AWAY)
-    older = asyncio.create_task(world.writer.report(report(State.FAILED)))
+    older = asyncio.create_task(world.writer.write(reporting(State.FAILED)))
     await eventually(lambda: bool(world.clock.waits))
 
-    await world.writer.report(report(State.RUNNING))
+    await world.writer.write(reporting(State.RUNNING))
     world.clock.running.set()
     await older
 
@@ -207,37 +217,41 @@ async def test_a_newer_status_replaces_the_one_that_waits(world: World) -> None:
     assert world.records() == 1
 
 
+@pytest.mark.row("KRETRY-13")
 async def test_a_tombstone_is_not_undone_by_a_status_that_waits(world: World) -> None:
-    await world.writer.report(report(State.RUNNING))
+    await world.writer.write(reporting(State.RUNNING))
     world.clock.running.clear()
     world.log.failures.append(AWAY)
-    older = asyncio.create_task(world.writer.report(report(State.FAILED)))
+    older = asyncio.create_task(world.writer.write(reporting(State.FAILED)))
     await eventually(lambda: bool(world.clock.waits))
 
-    await world.writer.forget(ForgetStatuses("orders"))
+    await world.writer.write(ForgetStatuses("orders"))
     world.clock.running.set()
     await older
 
     assert world.events.state == StatusState()
 
 
+@pytest.mark.row("KRETRY-12")
 async def test_a_caller_that_goes_away_takes_nothing_back(world: World) -> None:
     world.clock.running.clear()
     world.log.failures.append(AWAY)
-    call = asyncio.create_task(world.writer.report(report(State.RUNNING)))
+    call = asyncio.create_task(world.writer.write(reporting(State.RUNNING)))
     await eventually(lambda: bool(world.clock.waits))
 
     call.cancel()
     world.clock.running.set()
 
     await eventually(lambda: world.state_of() is State.RUNNING)
+    assert totals(world) == (1, 0, 1)
 
 
+@pytest.mark.row("KRETRY-19")
 async def test_what_was_given_up_is_made_good_when_the_log_is_back(world: World) -> None:
     world.log.failures.extend([AWAY] * 8)
 
     with pytest.raises(UnavailableError):
-        await world.writer.report(report(State.FAILED))
+        await world.writer.write(reporting(State.FAILED))
 
     await eventually(lambda: world.state_of() is State.FAILED)
     assert not world.log.failures
@@ -248,9 +262,9 @@ async def test_what_was_given_up_gives_way_to_anything_newer() -> None:
         world.clock.running.clear()
         world.log.failures.append(AWAY)
         with pytest.raises(UnavailableError):
-            await world.writer.report(report(State.FAILED))
+            await world.writer.write(reporting(State.FAILED))
 
-        await world.writer.report(report(State.RUNNING))
+        await world.writer.write(reporting(State.RUNNING))
         world.clock.running.set()
         await eventually(lambda: not world.writer._mending)
 
@@ -263,9 +277,11 @@ async def test_what_was_given_up_gives_way_to_what_another_instance_wrote() -> N
         world.clock.running.clear()
         world.log.failures.append(AWAY)
         with pytest.raises(UnavailableError):
-            await world.writer.report(report(State.FAILED))
+            await world.writer.write(reporting(State.FAILED))
 
-        world.log.topic.write([StatusCodec().encode(StatusSet(TASK, report(State.PAUSED)[0].status))])
+        world.log.topic.write(
+            [StatusCodec().encode(StatusSet(TASK, reporting(State.PAUSED).reports[0].status))]
+        )
         world.clock.running.set()
         await eventually(lambda: not world.writer._mending)
 
@@ -273,19 +289,96 @@ async def test_what_was_given_up_gives_way_to_what_another_instance_wrote() -> N
         assert world.records() == 1
 
 
+@pytest.mark.row("KRETRY-01", "KRETRY-22")
+async def test_who_hands_over_again_joins_the_attempts_that_are_under_way(world: World) -> None:
+    world.log.failures.extend([AWAY] * 6)
+    calls = [asyncio.create_task(world.writer.write(reporting(State.FAILED))) for _ in range(3)]
+
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert [type(answer) for answer in answers] == [GivenUpError] * 3
+    assert totals(world)[:2] == (5, 1)
+
+
+@pytest.mark.row("KRETRY-18")
+async def test_what_was_given_up_is_not_tried_anew_for_who_hands_it_over_again() -> None:
+    async with run(replace(RETRY, max_retries=0)) as world:
+        world.clock.running.clear()
+        world.log.failures.append(AWAY)
+        for _ in range(3):
+            with pytest.raises(GivenUpError):
+                await world.writer.write(reporting(State.FAILED))
+
+        assert totals(world) == (0, 1, 0)
+        world.clock.running.set()
+        await eventually(lambda: world.state_of() is State.FAILED)
+        assert totals(world) == (0, 1, 1)
+
+
+@pytest.mark.row("KRETRY-13")
+async def test_a_tombstone_that_waits_does_not_forget_what_was_reported_since(world: World) -> None:
+    await world.writer.write(reporting(State.RUNNING, 7))
+    world.clock.running.clear()
+    world.log.failures.append(AWAY)
+    older = asyncio.create_task(world.writer.write(ForgetStatuses("orders")))
+    await eventually(lambda: bool(world.clock.waits))
+
+    await world.writer.write(reporting(State.PAUSED, 8))
+    world.clock.running.set()
+    await older
+
+    assert world.state_of() is State.PAUSED
+
+
+@pytest.mark.row("KRETRY-17", "KRETRY-13")
+async def test_a_topic_that_waits_does_not_come_back_after_its_connector(world: World) -> None:
+    world.clock.running.clear()
+    world.log.failures.append(AWAY)
+    older = asyncio.create_task(world.writer.write(ReportTopics("orders", 0, ("t",), 1)))
+    await eventually(lambda: bool(world.clock.waits))
+
+    await world.writer.write(ForgetStatuses("orders"))
+    world.clock.running.set()
+    await older
+
+    assert world.events.state == StatusState()
+
+
+@pytest.mark.row("KRETRY-15")
+async def test_an_attempt_ends_when_the_log_does_not_answer_and_the_next_waits_for_the_same_append() -> None:
+    topic = MemoryTopic()
+    log = HeldLog(MemoryLog(topic))
+    events = event_sourced(log)
+    retrying = Retrying(events, replace(RETRY, first=0.0), attempt_seconds=0.01, random=lambda: 0.0)
+    writer = StatusWriter(retrying)
+    await events.start()
+    log.hold()
+    async with writer.running():
+        writing = asyncio.create_task(writer.write(reporting(State.RUNNING)))
+        await eventually(lambda: retrying.counters.retries >= 2)
+        log.pass_all()
+        await writing
+    await events.stop()
+
+    assert len(topic.entries) == 1
+    assert (retrying.counters.failures, retrying.counters.successes) == (0, 1)
+
+
+@pytest.mark.row("KRETRY-14")
 async def test_waiting_updates_never_keep_the_process_from_ending() -> None:
     async with run() as world:
         world.clock.running.clear()
         world.log.failures.append(AWAY)
-        call = asyncio.create_task(world.writer.report(report(State.RUNNING)))
+        call = asyncio.create_task(world.writer.write(reporting(State.RUNNING)))
         await eventually(lambda: bool(world.clock.waits))
 
     with pytest.raises(UnavailableError, match="stopping"):
         await call
 
 
+@pytest.mark.row("KRETRY-21", "KRETRY-T03")
 async def test_the_totals_have_the_names_of_the_metrics(world: World) -> None:
-    await world.writer.report(report(State.RUNNING))
+    await world.writer.write(reporting(State.RUNNING))
 
     assert world.retrying.counters.reading().values == {
         "status-update-retry-total": 0,

@@ -34,8 +34,8 @@ def test_a_source_is_asked_anew_at_every_reading() -> None:
         assert [registry.read()[0].values["leads"] for _ in range(2)] == [1, 0]
 
 
+@pytest.mark.row("KRETRY-24", "KRETRY-T03")
 def test_a_source_is_told_only_while_it_is_registered() -> None:
-    """KRETRY-24."""
     registry = Registry()
 
     assert registry.read() == []

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from copycat_connect.cluster import Instance
 from copycat_executor.domain.host_view import HostView, Isolation
-from copycat_executor.domain.placement import InHost, NewHost, NoPlace, place
+from copycat_executor.domain.placement import InHost, NewHost, NoPlace, place, place_apart
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,6 +77,37 @@ def test_tasks_of_an_isolated_connector_gather_in_one_host() -> None:
 def test_tasks_that_share_gather_though_slots_are_free() -> None:
     hosts = [host("h1", Instance("a", 0), isolation=SHARED), host("h2", Instance("b", 0)), host("h3")]
     assert place(Instance("c", 0), SHARED, hosts, 8) == InHost("h1")
+
+
+def test_a_suspect_is_alone_while_others_have_a_slot_to_share() -> None:
+    hosts = [host("h1", Instance("a", 0)), host("h2")]
+    assert place_apart(Instance("b", 0), AUTO, hosts, 2) == (InHost("h2"), TASK)
+
+
+def test_a_suspect_leaves_the_last_slot_to_all() -> None:
+    hosts = [host("h1", Instance("a", 0), isolation=TASK), host("h2")]
+    assert place_apart(Instance("b", 0), AUTO, hosts, 2) == (InHost("h2"), AUTO)
+    assert place_apart(Instance("b", 0), AUTO, [], 1) == (NewHost(), AUTO)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=40), st.integers(1, 6))
+def test_tasks_that_may_share_find_a_place_however_many_are_suspected(
+    arrivals: list[tuple[str, bool]], slots: int
+) -> None:
+    hosts: dict[str, HostView] = {}
+    for index, (connector, suspected) in enumerate(arrivals):
+        task, views = Instance(connector, index), list(hosts.values())
+        if suspected:
+            chosen, isolation = place_apart(task, AUTO, views, slots)
+        else:
+            chosen, isolation = place(task, AUTO, views, slots), AUTO
+        match chosen:
+            case InHost(host_id):
+                hosts[host_id] = replace(hosts[host_id], tasks={**hosts[host_id].tasks, task: isolation})
+            case NewHost():
+                hosts[f"h{index}"] = host(f"h{index}", task, isolation=isolation)
+            case NoPlace():
+                pytest.fail(f"no place for {task} in {views}")
 
 
 def test_an_unknown_isolation_counts_as_not_given() -> None:

@@ -132,6 +132,15 @@ def test_a_sink_task_with_other_partitions_is_restarted() -> None:
     assert of_task(wanted_task(partitions=(TopicPartition("t", 0),)), runs_task()) == (StopTask(TASK),)
 
 
+def test_a_task_that_fenced_is_restarted_with_every_task_set_as_the_newest_fences_it() -> None:
+    fenced = replace(runs_task(), fenced_set=3)
+
+    assert of_task(wanted_task(task_generation=3), fenced) == ()
+    assert of_task(wanted_task(task_generation=4), fenced) == (StopTask(TASK),)
+    assert of_task(wanted_task(task_generation=4, settled=False), fenced) == ()
+    assert of_task(wanted_task(task_generation=4), runs_task()) == ()
+
+
 def test_a_task_leaves_a_retiring_host() -> None:
     assert of_task(wanted_task(), replace(runs_task(), moving=True)) == (StopTask(TASK),)
 

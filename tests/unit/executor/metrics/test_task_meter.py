@@ -227,3 +227,22 @@ def test_a_task_that_starts_again_begins_from_0() -> None:
     assert told(worker, ERRORS)["last-error-timestamp"] == 0
     worker.now += 1
     assert told(worker)["running-ratio"] == 1
+
+
+def test_a_kafka_client_is_told_once_it_has_reported_and_as_long_as_its_task_runs() -> None:
+    worker = Worker()
+    task = worker.run("orders", 0)
+
+    def client_told() -> dict[str, Value] | None:
+        tags = {"client-id": "connector-producer-orders-0", "connector": "orders", "task": "0"}
+        return worker.told("producer-metrics", **tags)
+
+    assert client_told() is None
+    worker.meter.measured(
+        task, [measure("client-connection-count", 2), measure("producer-record-send", 10, 20)]
+    )
+    found = client_told()
+    assert found is not None
+    assert (found["record-send-total"], found["connection-count"]) == (30, 2)
+    worker.meter.state(task, FAILED)
+    assert client_told() is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from copycat_executor.pipes import connector_messages, query_messages
@@ -60,6 +61,8 @@ def values(wanted: Any) -> st.SearchStrategy[Any]:
     """Draw values of a type that occurs in messages."""
     if wanted in LEAVES:
         return LEAVES[wanted]
+    if isinstance(wanted, type) and issubclass(wanted, Enum):
+        return st.sampled_from(wanted)
     if get_args(wanted):
         return _generic_values(get_origin(wanted), tuple(map(values, get_args(wanted)[:2])), wanted)
     return st.builds(wanted, **{name: values(each) for name, each in _fields(wanted).items()})

@@ -129,6 +129,11 @@ def test_every_message_that_is_declared_belongs_to_a_conversation(module: Any) -
         if isinstance(each, type) and issubclass(each, Message) and each.__module__ == module.__name__
     }
     spoken = {getattr(member, "__args__", (member,))[0] for _, member in ON_LINES}
-    parts = {connector_messages.SourceOffset, connector_messages.SinkOffset}
+    parts = {
+        connector_messages.SourceOffset,
+        connector_messages.SinkOffset,
+        connector_messages.OffsetMove,
+        connector_messages.OffsetEffect,
+    }
 
     assert declared - spoken - parts == {ConnectorCall, QueryCall} & declared

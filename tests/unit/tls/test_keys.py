@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_rest.tls import ADMIN_PREFIX, REST_PREFIX, read_tls
+from copycat_tls.keys import ADMIN_PREFIX, REST_PREFIX, read_tls
 
 
 def test_the_plain_keys_count_where_none_has_the_prefix() -> None:

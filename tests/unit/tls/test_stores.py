@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_rest.stores import Identity, read_identity, read_trusted
-from copycat_rest.tls import REST_PREFIX, read_tls
 from copycat_testkit.certificates import Authority
+from copycat_tls.keys import REST_PREFIX, read_tls
+from copycat_tls.stores import Identity, read_identity, read_trusted
 
 SECRET = "s3cret-pa55"
 P = REST_PREFIX + "ssl."

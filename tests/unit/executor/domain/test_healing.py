@@ -1,0 +1,74 @@
+"""When a failed task is restarted without a hand."""
+
+from __future__ import annotations
+
+import pytest
+from copycat_connect.config.healing import Healing
+from copycat_connect.errors import ConfigError
+from copycat_connect.failure_kind import FailureKind
+from copycat_executor.domain.healing import HOUR_SECONDS, STEADY_SECONDS, Restarts, after_failure
+
+PASSING = (FailureKind.TRANSIENT, FailureKind.RESOURCE)
+
+
+def test_waits_double_and_are_bounded_and_run_for_ever_within_the_budget() -> None:
+    restarts, now, waits = Restarts(), 0.0, list[float]()
+    for _ in range(100):  # a system that is away for hours, without jitter: the most restarts there can be
+        verdict = after_failure(restarts, Healing.of({}, {}), FailureKind.TRANSIENT, now, 0.0)
+        assert verdict.wait is not None, verdict.text
+        waits.append(verdict.wait)
+        now += verdict.wait
+        restarts = verdict.restarts
+    assert waits[:10] == [1, 2, 4, 8, 16, 32, 64, 128, 180, 180]
+
+
+def test_jitter_adds_up_to_half_of_the_wait() -> None:
+    assert after_failure(Restarts(), Healing.of({}, {}), FailureKind.TRANSIENT, 0, 1.0).wait == 1.5
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_only_what_may_pass_is_restarted_unless_the_user_wants_all(kind: FailureKind) -> None:
+    by_default = after_failure(Restarts(), Healing.of({}, {}), kind, 0, 0)
+    assert (by_default.wait is not None) == (kind in PASSING)
+    assert kind.value in by_default.text
+    always = Healing.of({"errors.restart": "ALWAYS"}, {})
+    assert after_failure(Restarts(), always, kind, 0, 0).wait == 1
+    off = after_failure(Restarts(), Healing.of({"errors.restart": "off"}, {}), kind, 0, 0)
+    assert (off.wait, off.text) == (None, "")
+
+
+def test_a_task_that_ran_steadily_waits_no_longer_than_at_first() -> None:
+    given = Healing.of({}, {})
+    for ran, wait in ((STEADY_SECONDS - 1, 64), (STEADY_SECONDS, 1)):
+        before = Restarts((), 6, running_since=100.0)
+        assert after_failure(before, given, FailureKind.TRANSIENT, 100.0 + ran, 0).wait == wait
+
+
+def test_the_budget_of_an_hour_keeps_the_task_failed_and_says_what_to_do() -> None:
+    given = Healing.of({"errors.restart.max.per.hour": "2", "errors.restart.backoff.ms": "0"}, {})
+    times = (10.0, 20.0)
+    full = after_failure(Restarts(times, 2), given, FailureKind.TRANSIENT, HOUR_SECONDS + 9, 0)
+    assert full.wait is None
+    assert "2 restarts within an hour" in full.text
+    assert "then restart what failed" in full.text
+    later = after_failure(full.restarts, given, FailureKind.TRANSIENT, HOUR_SECONDS + 11, 0)
+    assert later.wait == 0
+    assert "restart 2 of at most 2" in later.text
+
+
+def test_the_worker_says_what_holds_for_connectors_that_say_nothing() -> None:
+    assert Healing.of({}, {"errors.restart": "off"}).mode.value == "off"
+    assert Healing.of({"errors.restart": "always"}, {"errors.restart": "off"}).mode.value == "always"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"errors.restart": "sometimes"},
+        {"errors.restart.max.per.hour": "0"},
+        {"errors.restart.backoff.ms": "-1"},
+    ],
+)
+def test_values_that_cannot_be_are_refused_with_their_key(config: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(config))):
+        Healing.of(config, {})

@@ -1,0 +1,83 @@
+"""The lease of a host, on a clock made of numbers, with an alarm that is only noted."""
+
+from __future__ import annotations
+
+from math import inf
+
+from copycat_executor.taskhost.host_lease import NOTICE_SECONDS, HostLease
+
+
+class World:
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.alarms: list[float] = []
+        self.lease = HostLease(lambda: self.now, self.alarms.append)
+
+
+def test_without_an_answer_nothing_ends() -> None:
+    world = World()
+    world.lease.asked(0)
+    world.now = 1000.0
+    assert not world.lease.runs_out()
+    world.lease.end_within(1.0)
+    assert world.alarms == []
+
+
+def test_an_answer_counts_from_when_it_was_asked_for() -> None:
+    world = World()
+    world.lease.asked(0)
+    world.now = 103.0
+    world.lease.renewed(0, 4.0)
+    assert world.alarms == [1.0]
+
+
+def test_an_answer_that_is_read_too_late_ends_the_process_at_once() -> None:
+    world = World()
+    world.lease.asked(0)
+    world.now = 110.0
+    world.lease.renewed(0, 4.0)
+    assert 0 < world.alarms[-1] < 0.1
+    assert world.lease.runs_out()
+
+
+def test_an_older_answer_shortens_nothing() -> None:
+    world = World()
+    for number in range(2):
+        world.lease.asked(number)
+        world.now += 1.0
+    world.lease.renewed(1, 4.0)
+    world.lease.renewed(0, 4.0)
+    assert world.alarms == [3.0]
+
+
+def test_tasks_are_asked_to_end_before_the_process_is() -> None:
+    world = World()
+    world.lease.asked(0)
+    world.lease.renewed(0, 4.0)
+    world.now = 104.0 - NOTICE_SECONDS
+    assert not world.lease.runs_out()
+    world.now += 0.01
+    assert world.lease.runs_out()
+
+
+def test_an_end_comes_no_later_than_the_lease_and_is_called_off() -> None:
+    world = World()
+    world.lease.asked(0)
+    world.lease.renewed(0, 4.0)
+    world.lease.end_within(1.0)
+    world.now = 103.5
+    world.lease.end_within(1.0)
+    world.lease.over()
+    assert world.alarms == [4.0, 1.0, 0.5, 0.0]
+
+
+def test_it_says_how_long_tasks_may_go_on() -> None:
+    world = World()
+    assert world.lease.left == inf
+    world.lease.asked(0)
+    world.lease.renewed(0, 4.0)
+    world.now = 103.0
+    assert world.lease.left == 1.0 - NOTICE_SECONDS
+    world.now = 104.0
+    assert world.lease.left < 0
+    assert world.lease.runs_out()

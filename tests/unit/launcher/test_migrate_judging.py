@@ -1,0 +1,187 @@
+"""What is said about each connector of a Kafka Connect cluster that is to be moved."""
+
+from __future__ import annotations
+
+import pytest
+from copycat_connect.plugin.loading import load_plugins
+from copycat_connect.plugin.registry import Plugins
+from copycat_connect.validation import WorkerRules
+from copycat_launcher.migrate.findings import Verdict
+from copycat_launcher.migrate.found import FoundCluster, FoundConnector, Positions
+from copycat_launcher.migrate.judging import JudgedConnector, Surroundings, judge, judge_connector
+from copycat_launcher.migrate.showing import blocks, tree
+
+SOURCE = {
+    "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+    "file": "/in.txt",
+    "topic": "lines",
+}
+SINK = {
+    "connector.class": "FileStreamSink",
+    "file": "/out.txt",
+    "topics": "lines",
+    "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+    "transforms": "keep",
+    "transforms.keep.type": "org.apache.kafka.connect.transforms.Filter",
+    "transforms.keep.predicate": "filled",
+    "predicates": "filled",
+    "predicates.filled.type": "org.apache.kafka.connect.transforms.predicates.RecordIsTombstone",
+}
+PASSWORD = "hunter2"
+
+
+@pytest.fixture(scope="module")
+def plugins() -> Plugins:
+    return load_plugins()
+
+
+def connector(config: dict[str, str], **given: object) -> FoundConnector:
+    facts = {"state": "RUNNING", "task_states": ("RUNNING",), "positions": Positions(0), **given}
+    return FoundConnector("one", {"name": "one", **config}, **facts)  # type: ignore[arg-type]
+
+
+def judged(plugins: Plugins, config: dict[str, str], **given: object) -> JudgedConnector:
+    here = Surroundings(plugins, WorkerRules.of({"group.id": "workers"}))
+    return judge_connector(connector(config, **given), here)
+
+
+def said(found: JudgedConnector) -> dict[str, str]:
+    return {finding.key: finding.verdict.word for finding in found.findings}
+
+
+@pytest.mark.parametrize("config", [SOURCE, SINK], ids=["source", "sink"])
+def test_a_connector_that_has_all_it_names_here_runs_as_it_is(
+    plugins: Plugins, config: dict[str, str]
+) -> None:
+    found = judged(plugins, config)
+    assert found.findings == ()
+    assert found.verdict is Verdict.RUNS
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"connector.class": "io.debezium.connector.postgresql.PostgresConnector"}, "connector.class"),
+        ({"value.converter": "com.example.ProtoConverter"}, "value.converter"),
+        ({"transforms.keep.type": "com.example.Keep"}, "transforms.keep.type"),
+        ({"predicates.filled.type": "com.example.Filled"}, "predicates.filled.type"),
+        ({"consumer.override.interceptor.classes": "com.X"}, "consumer.override.interceptor.classes"),
+    ],
+)
+def test_each_thing_that_is_not_here_is_named_once(
+    plugins: Plugins, change: dict[str, str], key: str
+) -> None:
+    found = judged(plugins, {**SINK, **change})
+    assert said(found) == {key: "missing"}
+    assert len(found.findings) == 1
+
+
+def test_the_missing_parts_of_a_missing_connector_are_named_too(plugins: Plugins) -> None:
+    config = {"connector.class": "com.example.Sink", "topics": "t", "key.converter": "com.example.Converter"}
+    assert said(judged(plugins, config)) == {"connector.class": "missing", "key.converter": "missing"}
+
+
+def test_a_class_that_is_almost_one_of_ours_is_told_so(plugins: Plugins) -> None:
+    config = {**SOURCE, "connector.class": "com.example.FileStreamSourceConnector"}
+    (finding,) = judged(plugins, config).findings
+    assert "use org.apache.kafka.connect.file.FileStreamSourceConnector" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        ({**SOURCE, "batch.sise": "5"}, "batch.sise"),
+        ({**SOURCE, "errors.deadletterqueue.topic.name": "bad"}, "errors.deadletterqueue.topic.name"),
+        ({**SOURCE, "tasks.max": "2000"}, "tasks.max"),
+        ({**SOURCE, "producer.override.partitioner.class": "com.X"}, "producer.override.partitioner.class"),
+        (
+            {**SINK, "consumer.override.partition.assignment.strategy": "com.X"},
+            "consumer.override.partition.assignment.strategy",
+        ),
+    ],
+)
+def test_what_differs_is_named_with_a_fix(plugins: Plugins, config: dict[str, str], key: str) -> None:
+    found = judged(plugins, config)
+    assert said(found) == {key: "differs"}
+    assert all(finding.fix for finding in found.findings)
+
+
+def test_a_misspelt_key_is_told_the_right_one(plugins: Plugins) -> None:
+    (finding,) = judged(plugins, {**SOURCE, "batch.sise": "5"}).findings
+    assert finding.fix == "write batch.size"
+
+
+def test_a_key_that_is_taken_without_effect_is_a_difference(plugins: Plugins) -> None:
+    config = {
+        "connector.class": "io.confluent.connect.s3.S3SinkConnector",
+        "topics": "t",
+        "s3.bucket.name": "b",
+        "s3.region": "eu-west-1",
+        "flush.size": "3",
+        "storage.class": "io.confluent.connect.s3.storage.S3Storage",
+        "format.class": "io.confluent.connect.s3.format.json.JsonFormat",
+        "s3.object.tagging": "true",
+    }
+    assert said(judged(plugins, config)) == {"s3.object.tagging": "differs"}
+
+
+def test_positions_of_a_file_differ_only_where_there_are_some(plugins: Plugins) -> None:
+    assert said(judged(plugins, SOURCE, positions=Positions(1))) == {"file": "differs"}
+    assert said(judged(plugins, SINK, positions=Positions(1))) == {}
+
+
+def test_what_copycat_would_refuse_is_said_in_its_words(plugins: Plugins) -> None:
+    found = judged(plugins, {**SOURCE, "batch.size": "many"})
+    assert said(found) == {"batch.size": "refused"}
+    assert "Invalid value many for configuration batch.size" in found.findings[0].text
+
+
+def test_a_value_with_a_placeholder_is_not_judged_and_its_provider_is_named(plugins: Plugins) -> None:
+    config = {**SOURCE, "batch.size": "${vault:secret/kafka:size}"}
+    assert said(judged(plugins, config)) == {"batch.size": "runs"}
+    rules = WorkerRules.of({"group.id": "workers"})
+    with_file = judge_connector(connector(config), Surroundings(plugins, rules, providers={"file"}))
+    assert said(with_file) == {"batch.size": "missing"}
+    known = judge_connector(connector(config), Surroundings(plugins, rules, providers={"vault"}))
+    assert known.verdict is Verdict.RUNS
+
+
+def test_a_failure_there_is_worth_knowing_and_changes_no_verdict(plugins: Plugins) -> None:
+    found = judged(plugins, SINK, task_states=("RUNNING", "FAILED"))
+    assert [finding.verdict for finding in found.findings] == [Verdict.RUNS]
+
+
+@pytest.mark.parametrize(
+    ("positions", "config", "text"),
+    [
+        (Positions(3), SINK, "3 taken over"),
+        (Positions(0), SINK, "none yet"),
+        (Positions(2), {"connector.class": "com.example.Source"}, "2 kept, nobody here reads them"),
+        (Positions(None, "no right to ask"), SINK, "unknown: no right to ask"),
+    ],
+)
+def test_what_becomes_of_the_offsets_is_said(
+    plugins: Plugins, positions: Positions, config: dict[str, str], text: str
+) -> None:
+    assert judged(plugins, config, positions=positions).offsets == text
+
+
+def test_no_secret_is_shown_to_people_or_programs(plugins: Plugins) -> None:
+    secrets = {
+        "batch.size": PASSWORD,  # no password by its name: its error shows it
+        "producer.override.sasl.jaas.config": f'Module required username="u" password="{PASSWORD}";',
+        "producer.override.linger.ms": PASSWORD,
+        "connection.password": PASSWORD,
+    }
+    jdbc = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "topics": "t",
+        "connection.url": f"jdbc:postgresql://u:{PASSWORD}@db/x",
+        "batch.size": f"//u:{PASSWORD}@db",
+    }
+    found = FoundCluster(
+        "a test", tuple(connector(config) for config in ({**SOURCE, **secrets}, {**SINK, **secrets}, jdbc))
+    )
+    judgement = judge(found, Surroundings(plugins, WorkerRules.of({"group.id": "workers"})))
+    assert PASSWORD not in f"{tree(judgement)}{blocks(judgement)}"
+    assert judgement.verdict is Verdict.REFUSED

@@ -1,0 +1,165 @@
+"""What names folders and ends files of the object sink, and what it says of records it cannot write."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
+from copycat_connect.errors import ConfigError, ConnectError, DataError
+from copycat_connect.plugin import CONNECTORS, SinkTask, load_plugins
+from copycat_plugins.connectors.objects.partitioners.path_format import PathFormat
+from copycat_plugins.connectors.objects.rotation import Rotation
+from copycat_testkit.conformance.contexts import FakeSinkContext
+
+SPEC = load_plugins().find("ObjectSink", CONNECTORS)
+PARTITION = TopicPartition("orders", 0)
+TIME = datetime(2026, 3, 5, 17, 4, 9, 120_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("'year'=YYYY/'month'=MM/'day'=dd/'hour'=HH", "year=2026/month=03/day=05/hour=17"),
+        ("yy-M-d h:mm a", "26-3-5 5:04 PM"),
+        ("EEE MMMM ss.SSS", "Thu March 09.120"),
+        ("''dd''", "'05'"),
+    ],
+)
+def test_a_path_format_writes_times(pattern: str, text: str) -> None:
+    assert PathFormat(pattern).text(TIME) == text
+
+
+@pytest.mark.parametrize("pattern", ["'open", "QQ"])
+def test_a_path_format_that_is_none_is_refused(pattern: str) -> None:
+    with pytest.raises(ConfigError, match=r"path\.format"):
+        PathFormat(pattern)
+
+
+def test_an_interval_ends_before_the_first_record_that_is_as_late() -> None:
+    rotation = Rotation(records=100, interval=1000)
+    assert rotation.cut([0, 999, 1000, 5], 0, 4, None) == 2
+    assert rotation.cut([1500, 2000], 0, 2, 1000) == 1
+    assert rotation.deadline(50.0) == 51.0
+
+
+def test_a_schedule_counts_from_midnight() -> None:
+    rotation = Rotation(records=100, schedule=3_600_000, zone=UTC)
+    assert rotation.deadline(TIME.timestamp()) == datetime(2026, 3, 5, 18, tzinfo=UTC).timestamp()
+
+
+def start(folder: Path, **config: str) -> tuple[SinkTask, FakeSinkContext]:
+    whole = {
+        "name": "export", "topics": "orders", "store.url": folder.as_uri(), "flush.size": "3",
+        **{key.replace("_", "."): value for key, value in config.items()},
+    }  # fmt: skip
+    context = FakeSinkContext(whole, [PARTITION])
+    assert SPEC.task_factory is not None
+    task: SinkTask = SPEC.task_factory()
+    task.initialize(context)
+    task.start(whole)
+    task.open([PARTITION])
+    return task, context
+
+
+def batch(*values: ConnectValue, first: int = 0) -> SinkBatch:
+    return SinkBatch.of(
+        [SinkRecord("orders", 0, first + place, value=value) for place, value in enumerate(values)]
+    )
+
+
+def files(folder: Path) -> Mapping[str, bytes]:
+    found = (folder / "topics/orders").rglob("*.*")
+    return {str(file.relative_to(folder / "topics/orders")): file.read_bytes() for file in found}
+
+
+def test_lines_of_text_are_compressed(tmp_path: Path) -> None:
+    task, _ = start(tmp_path, format_class="string", compression_type="gzip")
+    task.put(batch("a", "b", "c"))
+    task.pre_commit({PARTITION: 3})
+    task.stop()
+    (path, content), *others = files(tmp_path).items()
+    assert path == "partition=0/orders+0+0000000000+0000000002.txt.gz"
+    assert gzip.decompress(content) == b"a\nb\nc\n"
+    assert not others
+
+
+def test_records_that_cannot_be_written_are_reported_and_left_out(tmp_path: Path) -> None:
+    task, context = start(tmp_path, format_class="string")
+    task.put(batch("a", None, 7, "b", "c"))
+    assert task.pre_commit({PARTITION: 5}) == {PARTITION: 5}
+    task.stop()
+    reported = context.errant_record_reporter.reported
+    assert [record.original_offset for record, _ in reported] == [1, 2]
+    assert files(tmp_path) == {"partition=0/orders+0+0000000000+0000000004.txt": b"a\nb\nc\n"}
+
+
+def test_files_are_complete_by_their_bytes(tmp_path: Path) -> None:
+    task, _ = start(tmp_path, format_class="string", flush_size="1000000", flush_bytes="10000")
+    for first in range(0, 100, 10):
+        task.put(batch(*["x" * 499] * 10, first=first))  # 5,000 bytes with the ends of lines
+    assert task.pre_commit({PARTITION: 100}) == {PARTITION: 100}
+    task.stop()
+    assert sorted(map(len, files(tmp_path).values())) == [10_000] * 5
+
+
+@pytest.mark.row("K26-15")
+@pytest.mark.parametrize(("kind", "name"), [("avro", "Avro"), ("parquet", "Parquet")])
+def test_a_format_that_needs_a_schema_refuses_a_record_without_one(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    task, context = start(tmp_path, format_class=kind)
+    task.put(batch({"id": 1}, "text"))
+    task.stop()
+    reported = context.errant_record_reporter.reported
+    assert [record.original_offset for record, _ in reported] == [0, 1]
+    for _, error in reported:
+        assert isinstance(error, DataError)
+        assert str(error).startswith(
+            f"{name} files need values with a schema: use a converter that gives one"
+        )
+
+
+def test_a_folder_that_would_lead_out_of_that_of_the_topic_is_refused(tmp_path: Path) -> None:
+    task, context = start(
+        tmp_path, **{"partitioner.class": "field", "partition.field.name": "to", "flush.size": "1"}
+    )
+    task.put(batch({"to": "x/../../../out"}, {"to": "in"}))
+    task.pre_commit({PARTITION: 2})
+    task.stop()
+    assert [record.original_offset for record, _ in context.errant_record_reporter.reported] == [0]
+    assert list(files(tmp_path)) == ["to=in/orders+0+0000000001+0000000001.json"]
+
+
+def test_a_task_whose_partition_was_taken_fails_and_does_not_take_it_back(tmp_path: Path) -> None:
+    old, _ = start(tmp_path)
+    old.put(batch("a", "b", "c"))
+    new, _ = start(tmp_path)
+    with pytest.raises(ConnectError, match="Another task or connector"):
+        old.pre_commit({PARTITION: 3})
+    with pytest.raises(ConnectError, match="Another task or connector"):
+        old.put(batch("d", first=3))
+    new.put(batch("a", "b", "c"))
+    assert new.pre_commit({PARTITION: 3}) == {PARTITION: 3}
+    for task in (old, new):
+        task.stop()
+    assert len(files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"store.url": "ftp://host/folder"}, "store.url"),
+        ({"partitioner.class": "daily"}, "timezone"),
+        ({"partitioner.class": "field"}, "partition.field.name"),
+        ({"format.class": "orc"}, "format.class"),
+        ({"flush.size": "0"}, "flush.size"),
+    ],
+)
+def test_what_is_wrong_in_a_configuration_is_told_at_its_key(change: Mapping[str, str], key: str) -> None:
+    config = {"name": "export", "topics": "orders", "store.url": "file:///tmp/x", "flush.size": "3", **change}
+    wrong = [value.name for value in SPEC.factory().validate(config) if value.errors]
+    assert wrong == [key]

@@ -1,0 +1,331 @@
+"""The JDBC sink's rules: columns of records, statements of each database, texts, and what goes together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from copycat_connect.data import (
+    BOOLEAN_SCHEMA,
+    DATE_SCHEMA,
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    STRING_SCHEMA,
+    TIMESTAMP_SCHEMA,
+    ConnectValue,
+    FarTimestamp,
+    Schema,
+    SchemaBuilder,
+    SchemaType,
+    SinkBatch,
+    SinkRecord,
+    Struct,
+    decimal_schema,
+)
+from copycat_connect.errors import DataError
+from copycat_plugins.connectors.jdbc_sink.connector import JdbcSinkConnector
+from copycat_plugins.connectors.jdbc_sink.layout import Layout, layout_of
+from copycat_plugins.connectors.jdbc_sink.postgres_texts import array_literal, copy_block
+from copycat_plugins.connectors.jdbc_sink.runs import Run, Runs, WrongRun
+from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.statements import Statements
+from copycat_plugins.connectors.jdbc_sink.values import bound
+
+VALUE = (
+    SchemaBuilder.struct()
+    .field("id", INT64_SCHEMA)
+    .field("name", OPTIONAL_STRING_SCHEMA)
+    .field("size", INT32_SCHEMA)
+    .build()
+)
+KEY = SchemaBuilder.struct().field("zone", STRING_SCHEMA).field("code", INT32_SCHEMA).build()
+DIALECTS = ("postgresql", "mariadb", "mysql", "sqlite")
+
+
+def settings(**keys: str) -> Settings:
+    config = {"name": "sink", "connection.url": "jdbc:sqlite:x"}
+    return Settings.of({**config, **{key.replace("_", "."): value for key, value in keys.items()}})
+
+
+def layout(
+    key: Schema | None, value: Schema | None, keys: Mapping[str, str] = MappingProxyType({})
+) -> Layout:
+    return layout_of(settings(**keys), "orders", key, value)
+
+
+def record(
+    number: int, value: Schema = VALUE, topic: str = "orders", *, without_value: bool = False
+) -> SinkRecord:
+    fields: dict[str, ConnectValue] = {"id": number, "size": number}
+    struct = None if without_value else Struct(value, fields)
+    return SinkRecord(topic, 0, number, f"k{number}", struct, STRING_SCHEMA, None if without_value else value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "names", "key_names"),
+    [
+        ({}, ["id", "name", "size"], []),
+        ({"fields_whitelist": "size"}, ["size"], []),
+        (
+            {"pk_mode": "kafka"},
+            ["__connect_topic", "__connect_partition", "__connect_offset", "id", "name", "size"],
+            ["__connect_topic", "__connect_partition", "__connect_offset"],
+        ),
+        (
+            {"pk_mode": "kafka", "pk_fields": "t,p,o", "fields_whitelist": "id"},
+            ["t", "p", "o", "id"],
+            ["t", "p", "o"],
+        ),
+        ({"pk_mode": "record_value", "pk_fields": "size"}, ["id", "name", "size"], ["size"]),
+        ({"pk_mode": "record_value"}, ["id", "name", "size"], ["id", "name", "size"]),
+        (
+            {"pk_mode": "record_value", "pk_fields": "id", "fields_whitelist": "name"},
+            ["id", "name"],
+            ["id"],
+        ),
+        ({"pk_mode": "record_key"}, ["id", "name", "size", "code", "zone"], ["code", "zone"]),
+        ({"pk_mode": "record_key", "pk_fields": "code"}, ["id", "name", "size", "code"], ["code"]),
+    ],
+)
+def test_columns_follow_the_modes_of_keys(
+    keys: dict[str, str], names: list[str], key_names: list[str]
+) -> None:
+    found = layout(KEY, VALUE, keys)
+    assert found.names == names
+    assert [each.name for each in found.keys] == key_names
+
+
+def test_a_field_of_key_and_value_comes_from_the_key() -> None:
+    key = SchemaBuilder.struct().field("id", STRING_SCHEMA).build()
+    found = layout(key, VALUE, {"pk_mode": "record_key"})
+    assert (found.columns[0].name, found.columns[0].schema.type) == ("id", SchemaType.STRING)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "keys", "says"),
+    [
+        (
+            STRING_SCHEMA,
+            VALUE,
+            {"pk_mode": "record_key"},
+            "Need exactly one PK column defined since the key schema",
+        ),
+        (
+            KEY,
+            VALUE,
+            {"pk_mode": "record_key", "pk_fields": "x"},
+            "record key schema does not contain field: x",
+        ),
+        (None, VALUE, {"pk_mode": "record_key"}, "record_key, but record key schema is missing"),
+        (
+            None,
+            VALUE,
+            {"pk_mode": "record_value", "pk_fields": "x"},
+            "value schema does not contain field: x",
+        ),
+        (
+            None,
+            VALUE,
+            {"fields_whitelist": "x"},
+            "No fields found using key and value schemas for table: orders",
+        ),
+    ],
+)
+def test_schemas_that_do_not_go_with_the_configuration_say_so(
+    key: Schema | None, value: Schema, keys: dict[str, str], says: str
+) -> None:
+    with pytest.raises(DataError, match=says):
+        layout(key, value, keys)
+
+
+def test_neighbours_with_one_table_and_schema_go_together() -> None:
+    wider = SchemaBuilder.struct().field("id", INT64_SCHEMA).field("size", INT32_SCHEMA).build()
+    records = [record(0), record(1), record(2, wider), record(3, wider), record(4, topic="others"), record(5)]
+    found = [*Runs(settings()).of(SinkBatch.of(records))]
+    assert [(each.start, each.stop) for each in found] == [(0, 2), (2, 4), (4, 5), (5, 6)]
+    assert [each.table for each in found if isinstance(each, Run)] == ["orders", "orders", "others", "orders"]
+
+
+def test_a_record_without_a_value_deletes_where_that_is_enabled_and_else_is_wrong() -> None:
+    batch = SinkBatch.of([record(1), record(2, without_value=True)])
+    keys = {"pk_mode": "record_key", "pk_fields": "code"}
+    _, deletes = Runs(settings(delete_enabled="true", **keys)).of(batch)
+    assert isinstance(deletes, Run)
+    assert deletes.deletes
+    assert deletes.columns() == [["k2"]]
+    _, wrong = Runs(settings(**keys)).of(batch)
+    assert isinstance(wrong, WrongRun)
+    assert wrong.error.message == (
+        "Sink connector 'sink' is configured with 'delete.enabled=false' and 'pk.mode=record_key' and "
+        "therefore requires records with a non-null Struct value and non-null Struct value schema, but found "
+        "record at (topic='orders',partition=0,offset=2,timestamp=None) with a null value and null value "
+        "schema."
+    )
+
+
+@pytest.mark.parametrize(("replaces", "found"), [("true", ["x", "d"]), ("false", ["x", None])])
+def test_null_becomes_the_default_where_that_is_wanted(replaces: str, found: list[object]) -> None:
+    schema = SchemaBuilder.struct().field("a", replace(OPTIONAL_STRING_SCHEMA, default="d")).build()
+    records = [
+        SinkRecord("t", 0, 0, None, Struct.of_valid(schema, [text]), value_schema=schema)
+        for text in ("x", None)
+    ]
+    (run,) = Runs(settings(replace_null_with_default=replaces)).of(SinkBatch.of(records))
+    assert isinstance(run, Run)
+    assert [[*each] for each in run.columns()] == [found]
+
+
+def test_tables_are_written_in_the_words_of_each_database() -> None:
+    schema = (
+        SchemaBuilder.struct()
+        .field("code", STRING_SCHEMA)
+        .field("ok", replace(BOOLEAN_SCHEMA, default=True))
+        .field("word", replace(STRING_SCHEMA, default="it's"))
+        .field("price", replace(decimal_schema(2), optional=True))
+        .field("at", TIMESTAMP_SCHEMA)
+        .build()
+    )
+    columns = [
+        (each.name, each)
+        for each in layout(None, schema, {"pk_mode": "record_value", "pk_fields": "code"}).columns
+    ]
+    made = {dialect: Statements(dialect).create("t", columns).replace("\n", "") for dialect in DIALECTS}
+    assert made["postgresql"] == (
+        "CREATE TABLE t (code TEXT NOT NULL,ok BOOLEAN DEFAULT TRUE,word TEXT DEFAULT 'it''s',"
+        "price DECIMAL NULL,at TIMESTAMP NOT NULL,PRIMARY KEY(code))"
+    )
+    assert (
+        made["mariadb"]
+        == made["mysql"]
+        == (
+            "CREATE TABLE t (code VARCHAR(255) NOT NULL,ok TINYINT DEFAULT 1,word TEXT DEFAULT ('it''s'),"
+            "price DECIMAL(65,2) NULL,at DATETIME(3) NOT NULL,PRIMARY KEY(code))"
+        )
+    )
+    assert made["sqlite"] == (
+        "CREATE TABLE t (code TEXT NOT NULL,ok INTEGER DEFAULT 1,word TEXT DEFAULT 'it''s',"
+        "price NUMERIC NULL,at NUMERIC NOT NULL,PRIMARY KEY(code))"
+    )
+    assert Statements("sqlite").add("t", columns[3:]) == [
+        "ALTER TABLE t ADD price NUMERIC NULL",
+        "ALTER TABLE t ADD at NUMERIC NOT NULL",
+    ]
+    assert Statements("postgresql").add("t", columns[3:]) == [
+        "ALTER TABLE t ADD price DECIMAL NULL,ADD at TIMESTAMP NOT NULL"
+    ]
+
+
+def test_rows_are_written_in_the_words_of_each_database() -> None:
+    upserts = {dialect: Statements(dialect).upsert("t", ["k"], ["v", "w"]) for dialect in DIALECTS}
+    assert upserts["postgresql"] == (
+        "INSERT INTO t (k,v,w) VALUES (%s,%s,%s) ON CONFLICT (k) DO UPDATE SET v=EXCLUDED.v,w=EXCLUDED.w"
+    )
+    assert upserts["sqlite"] == upserts["postgresql"].replace("%s", "?")
+    assert (
+        upserts["mysql"]
+        == upserts["mariadb"]
+        == ("INSERT INTO t (k,v,w) VALUES (%s,%s,%s) ON DUPLICATE KEY UPDATE v=VALUES(v),w=VALUES(w)")
+    )
+    assert Statements("postgresql").on_conflict(["k", "l"], []) == "ON CONFLICT (k,l) DO NOTHING"
+    assert Statements("mariadb").on_conflict(["k"], []) == "ON DUPLICATE KEY UPDATE k=VALUES(k)"
+    assert Statements("mysql").update("t", ["k"], ["v"]) == "UPDATE t SET v=%s WHERE k=%s"
+    assert Statements("sqlite").delete("t", ["k", "l"], 2) == (
+        "DELETE FROM t WHERE (k=? AND l=?) OR (k=? AND l=?)"
+    )
+
+
+def test_a_type_without_a_column_names_the_field_and_what_to_do() -> None:
+    schema = SchemaBuilder.struct().field("inner", VALUE).build()
+    columns = [(each.name, each) for each in layout(None, schema).columns]
+    with pytest.raises(DataError, match=r"STRUCT.*field inner; leave it out \(fields.whitelist\)"):
+        Statements("postgresql").create("t", columns)
+
+
+def test_rows_of_copy_keep_every_character() -> None:
+    columns: list[list[Any]] = [
+        [1, None, 3],
+        ["a\tb", "\\N", "c\r\nd\\"],
+        [Decimal("1E+3"), True, None],
+        [b"\x00\xff", None, b""],
+    ]
+    assert copy_block(columns).decode() == (
+        "1\ta\\tb\t1E+3\t\\\\x00ff\n\\N\t\\\\N\tTrue\t\\N\n3\tc\\r\\nd\\\\\t\\N\t\\\\x\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "literal"),
+    [
+        ([], "{}"),
+        ([1, 2], "{1,2}"),
+        ([1, None], '{"1",NULL}'),
+        (["a", "b,c"], '{"a","b,c"}'),
+        (['"', "\\", None, "NULL"], '{"\\"","\\\\",NULL,"NULL"}'),
+        ([b"\xff"], '{"\\\\xff"}'),
+        ([date(2024, 2, 29), None], '{"2024-02-29",NULL}'),
+    ],
+)
+def test_arrays_of_postgresql_quote_what_they_must(values: list[Any], literal: str) -> None:
+    assert array_literal(values) == literal
+
+
+def test_a_value_without_a_text_is_a_data_error() -> None:
+    with pytest.raises(DataError, match="Struct"):
+        copy_block([[Struct(VALUE)]])
+
+
+def test_points_in_time_are_on_the_clock_of_the_zone_and_dates_shift_where_that_is_asked() -> None:
+    (moment,) = layout(None, SchemaBuilder.struct().field("at", TIMESTAMP_SCHEMA).build()).columns
+    (day,) = layout(None, SchemaBuilder.struct().field("day", DATE_SCHEMA).build()).columns
+    value, west = datetime(2024, 7, 1, 10, tzinfo=UTC), settings(db_timezone="America/New_York")
+    (found,) = bound(moment, [value], west, "postgresql")
+    assert str(found) == "2024-07-01 06:00:00-04:00"
+    assert bound(moment, [value, None], west, "mysql") == [datetime(2024, 7, 1, 6), None]  # noqa: DTZ001
+    assert bound(moment, [value], west, "sqlite") == [1719828000000]
+    assert bound(day, [date(2024, 7, 1)], west, "postgresql") == [date(2024, 6, 30)]
+    utc = replace(west, date_zone=ZoneInfo("UTC"))
+    assert bound(day, [date(2024, 7, 1)], utc, "postgresql") == [date(2024, 7, 1)]
+    with pytest.raises(DataError, match=r"Column at: .* outside of the years 1 to 9999"):
+        bound(moment, [FarTimestamp(10**16)], west, "mariadb")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "says"),
+    [
+        ({"delete.enabled": "true"}, "delete.enabled", "Primary key mode must be 'record_key'"),
+        ({"insert.mode": "upsert"}, "insert.mode", "needs a key: set pk.mode"),
+        ({"pk.mode": "kafka", "pk.fields": "a,b"}, "pk.fields", "name three columns"),
+        (
+            {"connection.url": "postgres://u:secret-1@h/d"},
+            "connection.url",
+            "expected one of jdbc:postgresql",
+        ),
+        ({"db.timezone": "Mars/Base"}, "db.timezone", "Invalid time zone identifier"),
+        ({"table.types": "TABLE,SYNONYM"}, "table.types", "SYNONYM"),
+        ({"insert.mode": "merge"}, "insert.mode", "merge"),
+    ],
+)
+def test_wrong_keys_are_found_before_a_task_runs(changes: dict[str, str], key: str, says: str) -> None:
+    config: dict[str, str | None] = {"connection.url": "jdbc:sqlite:x", **changes}
+    errors = {each.name: " ".join(each.errors) for each in JdbcSinkConnector().validate(config)}
+    assert says in errors[key]
+    assert "secret-1" not in "".join(errors.values())
+
+
+@pytest.mark.parametrize(
+    ("url", "supported"),
+    [
+        ("jdbc:postgresql://h/d", "SUPPORTED"),
+        ("jdbc:mysql://h/d", "SUPPORTED"),
+        ("jdbc:sqlite:x", "UNSUPPORTED"),
+    ],
+)
+def test_exactly_once_needs_a_server(url: str, supported: str) -> None:
+    assert JdbcSinkConnector().exactly_once_support({"connection.url": url}).name == supported

@@ -1,0 +1,184 @@
+"""Which topics a mirror takes, and what they are called."""
+
+from __future__ import annotations
+
+import pytest
+from copycat_connect.errors import ConfigError, ConnectError
+from copycat_plugins.connectors.mirror.clients import Clients
+from copycat_plugins.connectors.mirror.filters import NameFilter
+from copycat_plugins.connectors.mirror.offsets import check_offsets
+from copycat_plugins.connectors.mirror.policy import DefaultPolicy, IdentityPolicy
+from copycat_plugins.connectors.mirror.records import OffsetSync
+from copycat_plugins.connectors.mirror.syncs import OffsetTranslation
+from copycat_plugins.connectors.mirror_checkpoint.checkpoints import Checkpoints
+from copycat_plugins.connectors.mirror_checkpoint.connector import MirrorCheckpointConnector
+from copycat_plugins.connectors.mirror_source.connector import MirrorSourceConnector
+from copycat_plugins.connectors.mirror_source.sync_writer import SyncPlan
+
+SOURCE = {"source.cluster.alias": "a", "source.cluster.bootstrap.servers": "localhost:1"}
+
+
+@pytest.mark.parametrize(
+    ("topic", "source", "upstream", "original"),
+    [
+        ("orders", None, None, "orders"),
+        ("a.orders", "a", "orders", "orders"),
+        ("a.b.orders", "a", "b.orders", "orders"),
+        ("a.", None, None, "a."),
+        (".orders", "", "orders", "orders"),
+    ],
+)
+def test_names_tell_where_a_topic_came_from(
+    topic: str, source: str | None, upstream: str | None, original: str
+) -> None:
+    policy = DefaultPolicy("a")
+    found = (policy.source_of(topic), policy.upstream_topic(topic), policy.original_topic(topic))
+    assert found == (source, upstream, original)
+
+
+def test_a_topic_that_passed_through_the_target_would_loop() -> None:
+    policy = DefaultPolicy("a")
+    assert [topic for topic in ("t", "b.t", "c.b.t", "c.t") if policy.would_loop(topic, "b")] == [
+        "b.t",
+        "c.b.t",
+    ]
+
+
+def test_the_identity_policy_changes_heartbeats_only() -> None:
+    policy = IdentityPolicy("a")
+    assert [policy.remote_topic("a", topic) for topic in ("t", "heartbeats")] == ["t", "a.heartbeats"]
+    assert (policy.source_of("t"), policy.source_of("c.heartbeats"), policy.upstream_topic("t")) == (
+        "a",
+        "c",
+        "t",
+    )
+    assert not policy.would_loop("t", "b")
+
+
+def test_internal_topics_are_told_from_others() -> None:
+    policy = DefaultPolicy("a", "_")
+    internal = ["__x", ".x", "x-internal", "x.internal", "x_internal"]
+    assert [topic for topic in [*internal, "internal", "x"] if policy.is_internal(topic)] == internal
+    assert policy.offset_syncs_topic("b") == "mm2-offset-syncs_b_internal"
+    assert policy.checkpoints_topic("a") == "a_checkpoints_internal"
+    dotted = DefaultPolicy("a", "_", separator_in_internal_topics=False)
+    assert dotted.checkpoints_topic("a") == "a.checkpoints.internal"
+
+
+def test_patterns_match_whole_names_and_exclusion_wins() -> None:
+    chosen = NameFilter(["orders", "in.*"], [".*-old"])
+    assert [name for name in ("orders", "orders2", "invoices", "in-old") if chosen.takes(name)] == [
+        "orders",
+        "invoices",
+    ]
+    assert not NameFilter([], []).takes("orders")
+
+
+def test_syncs_are_planned_for_the_first_record_after_gaps_and_when_they_lag() -> None:
+    plan = SyncPlan(100)
+
+    def named(first: int, end: int) -> dict[int, bool]:
+        marks = plan.choose("t", 0, range(first, end))
+        return {mark.upstream: mark.at_once for mark in marks.values()}
+
+    assert named(0, 250) == {0: True, 101: True, 202: True, 249: False}
+    assert named(250, 260) == {259: False}
+    assert named(260, 304) == {303: True}
+    assert named(310, 320) == {310: True, 319: False}
+    gaps = plan.choose("t", 0, [320, 321, 330, 331])
+    assert {mark.upstream: mark.at_once for mark in gaps.values()} == {330: True, 331: False}
+
+
+def test_checkpoints_go_forward_unless_the_group_went_back() -> None:
+    translation = OffsetTranslation()
+    translation.add(OffsetSync("t", 0, 0, 0))
+    translation.add(OffsetSync("t", 0, 10, 10))
+    translation.ready = True
+    checkpoints = Checkpoints(["g"], DefaultPolicy("a"), "a", "b")
+
+    def news(offset: int) -> list[int]:
+        return [each.downstream for each in checkpoints.advance("g", {("t", 0): (offset, "")}, translation)]
+
+    assert [news(offset) for offset in (10, 10, 11, 12, 5, 6, 10)] == [[10], [], [11], [], [1], [], [10]]
+    assert [each.topic for each in checkpoints.of("g")] == ["a.t"]
+    translation.add(OffsetSync("b.home", 0, 0, 0))
+    found = checkpoints.advance("g", {("b.home", 0): (0, "m")}, translation)
+    assert [(each.topic, each.metadata) for each in found] == [("home", "m")]
+
+
+def test_settings_of_clients_are_composed_from_prefixes() -> None:
+    clients = Clients(
+        {
+            **SOURCE,
+            "source.cluster.sasl.mechanism": "PLAIN",
+            "source.cluster.fetch.min.bytes": "7",
+            "consumer.fetch.min.bytes": "1",
+            "source.consumer.fetch.min.bytes": "2",
+            "target.consumer.fetch.min.bytes": "3",
+        },
+        "test",
+    )
+    assert clients.settings("source.cluster.", "consumer.") == {
+        "bootstrap.servers": "localhost:1",
+        "sasl.mechanism": "PLAIN",
+        "fetch.min.bytes": "2",
+    }
+    with pytest.raises(ConfigError, match=r"target\.cluster\.bootstrap\.servers"):
+        clients.admin("target.cluster.")
+
+
+def test_a_wrong_secret_is_not_shown() -> None:
+    secret = "org.example.Login required username=me password=tell-nobody;"
+    config = {
+        **SOURCE,
+        "source.cluster.sasl.jaas.config": secret,
+        "source.cluster.security.protocol": "nonsense",
+    }
+    with pytest.raises(ConfigError) as raised:
+        Clients(config, "test").admin("source.cluster.")
+    assert "tell-nobody" not in str(raised.value)
+    assert "source.cluster." in str(raised.value)
+
+
+def test_validation_tells_what_does_not_go_together() -> None:
+    required = {**SOURCE, "exactly.once.support": "required"}
+    wrong = {**SOURCE, "emit.offset-syncs.enabled": "false", "offset-syncs.topic.location": "target"}
+    source, groups = MirrorSourceConnector(), MirrorCheckpointConnector()
+    problems = [
+        {found.name for found in connector.validate(config) if found.errors}
+        for connector, config in (
+            (source, required),
+            (source, {**required, "consumer.isolation.level": "read_committed"}),
+            (source, wrong),
+            (source, {**SOURCE, "topics": "(("}),
+            (groups, {**wrong, "emit.checkpoints.enabled": "false"}),
+            (groups, {**wrong, "enabled": "false"}),
+        )
+    ]
+    assert problems == [
+        {"exactly.once.support"},
+        set(),
+        {"emit.offset-syncs.enabled"},
+        {"topics"},
+        {"emit.offset-syncs.enabled", "emit.checkpoints.enabled"},
+        set(),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("partition", "offset"),
+    [
+        (None, {"offset": 1}),
+        ({"cluster": "a", "topic": "t"}, {"offset": 1}),
+        ({"cluster": "a", "topic": 1, "partition": 0}, {"offset": 1}),
+        ({"cluster": "a", "topic": "t", "partition": -1}, {"offset": 1}),
+        ({"cluster": "a", "topic": "t", "partition": 0}, {"offset": "1"}),
+        ({"cluster": "a", "topic": "t", "partition": 0}, {}),
+    ],
+)
+def test_offsets_that_no_task_understands_are_refused(
+    partition: dict[str, object] | None, offset: dict[str, object]
+) -> None:
+    with pytest.raises(ConnectError):
+        check_offsets([(partition, offset)], ("cluster", "topic"), "partition")
+    check_offsets([(partition, None)], ("cluster", "topic"), "partition")

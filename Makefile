@@ -7,17 +7,19 @@ MEMBERS := $(wildcard libs/*/pyproject.toml services/*/pyproject.toml)
 PACKAGES := $(filter-out copycat,$(notdir $(wildcard libs/*/copycat_*) $(wildcard services/*/copycat_*)))
 # What `make types` checks: every package, the tools and the tests.
 TYPED := $(PACKAGES) tools tests
+UV = $(shell command -v uv || echo build/uv/bin/uv)
+SCHEMAS := build/kubernetes-validate
 PYTEST := $(VENV)/python -m pytest
 # Processes of the tests; those that share a running system stay in one of them (tests/conftest.py). Tests wait about
-# half of their time: four processes keep two cores busy.
-SIDE_BY_SIDE := -n 4 --no-loadscope-reorder
+# half of their time: three processes keep two cores busy, and leave what a condition needs to become true in time.
+SIDE_BY_SIDE := -n 3 --no-loadscope-reorder
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 
-.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos bench fmt lint types gen check-gen breaking release-contracts check clean
+.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images helm crash-matrix recovery-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
 
 help: ## Show this list.
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Install everything: uv, the lock file's packages, a Java runtime where none is found, Kafka's jars.
 
@@ -46,8 +48,41 @@ test-compat: setup ## Tests beside Apache Kafka Connect 4.3.1.
 test-chaos: setup ## kill -9 of every service, host and JVM, counted line by line.
 	@$(PYTEST) $(SIDE_BY_SIDE) tests/chaos
 
+e2e: setup ## Run every service and three brokers in containers, break things; prints what failures cost.
+	@$(PYTEST) tests/e2e
+
+e2e-core: setup ## The core of it: one pipeline, an executor and the leader of each log killed.
+	@$(PYTEST) tests/e2e/test_core.py
+
+e2e-table: setup ## All of it; keeps what failures cost in deploy/E2E.md.
+	@$(PYTEST) tests/e2e --write-table
+
+images: setup ## Build the images of the services, and tell their sizes.
+	@$(VENV)/python -m tools.containers
+
+helm: setup $(SCHEMAS) ## Render the Helm chart, lint it, compare it with the schemas of Kubernetes.
+	@PYTHONPATH=$(SCHEMAS) $(PYTEST) tests/helm
+
+$(SCHEMAS):
+	@$(UV) pip install --quiet --no-deps --target $@ kubernetes-validate==1.37.0 importlib-resources==7.1.0
+
+crash-matrix: setup ## Strike a running system 200 times, count lost and repeated records; about half an hour.
+	@$(VENV)/python -m tools.crash_matrix
+
+recovery-table: setup ## Have a running system suffer each failure once, measure what it costs; about half an hour.
+	@$(VENV)/python -m tools.recovery_table
+
 bench: setup ## Measure Copycat against Apache Kafka Connect in one run; writes build/bench.json.
 	@$(VENV)/python -m tools.bench
+
+load: setup ## Grow a cluster of three executors to 500 connectors, let them come and go; writes tools/load/LOAD.md.
+	@$(VENV)/python -m tools.load --write
+
+load-simulation: setup ## What 10,000 connectors cost the services, without their tasks; writes tools/load/LOAD.md.
+	@$(VENV)/python -m tools.load.simulation --write
+
+load-costs: setup ## CPU time and sizes of what is done about every connector; writes tools/load/LOAD.md.
+	@$(VENV)/python -m tools.load.costs --write
 
 fmt: setup ## Format the code.
 	@$(VENV)/ruff check -q --fix-only . ; $(VENV)/ruff format -q .
@@ -75,6 +110,9 @@ breaking: setup ## Fail when a contract breaks callers of the released contracts
 
 release-contracts: breaking ## At a release: keep today's contracts as the ones later changes are compared with.
 	@$(VENV)/buf build --exclude-source-info -o $(RELEASED_CONTRACTS)
+
+docs: setup ## Build the documentation as a site in build/site; a link that leads nowhere fails.
+	@$(VENV)/python -m tools.docs_site
 
 check: lint types check-gen breaking test-fast ## What every commit must pass.
 

@@ -30,6 +30,11 @@ class LogFile:
         """True when it is compressed."""
         return is_archive(self.path)
 
+    @property
+    def can_begin(self) -> bool:
+        """False while it is written to and empty: without bytes nothing tells it from the next one."""
+        return self.size > 0 or not self.active
+
 
 def files_of(
     log: str, listing: Listing, log_of: Callable[[str], str], matched: Collection[str]

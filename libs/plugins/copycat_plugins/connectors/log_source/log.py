@@ -14,6 +14,7 @@ from copycat_plugins.connectors.log_source.family import LogFile, find, place_at
 from copycat_plugins.connectors.log_source.pieces import Piece
 from copycat_plugins.connectors.log_source.place import HEAD_BYTES, TAIL_BYTES, Place, digest
 from copycat_plugins.connectors.log_source.settings import Settings
+from copycat_plugins.connectors.log_source.succession import first_to_begin, identities, newer_than
 
 _log = logging.getLogger(__name__)
 Family = Callable[[], list[LogFile]]
@@ -40,6 +41,8 @@ class Log:
         self._file: LogFile | None = None
         self._next: LogFile | None = None
         self._files: list[LogFile] | None = None
+        self._beginning: tuple[LogFile, Place] | None = None
+        self._finished = False
         self._content: Content | None = None
         self._tail = b""
         self._end_seen = -1
@@ -56,6 +59,11 @@ class Log:
     def settled(self) -> bool:
         """True while the file it reads is the one that is written to, so that only growth is of interest."""
         return self._file is not None and self._file.active and not self.look_again
+
+    @property
+    def begins(self) -> bool:
+        """True while a file has been chosen that `begin` is to take, or not."""
+        return self._beginning is not None
 
     @property
     def grown(self) -> float:
@@ -75,15 +83,41 @@ class Log:
             return  # to recognise a file in an archive means to read it
         self._files, self.look_again = files, False
         if not self._begun:
-            if files:
-                self._begin(files[0], files)
+            self._choose(first_to_begin(files))
             return
         if not self._place.names_file:
             self._take_position(files)
         self._find_place(files)
+        if self._finished and not self.look_again and not self.begins:
+            self._choose(self._next if self._is_followed else None)
+            self._finished = self.begins or (self._file is not None and self._file.archive)
+
+    def begin(self, family: Family) -> None:
+        """Begin with the file that `look` has chosen, if the files are still the same ones.
+
+        Between a look at the names and the reading of a file's first bytes the log may be rotated, and
+        another file be under the name: what was in the chosen one would be passed over.
+        """
+        assert self._beginning is not None  # as `begins` says
+        (file, place), self._beginning = self._beginning, None
+        files = self._files or []
+        if identities(family()) != identities(files):
+            self.look_again = True
+            return
+        if self._finished:
+            _log.info("%s is read up to %d, %s begins", self.path, self._place.position, file.path)
+        self.close()
+        self._file, self._place, self._tail, self._end_seen = file, place, b"", -1
+        self._begun, self._over, self._finished = True, False, False
+        self._next = next(iter(files[files.index(file) + 1 :]), None)
+
+    def _choose(self, file: LogFile | None) -> None:
+        self._beginning = None if file is None else (file, place_at_start(file))
 
     def _find_place(self, files: list[LogFile]) -> None:
         at = find(files, self._place)
+        if at is None and self._finished and self._file is not None and self._file.archive:
+            at = next((at for at, file in enumerate(files) if file == self._file), None)  # a damaged one
         if at is None and not self._missed:
             self._missed = self.look_again = True  # it may be getting another name just now
             return
@@ -93,7 +127,7 @@ class Log:
             self._next = files[at + 1] if at + 1 < len(files) else None
             self._over = self._over and self._next is None
         elif self._content is not None:
-            self._next = next(iter(self._newer(files)), None)
+            self._next = next(iter(newer_than(self._place, files)), None)
             if self._file is not None:
                 self._file = replace(self._file, active=False)
         else:
@@ -105,7 +139,8 @@ class Log:
         `now` is in seconds of the monotonic clock.
         """
         self.waits = False
-        if self._file is None or self._over or self.look_again or not self._open(self._file):
+        held = self._over or self._finished or self.look_again or self.begins
+        if self._file is None or held or not self._open(self._file):
             return None
         content, before = self._content, len(self._tail)
         assert content is not None  # opened above
@@ -132,16 +167,12 @@ class Log:
         if not records.values:
             if last:
                 self._turn()
-            self.waits = not self._file_is_active or (bool(text) and self._settings.record_start is not None)
+            active = self._file is not None and self._file.active
+            self.waits = not active or (bool(text) and self._settings.record_start is not None)
             return None
-        start = self._place.position
+        start, self.waits = self._place.position, True
         self._advance(content, text, records)
-        self.waits = True
         return Piece.of(self.path, start, self._place, records, self._settings)
-
-    @property
-    def _file_is_active(self) -> bool:
-        return self._file is not None and self._file.active
 
     def _is_finished(self, content: Content, now: float) -> bool:
         """Tell whether nothing more will be written to the file, whose end has been reached."""
@@ -150,42 +181,34 @@ class Log:
         if file.archive:
             return True
         found = content.stat()
-        followed = self._next is not None and (self._next.size > 0 or not self._next.active)
-        if file.active or not (followed or found.st_nlink == 0):
+        if file.active or not (self._is_followed or found.st_nlink == 0):
             return False
         wait = self._settings.rotated_seconds
         return now - self._grown >= wait or time.time() - found.st_mtime >= wait
 
+    @property
+    def _is_followed(self) -> bool:
+        return self._next is not None and self._next.can_begin
+
     def _turn(self) -> None:
-        """Go to the next file."""
+        """Go to the next file, as it is found by another look: it may have another name by now."""
         assert self._file is not None  # the caller has finished it
-        following, self._next = self._next, None
+        if self._next is not None:
+            self._finished = self.look_again = True
+            return
         self.close()
-        self.look_again = True
-        if following is not None:
-            end = self._place.position
-            _log.info("%s is finished at byte %d, %s begins", self._file.path, end, following.path)
-            self._begin(following, None)
-        elif self._file.archive:
-            self._over, self.look_again = True, False
+        if self._file.archive:
+            self._over = True
         else:
-            self._file = None
+            self._file, self.look_again = None, True
 
     def _advance(self, content: Content, text: bytes, records: Records) -> None:
         file, place = self._file, self._place
         assert file is not None  # the caller reads it
         self._tail = (self._tail + text[max(records.size - TAIL_BYTES, 0) : records.size])[-TAIL_BYTES:]
-        found = content.stat()
         if place.head_bytes < HEAD_BYTES and not (file.archive and place.position):
-            head = content.read_at(0, HEAD_BYTES) if place.position else text[:HEAD_BYTES]
-            place = replace(place, head_bytes=len(head), head=digest(head))
-        self._place = replace(
-            place,
-            position=place.position + records.size,
-            inode=found.st_ino,
-            modified=found.st_mtime_ns // 1_000_000,
-            tail=digest(self._tail),
-        )
+            place = place.known_by(content.read_at(0, HEAD_BYTES) if place.position else text[:HEAD_BYTES])
+        self._place = place.moved(records.size, content.stat(), self._tail)
 
     def _open(self, file: LogFile) -> bool:
         if self._content is not None:
@@ -226,15 +249,6 @@ class Log:
         self.close()
         self.look_again = True
 
-    def _begin(self, file: LogFile, files: list[LogFile] | None) -> None:
-        self.close()
-        self._file, self._tail, self._over, self._end_seen = file, b"", False, -1
-        self._place = place_at_start(file)
-        if files is not None:
-            at = files.index(file)
-            self._next = files[at + 1] if at + 1 < len(files) else None
-        self._begun = True
-
     def _go_on_in(self, file: LogFile) -> None:
         before = self._file
         if before is None or (before.inode, before.archive) != (file.inode, file.archive):
@@ -242,25 +256,17 @@ class Log:
             self._over, self._end_seen = False, -1
         self._file = file
 
-    def _newer(self, files: list[LogFile]) -> list[LogFile]:
-        since = (self._place.modified or 0) * 1_000_000
-        return [
-            file
-            for file in files
-            if file.active or (file.modified_ns >= since and file.inode != self._place.inode)
-        ]
-
     def _begin_after_loss(self, files: list[LogFile]) -> None:
-        newer = self._newer(files)
-        if not newer:
-            self._file = None
+        newer = first_to_begin(newer_than(self._place, files))
+        if newer is None:
+            self._file = self._next = None
             return
-        if self._place.position:
+        if self._place.position and not self._finished:
             self._warn(
                 f"What {self.path} was at byte {self._place.position} is no more: truncated or deleted, and "
-                f"there is no copy; going on with {newer[0].path} at 0"
+                f"there is no copy; going on with {newer.path} at 0"
             )
-        self._begin(newer[0], files)
+        self._choose(newer)
 
     def _take_position(self, files: list[LogFile]) -> None:
         """Take a position that names no file, as users give it, for one in the newest file."""
@@ -282,14 +288,9 @@ class Log:
         if time.time() - file.modified_ns / 1e9 < max(self._settings.rotated_seconds, 10.0):
             self.look_again = True  # it may grow yet
             return None
-        start, place = self._place.position, self._place
-        piece = Piece(
-            self.path, self._settings.topic_of(self.path), start, place, [None], [0],
-            unreadable={0: error},
-        )  # fmt: skip
+        piece = Piece.damaged(self.path, self._place, error, self._settings)
         self._turn()
-        self.waits = True
-        self._grown = now
+        self.waits, self._grown = True, now
         return piece
 
     def _warn(self, text: str) -> None:

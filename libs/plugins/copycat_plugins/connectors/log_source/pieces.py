@@ -18,7 +18,7 @@ from copycat_connect.data import (
     SourceRecord,
     UnreadableRecord,
 )
-from copycat_connect.errors import DataError
+from copycat_connect.errors import ConnectError, DataError
 
 from copycat_plugins.connectors.log_source.cutting import Records
 from copycat_plugins.connectors.log_source.place import Place
@@ -56,6 +56,11 @@ class Piece:
         values, wrong = settings.fields.structs(texts)
         schema = settings.fields.schema
         return cls(log, topic, start, place, values, lengths, schema, unreadable={**wrong}, read_at=read_at)
+
+    @classmethod
+    def damaged(cls, log: str, place: Place, error: ConnectError, settings: Settings) -> Piece:
+        """Make the one record that stands for what cannot be read from a place on."""
+        return cls(log, settings.topic_of(log), place.position, place, [None], [0], unreadable={0: error})
 
     @property
     def _partition(self) -> dict[str, Any]:

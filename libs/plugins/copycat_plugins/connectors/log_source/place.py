@@ -6,8 +6,9 @@ and always by its first bytes and by those before the position.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -76,6 +77,20 @@ class Place:
         if self.tail:
             found["tail"] = self.tail
         return found
+
+    def known_by(self, head: bytes) -> Place:
+        """Return the place in a file that has these first bytes."""
+        return replace(self, head_bytes=len(head), head=digest(head))
+
+    def moved(self, size: int, file: os.stat_result, tail: bytes) -> Place:
+        """Return the place so many bytes further on, behind `tail`, in a file as it is now."""
+        return replace(
+            self,
+            position=self.position + size,
+            inode=file.st_ino,
+            modified=file.st_mtime_ns // 1_000_000,
+            tail=digest(tail),
+        )
 
     @property
     def names_file(self) -> bool:

@@ -104,6 +104,8 @@ class LogSourceTask(SourceTask):
         if log.look_again and self._looks:
             self._looks -= 1
             log.look(self._family_of(log, Listing()))
+            if log.begins:
+                log.begin(self._family_of(log, Listing()))
             piece = piece or log.read(now)
         self._keep_open(log)
         if log.waits:
@@ -144,6 +146,7 @@ class LogSourceTask(SourceTask):
         found = self._choice.find(listing)
         self._matched = {log: files for log, files in found.items() if self._is_mine(log)}
         self._meet(self._matched)
+        beginning: list[Log] = []
         for path in self._matched:
             log = self._logs[path]
             seen = stat_of(path)
@@ -151,8 +154,13 @@ class LogSourceTask(SourceTask):
                 continue
             if not log.settled or seen is None or log.seen is None or seen[0] != log.seen[0]:
                 log.look(self._family_of(log, listing))
+            if log.begins:
+                beginning.append(log)
             log.seen = seen
             self._line_up(log)
+        again = Listing()
+        for log in beginning:
+            log.begin(self._family_of(log, again))
         self._forget_absent()
         self._looks = _LOOKS
         spent = time.thread_time() - began

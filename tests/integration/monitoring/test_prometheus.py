@@ -49,6 +49,11 @@ def create(system: CopycatUp, name: str, **config: str) -> None:
     assert reply.status_code == 201, reply.text
 
 
+def counted(prometheus: Prometheus, query: str) -> int:
+    """Return the value of the one series that answers; 0 while there is none."""
+    return sum(int(each["value"][1]) for each in prometheus.query(query))
+
+
 def test_each_panel_of_the_dashboard_has_data_while_records_flow(
     system: CopycatUp, prometheus: Prometheus, tmp_path: Path
 ) -> None:
@@ -60,9 +65,7 @@ def test_each_panel_of_the_dashboard_has_data_while_records_flow(
     for query in dashboard_queries():
         wait_until(lambda: prometheus.query(query), 60, f"data of {query}")  # noqa: B023
     written = f'kafka_connect_source_task_metrics_source_record_write_total{{connector="{name}"}}'
-    wait_until(
-        lambda: [each["value"][1] for each in prometheus.query(written)] == ["1000"], 60, "all lines counted"
-    )
+    wait_until(lambda: counted(prometheus, written) == 1000, 60, "all lines counted")
 
 
 def test_kafka_clients_of_tasks_are_told_while_the_tasks_run_and_no_longer(
@@ -77,12 +80,9 @@ def test_kafka_clients_of_tasks_are_told_while_the_tasks_run_and_no_longer(
         "kafka_consumer_consumer_fetch_manager_metrics_records_consumed_total"
         f'{{client_id="connector-consumer-{name}-out-0"}}'
     )
-    for query in (sent, read):
-        wait_until(
-            lambda: [each["value"][1] for each in prometheus.query(query)] == ["500"],  # noqa: B023
-            60,
-            f"500 records in {query}",
-        )
+    # What is sent again counts again, as in Java: the leader of a new topic may refuse the first.
+    wait_until(lambda: counted(prometheus, sent) >= 500, 60, f"at least 500 records in {sent}")
+    wait_until(lambda: counted(prometheus, read) == 500, 60, f"500 records in {read}")
 
     for each in (name, f"{name}-out"):
         httpx.delete(f"{system.url}/connectors/{each}", timeout=90).raise_for_status()

@@ -149,8 +149,8 @@ def open_channel(
     `UnavailableError`. When its instance went away a read is repeated, too, and so is a write whose
     repetition changes nothing. Nothing else is: its outcome is unknown. Without a `standby`, where nobody
     can answer in place of an instance that stops, a refusal is final. With `tls` it is encrypted; calls after
-    a change of the certificates use the new ones. Several host names are looked up at the start, for two
-    seconds at most, and again while calls are made.
+    a change of the certificates use the new ones. Host names are looked up at the start, for two seconds at
+    most, and again while calls are made: one name may lead to several instances, not all of them there yet.
     """
     refusals = Refusals(addresses, tls)
 
@@ -189,10 +189,13 @@ def open_channel(
 
 
 def _target_of(addresses: Sequence[str]) -> str | None:
-    """Return gRPC's name for some addresses, or None where gRPC has no name for all of them."""
+    """Return gRPC's name for some addresses, or None where one is a name: gRPC looks a name up once.
+
+    It does so again only when a connection breaks, and an instance that came back since stays unknown to it.
+    """
     if all(_is_ipv4(address) for address in addresses):
         return f"ipv4:{','.join(addresses)}"
-    return f"dns:///{addresses[0]}" if len(addresses) == 1 else None
+    return None
 
 
 def _is_ipv4(address: str) -> bool:

@@ -1,6 +1,7 @@
 """Host names of the instances of one service: looked up for gRPC, and again while they are called.
 
-gRPC looks up one name for a channel, not several.
+gRPC looks up one name for a channel, not several, and that one again only when a connection breaks: where it
+leads to several instances, one that came back would not be found while the others answer.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def looked_up(address: str) -> list[str]:
 
 
 class Names:
-    """What gRPC is given in place of several names; to be asked at each call."""
+    """What gRPC is given in place of names; to be asked at each call."""
 
     def __init__(
         self,

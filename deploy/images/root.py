@@ -1,7 +1,8 @@
-"""Put together the root of a container that runs Python and nothing else: no package manager, few programs.
+"""Put together the root of a container that runs Python, or Python and Java, and nothing else.
 
-`python3 root.py ENVIRONMENT ROOT`, while an image is built: the interpreter with its library, what shared
-libraries need, a shell for the commands of images, and what names, zones and certificates are looked up in.
+`python3 root.py ROOT ENVIRONMENT [JAVA]`, while an image is built: the interpreter with its library, what
+shared libraries need, a shell for the commands of images, what names, zones and certificates are looked up
+in, and for Java the programs that Spark and Hadoop call. There is no package manager.
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-PROGRAMS: Final = ("/bin/sh", "/bin/cat", "/bin/ls")
+PROGRAMS: Final = ("sh", "cat", "ls")
+#: Hadoop's file systems and Spark's launchers call these, or look whether they are there.
+BESIDE_JAVA: Final = (
+    *("bash", "chmod", "df", "dirname", "du", "env", "head", "hostname", "id", "ln", "mkdir"),
+    *("readlink", "rm", "sed", "setsid", "stat"),
+)
 FILES: Final = (
     *("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/os-release", "/usr/lib/os-release"),
     *("/etc/ssl", "/usr/lib/ssl", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates"),
@@ -30,7 +36,7 @@ UNUSED: Final = (
 
 def main() -> int:
     """Copy it all; links stay links, and lead to what was copied too."""
-    environment, root = Path(sys.argv[1]), Path(sys.argv[2])
+    root, *environments = map(Path, sys.argv[1:])
     library = Path(sysconfig.get_paths()["stdlib"])
     interpreter = Path(sys.executable)
     for directory in (
@@ -58,26 +64,34 @@ def main() -> int:
     )
     for place in FILES:
         _copy(Path(place), root)
-    programs = [interpreter, Path("/usr/bin/python3"), Path("/usr/local/bin/python3"), *map(Path, PROGRAMS)]
+    called = [*PROGRAMS, *(BESIDE_JAVA if len(environments) > 1 else ())]
+    programs = [
+        *(interpreter, Path("/usr/bin/python3"), Path("/usr/local/bin/python3")),
+        *(Path(shutil.which(name) or name) for name in called),
+    ]
     for program in programs:
         _copy(program, root)
     binaries = [each.resolve() for each in programs if each.exists()]
-    shared = [*library.rglob("*.so"), *environment.rglob("*.so*")]
-    for needed in _needed([*binaries, *shared], environment):
+    shared = [
+        *library.rglob("*.so"),
+        *(file for environment in environments for file in environment.rglob("*.so*")),
+    ]
+    for needed in _needed([*binaries, *shared], environments):
         _copy(needed, root)
     for directory in ("tmp", "var/tmp"):
         (root / directory).chmod(0o1777)
     return 0
 
 
-def _needed(files: Iterable[Path], environment: Path) -> Iterator[Path]:
+def _needed(files: Iterable[Path], environments: Sequence[Path]) -> Iterator[Path]:
     """Yield the system's libraries that files are linked with."""
+    own = tuple(map(str, environments))
     found: set[str] = set()
     for file in files:
         said = subprocess.run(["/usr/bin/ldd", str(file)], capture_output=True, text=True, check=False).stdout
         for line in said.splitlines():
             path = line.rpartition("=>")[2].strip().split(" (")[0]
-            if path.startswith("/") and not path.startswith(str(environment)):
+            if path.startswith("/") and not path.startswith(own):
                 found.add(path)
     yield from map(Path, sorted(found))
 

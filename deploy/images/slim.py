@@ -1,4 +1,4 @@
-"""Take out of an environment what no service of Copycat uses, and compile what stays.
+"""Take out of an environment what no service of Copycat uses, strip its libraries, and compile what stays.
 
 `python3 slim.py ENVIRONMENT`, while an image is built. What a running pipeline needs is shown by tests/e2e,
 which run on these images.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import compileall
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Final
@@ -19,23 +20,24 @@ UNUSED: Final = (
         f"pyspark/jars/{name}"
         for name in (
             "JTransforms-*", "algebra_*", "arpack*", "blas-*", "breeze*", "cats-kernel_*", "connect-repl",
-            "datanucleus-*", "derby-*", "hive-*", "javolution-*", "jdo-api-*", "jpam-*", "jta-*",
+            "curator-*", "datanucleus-*", "derby-*", "hive-*", "javolution-*", "jdo-api-*", "jpam-*", "jta-*",
             "kubernetes-*",
-            "lapack-*", "libthrift-*", "netty-tcnative-*-osx-*", "netty-tcnative-*-windows-*", "rocksdbjni-*",
-            "orc-*", "jline-*", "volcano-*",
+            "lapack-*", "leveldbjni-*", "libthrift-*", "netty-tcnative-*-osx-*", "netty-tcnative-*-windows-*",
+            "rocksdbjni-*", "orc-*", "jline-*", "volcano-*",
             "scala-compiler-*", "scala-parser-combinators_*", "spark-connect_*", "spark-graphx_*",
             "spark-hive*", "spark-kubernetes_*", "spark-mllib*", "spark-pipelines_*", "spark-repl_*",
-            "spark-streaming_*", "spark-yarn_*", "spire*", "vertx-*",
+            "spark-streaming_*", "spark-yarn_*", "spire*", "vertx-*", "zookeeper-*",
         )
     ),
-    "pyspark/data", "pyspark/examples",
+    "pyspark/data", "pyspark/examples", "pyspark/ml", "pyspark/mllib", "pyspark/pandas", "pyspark/pipelines",
+    "pyspark/sql/connect", "pyspark/streaming",
     # What is for those who compile against Arrow, its servers, its own clients of stores.
     "pyarrow/include", "pyarrow/src", "pyarrow/libarrow_flight.*", "pyarrow/libarrow_python_flight.*",
     "pyarrow/_flight.*", "pyarrow/libarrow_s3.*",
     "pyarrow/_s3fs.*", "pyarrow/_gcsfs.*", "pyarrow/_azurefs.*", "pyarrow/libarrow_python.so",
     "pyarrow/libarrow_python.so.*.*",
     # Tests, and made-up data for them.
-    "*/tests", "*/_core/tests", "numpy/*/tests", "pandas/tests", "faker", "polyfactory",
+    "*/tests", "faker", "polyfactory",
     # Declarations that only type checkers read.
     "**/*.pyi", "**/*.pxd", "**/*.pyx",
 )  # fmt: skip
@@ -52,8 +54,17 @@ def main() -> int:
     for path in site.glob("botocore/data/*/"):
         if path.is_dir() and path.name not in AWS:
             _remove(path)
+    _strip(site)
     compileall.compile_dir(site, quiet=2, workers=0)
     return 0
+
+
+def _strip(site: Path) -> None:
+    """Take out of libraries what only debuggers read."""
+    # What wheels carry in `*.libs` was moved there by a program that lays files out as strip cannot.
+    libraries = [path for path in site.rglob("*.so*") if path.is_file() and ".libs" not in path.parent.suffix]
+    if libraries:
+        subprocess.run(["/usr/bin/strip", "--strip-unneeded", *map(str, libraries)], check=True)
 
 
 def _remove(path: Path) -> None:

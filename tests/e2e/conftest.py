@@ -8,6 +8,7 @@ import pytest
 
 from tools.containers.engine import Engine, running_engine
 from tools.containers.fleet import Fleet, running_fleet
+from tools.containers.flow import Flow
 from tools.containers.images import build
 from tools.containers.outcomes import Outcomes
 
@@ -30,6 +31,15 @@ def engine() -> Iterator[Engine]:
 def fleet(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     with running_fleet(engine, tmp_path_factory.mktemp("fleet")) as fleet:
         yield fleet
+
+
+@pytest.fixture(scope="module")
+def flow(fleet: Fleet) -> Iterator[Flow]:
+    """Lines flow through every executor; in the end all of them must have arrived."""
+    with Flow(fleet) as flow:
+        yield flow
+        tally = flow.drain()
+        assert not tally.lost
 
 
 @pytest.fixture(scope="package")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from copycat_testkit.cluster import OWNERS
 
@@ -13,15 +11,6 @@ from tools.containers.outcomes import Outcomes
 from tools.containers.strike import measure
 
 pytestmark = pytest.mark.timeout(1800)
-
-
-@pytest.fixture(scope="module")
-def flow(fleet: Fleet) -> Iterator[Flow]:
-    """Lines flow through every executor; in the end all of them must have arrived."""
-    with Flow(fleet) as flow:
-        yield flow
-        tally = flow.drain()
-        assert not tally.lost
 
 
 def test_an_executor_that_is_killed_has_its_work_done_by_others(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from copycat_testkit.cluster import OWNERS
@@ -18,14 +17,6 @@ pytestmark = pytest.mark.timeout(1800)
 #: How long something is away that does not come back by itself.
 AWAY_SECONDS = 20.0
 SECONDS = 180.0
-
-
-@pytest.fixture(scope="module")
-def flow(fleet: Fleet) -> Iterator[Flow]:
-    with Flow(fleet) as flow:
-        yield flow
-        tally = flow.drain()
-        assert not tally.lost
 
 
 def test_a_broker_that_is_killed_is_done_without(fleet: Fleet, flow: Flow, outcomes: Outcomes) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from copycat_testkit.cluster import ROLES
 
@@ -14,14 +12,6 @@ from tools.containers.outcomes import Outcomes
 from tools.containers.strike import measure
 
 pytestmark = pytest.mark.timeout(1800)
-
-
-@pytest.fixture(scope="module")
-def flow(fleet: Fleet) -> Iterator[Flow]:
-    with Flow(fleet) as flow:
-        yield flow
-        tally = flow.drain()
-        assert not tally.lost
 
 
 @pytest.mark.parametrize("role", ROLES)

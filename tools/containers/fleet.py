@@ -1,24 +1,28 @@
-"""A whole Copycat in containers: brokers, and several instances of each service."""
+"""A whole Copycat in containers: brokers, several instances of each service, a Spark cluster if asked for."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
 from copycat_connect.cluster import GRPC_PORTS, REST_PORT
-from copycat_testkit.cluster import OWNERS, ROLES, STRING, owner_of
+from copycat_testkit.cluster import OWNERS, ROLES, owner_of
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.serving import serves
 from testcontainers.core.network import Network
 
 from tools.containers.box import Box, network
 from tools.containers.brokers import Brokers
+from tools.containers.clocks import Clocks
 from tools.containers.engine import Engine
 from tools.containers.images import image_name
+from tools.containers.spark_cluster import OWN_NAME, SparkCluster
+from tools.containers.worker_properties import worker_properties
 
 BROKERS: Final = 3
 INSTANCES: Final = {**dict.fromkeys(OWNERS, 2), "executor": 3, "gateway": 2}
@@ -27,26 +31,43 @@ SMALL: Final = "/small"
 READY_SECONDS: Final = 240.0
 REQUEST_SECONDS: Final = 60.0
 MEMORY_MEGABYTES: Final = {**dict.fromkeys(OWNERS, 256), "executor": 1536, "gateway": 384}
-#: Nothing waits for a commit of a minute, or for a task that is slow to end.
-SETTINGS: Final = {"offset.flush.interval.ms": "1000"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a fleet is made of."""
+
+    instances: Mapping[str, int] = field(default_factory=lambda: INSTANCES)
+    """How many of each role."""
+    brokers: int = BROKERS
+    spark_workers: int = 0
+    """Machines of a Spark cluster that hosts run on; 0: they run beside their executor."""
+    clocks: bool = False
+    """The clock of each instance of an event-sourced service can be moved. Not that of executors: under the
+    library Python waits for time by asking for a moment that is long past, which is refused."""
 
 
 class Fleet:
     """The containers by role; executors share the folder `data`, where connectors find and write files."""
 
-    def __init__(
-        self, engine: Engine, on: Network, folder: Path, instances: Mapping[str, int], brokers: int
-    ) -> None:
+    def __init__(self, engine: Engine, on: Network, folder: Path, shape: Shape) -> None:
         """Nothing starts yet."""
         self.group = unique("fleet")
         self.data = folder / "data"
         """Is `/data` in executors."""
         self.data.mkdir(parents=True)
         self.data.chmod(0o777)
-        self.brokers = Brokers(engine, on, folder, brokers)
-        self._instances = instances
-        properties = self._write(folder / "worker.properties")
-        environment = {"COPYCAT_CLUSTER_SECRET": secrets.token_hex(32)}
+        self.brokers = Brokers(engine, on, folder, shape.brokers)
+        self.spark = SparkCluster(engine, on, shape.spark_workers, {str(self.data): "/data"})
+        """Has no workers unless asked for, and then does not start."""
+        self.clocks = Clocks(engine, folder) if shape.clocks else None
+        """Those of the event-sourced services, where they can be moved."""
+        properties = folder / "worker.properties"
+        more = self.spark.settings if shape.spark_workers else {}
+        properties.write_text(worker_properties(self.group, self.brokers, more))
+        properties.chmod(0o644)
+        clock_files = self.clocks.files if self.clocks else {}
+        secret = {"COPYCAT_CLUSTER_SECRET": secrets.token_hex(32)}
         disks = {str(self.data): "/data", engine.make_small_disk(): SMALL}
         self.members: Mapping[str, Sequence[Box]] = {
             role: [
@@ -55,13 +76,17 @@ class Fleet:
                     on,
                     name,
                     image_name(role),
-                    files={properties: "/etc/copycat/worker.properties"},
-                    environment=environment,
+                    files={properties: "/etc/copycat/worker.properties", **clock_files},
+                    environment={
+                        **secret,
+                        OWN_NAME: name,
+                        **(self.clocks.environment(name) if self.clocks and role in OWNERS else {}),
+                    },
                     memory_megabytes=MEMORY_MEGABYTES[role],
                     aliases=[role],
                     volumes=disks if role == "executor" else None,
                 )
-                for name in self._names(role)
+                for name in (f"{role}-{number}" for number in range(1, shape.instances[role] + 1))
             ]
             for role in ROLES
         }
@@ -92,6 +117,8 @@ class Fleet:
     def start(self) -> None:
         """Start all of it, and wait until all of it serves."""
         self.brokers.start()
+        if self.spark.workers:
+            self.spark.start()
         everybody = [(role, box) for role in ROLES for box in self.members[role]]
         for _, box in everybody:
             box.start()
@@ -154,33 +181,6 @@ class Fleet:
             return None
         return next((box for box in self.members[role] if box.runs and _machine(box) == owner.machine), None)
 
-    def _names(self, role: str) -> list[str]:
-        return [f"{role}-{number}" for number in range(1, self._instances[role] + 1)]
-
-    def _write(self, file: Path) -> Path:
-        stored = {"config": "configs", "offset": "offsets", "status": "status", "assignment": "assignments"}
-        replicas = min(3, len(self.brokers.boxes))
-        settings = {
-            "bootstrap.servers": self.brokers.inside,
-            "group.id": self.group,
-            "cluster.secret": "${env:COPYCAT_CLUSTER_SECRET}",
-            "config.providers": "env",
-            "config.providers.env.class": "EnvVarConfigProvider",
-            "config.providers.env.param.allowlist.pattern": "COPYCAT_.*",
-            "key.converter": STRING,
-            "value.converter": STRING,
-            **{f"{name}.storage.topic": f"{self.group}-{suffix}" for name, suffix in stored.items()},
-            **{f"{name}.storage.replication.factor": replicas for name in stored},
-            **{f"{role}.listen": f"0.0.0.0:{port}" for role, port in GRPC_PORTS.items()},
-            "listeners": f"http://0.0.0.0:{REST_PORT}",
-            # One name that leads to every instance.
-            **{f"{role}.addresses": f"{role}:{GRPC_PORTS[role]}" for role in OWNERS},
-            **SETTINGS,
-        }
-        file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        file.chmod(0o644)
-        return file
-
 
 def _machine(box: Box) -> str:
     """Return what the instances of logs in a container are named after."""
@@ -191,12 +191,10 @@ def _machine(box: Box) -> str:
 
 
 @contextmanager
-def running_fleet(
-    engine: Engine, folder: Path, instances: Mapping[str, int] | None = None, brokers: int = BROKERS
-) -> Iterator[Fleet]:
+def running_fleet(engine: Engine, folder: Path, shape: Shape | None = None) -> Iterator[Fleet]:
     """Run it; the engine removes its containers and network with what else is left of a run."""
     try:
-        fleet = Fleet(engine, network(engine).create(), folder, {**INSTANCES, **(instances or {})}, brokers)
+        fleet = Fleet(engine, network(engine).create(), folder, shape or Shape())
         try:
             fleet.start()
             yield fleet
@@ -207,6 +205,7 @@ def running_fleet(
 
 
 def _keep_output(fleet: Fleet, folder: Path) -> None:
-    for box in [*fleet.brokers.boxes, *(box for boxes in fleet.members.values() for box in boxes)]:
+    members = (box for boxes in fleet.members.values() for box in boxes)
+    for box in [*fleet.brokers.boxes, *fleet.spark.boxes, *members]:
         if box.started:
             (folder / f"{box.name}.log").write_text(box.said())

@@ -1,0 +1,1 @@
+"""A whole Copycat in containers, on real brokers in containers: what it does, and what failures cost it."""

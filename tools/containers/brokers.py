@@ -77,11 +77,11 @@ class Brokers:
         self.wait_whole()
 
     def wait_whole(self) -> None:
-        """Wait until every broker answers."""
-        wait_until(self.whole, READY_SECONDS, "every broker answers")
+        """Wait until every broker answers and has all it replicates, so that any one of them may be missing."""
+        wait_until(self.whole, READY_SECONDS, "every broker is in sync")
 
     def whole(self) -> bool:
-        """Tell whether every broker is there, as any of them says."""
+        """Tell whether every broker is there and every replica in sync, as any of them says."""
         for box in self.boxes:
             assert box.runs, f"{box.name} ended:\n{box.said()[-3000:]}"
         try:
@@ -90,7 +90,10 @@ class Brokers:
             )
         except KafkaException:
             return False
-        return len(found.brokers) == len(self.boxes)
+        partitions = [each for topic in found.topics.values() for each in topic.partitions.values()]
+        return len(found.brokers) == len(self.boxes) and all(
+            len(each.isrs) == len(each.replicas) for each in partitions
+        )
 
 
 def _write(folder: Path, names: Sequence[str], number: int) -> Path:

@@ -77,7 +77,7 @@ class Brokers:
         self.wait_whole()
 
     def wait_whole(self) -> None:
-        """Wait until every broker answers and has all it replicates, so that any one of them may be missing."""
+        """Wait until every broker answers and is in sync, so that any one of them may be missing."""
         wait_until(self.whole, READY_SECONDS, "every broker is in sync")
 
     def whole(self) -> bool:

@@ -127,7 +127,7 @@ def test_a_leader_without_a_network_is_replaced(
 
 
 def test_a_sink_whose_disk_was_full_goes_on_by_itself(fleet: Fleet, outcomes: Outcomes) -> None:
-    padding = "x" * 100  # 100 lines need pages of their own: a last page that is there is written to on a full disk
+    padding = "x" * 100  # so many that they need pages of their own: the last one takes lines on a full disk
     name, values = unique("disk"), [f"line {number} {padding}" for number in range(200)]
     box, fill = fleet.members["executor"][0], f"{SMALL}/fill"
     first, more = values[:100], values[100:]

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import consume_all, unique, wait_until
-from copycat_testkit.system import CopycatUp
+from copycat_testkit.system import SERVICES, CopycatUp, names
 
 from tests.chaos.lines import Writer
 
@@ -36,8 +36,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def system(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
-    with CopycatUp(tmp_path_factory.mktemp("chaos") / "data", broker) as up:
+def system(
+    broker: str, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[CopycatUp]:
+    """Run a system whose services share a process, or one where each has its own."""
+    settings = {**names(unique("chaos")), "services.in.one.process": str(request.param == SERVICES).lower()}
+    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    with CopycatUp(tmp_path_factory.mktemp("chaos") / "data", broker, options=options) as up:
         yield up
 
 
@@ -96,7 +101,9 @@ def in_topic(broker: str, topic: str) -> Counter[str]:
     return Counter((message.value() or b"").decode() for message in consume_all(broker, topic))
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    ("system", "role"), [*((None, role) for role in ROLES), (SERVICES, SERVICES)], indirect=["system"]
+)
 @pytest.mark.row("K26-27", "K26-28", "K26-51", "K26-52", "K26-55")
 def test_each_guarantee_is_kept_when_a_process_is_killed(
     broker: str, system: CopycatUp, role: str, tmp_path: Path

@@ -41,6 +41,7 @@ KINDS: Final[Mapping[str, Mapping[str, str]]] = {
 SETTINGS: Final = {
     "offset.flush.interval.ms": "500",
     "scheduled.rebalance.max.delay.ms": "0",
+    "services.in.one.process": "false",  # each is struck alone
 }
 _STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
 _PLUGINS: Final = {"PYTHONPATH": str(Path(__file__).with_name("author"))}

@@ -31,7 +31,8 @@ def main() -> int:
     sizes = [int(size) for size in wanted.sizes.split(",")]
     console = Console(stderr=True, width=WIDE)
     with tempfile.TemporaryDirectory(prefix="copycat-load-") as name:
-        up = CopycatUp(Path(wanted.folder or name) / "data", options=["--executors", str(EXECUTORS)])
+        options = ["--executors", str(EXECUTORS), "--set", "services.in.one.process=false"]  # a row of each
+        up = CopycatUp(Path(wanted.folder or name) / "data", options=options)
         with up as system:
             crowd, steps = Crowd(system.url, wanted.patience), list[Step]()
             for size in sizes:

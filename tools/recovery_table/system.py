@@ -40,6 +40,7 @@ CATCH_UP_SECONDS: Final = 30.0
 PLUGIN_CALL_SECONDS: Final = 20
 #: Nothing waits for a commit of a minute; a leak is seen before the machine's memory is gone.
 SETTINGS: Final = {
+    "services.in.one.process": "false",  # each is struck alone
     "offset.flush.interval.ms": "1000",
     "task.memory.max": str(400 << 20),
     "plugin.call.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),

@@ -19,6 +19,9 @@ from copycat_testkit.processes import command_line
 
 READY = "Copycat is ready: "
 STOP_SECONDS = 60.0
+#: The process that config, offset, status and scheduler share, unless `services.in.one.process=false`.
+SERVICES = "services"
+_SERVICES_MODULE = "copycat_launcher.services"
 _running: list[CopycatUp] = []
 
 
@@ -99,7 +102,7 @@ class CopycatUp:
         raise AssertionError(f"copycat up ended with {code} before it was ready:\n{''.join(self.said[-30:])}")
 
     def processes(self, role: str) -> list[psutil.Process]:
-        """Return the live processes of a role: a service's name, `spark` (the JVM) or `host` (task hosts)."""
+        """Return the live processes of a role: a service's name, `SERVICES`, `spark` (the JVM) or `host`."""
         return [
             process for process in psutil.Process(self.pid).children(recursive=True) if _is(process, role)
         ]
@@ -167,6 +170,8 @@ def _is(process: psutil.Process, role: str) -> bool:
         return "org.apache.spark" in command and "java" in command
     if role == "host":
         return "pyspark" in command and "daemon" in command and "daemon" in parent
+    if role == SERVICES:
+        return _SERVICES_MODULE in command
     return f"copycat_{role}" in command and "pyspark" not in command
 
 

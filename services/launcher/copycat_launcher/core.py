@@ -20,9 +20,8 @@ from copycat_eventlog.settings import Backend, LogSettings
 from copycat_launcher.in_process import serve_of, stop_all
 from copycat_launcher.kept_role import KeptRole
 from copycat_launcher.polling import until
-from copycat_launcher.roles import CONFIG, OFFSET, SCHEDULER, STATUS, Role
+from copycat_launcher.roles import SERVICES, Role
 
-SERVICES = (CONFIG, OFFSET, STATUS, SCHEDULER)
 CORE = Role("core", 1)
 WHERE = b"services"
 SECURITY = ("security.", "sasl.", "ssl.")

@@ -18,14 +18,14 @@ from copycat_rest.contexts import own_context
 from copycat_rpc.role import own_properties
 from copycat_rpc.secret import cluster_secret, is_loopback
 
-from copycat_launcher.core import CORE, SERVICES, Core
+from copycat_launcher.core import CORE, Core
 from copycat_launcher.forwarding import Forwarder
 from copycat_launcher.in_process import serve_of, stop_all
 from copycat_launcher.kept_role import KeptRole
 from copycat_launcher.misspelt import warnings_about
+from copycat_launcher.polling import unless
 from copycat_launcher.readiness import serves_rest
-from copycat_launcher.roles import EXECUTOR, GATEWAY
-from copycat_launcher.run import unless
+from copycat_launcher.roles import EXECUTOR, GATEWAY, SERVICES
 from copycat_launcher.shared_secret import shared_secret
 from copycat_launcher.worker_properties import DISTRIBUTED, embedded_properties
 

@@ -35,8 +35,12 @@ class RoleProcess:
         watch: HangWatch,
         log_file: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        stop_seconds: float = STOP_SECONDS,
     ) -> None:
-        """Take what Python is to run; without a `log_file` the child writes where we write."""
+        """Take what Python is to run; without a `log_file` the child writes where we write.
+
+        A stop that takes longer than `stop_seconds` is ended by force.
+        """
         self.name = name
         self._command = (sys.executable, *arguments)
         self._guard = guard
@@ -44,6 +48,7 @@ class RoleProcess:
         self._watch = watch
         self._log_file = log_file
         self._environment = environment
+        self._stop_seconds = stop_seconds
         self._process: asyncio.subprocess.Process | None = None
         self._was_ready = False
 
@@ -118,7 +123,7 @@ class RoleProcess:
         with suppress(ProcessLookupError):
             process.send_signal(how)
         try:
-            await asyncio.wait_for(process.wait(), STOP_SECONDS)
+            await asyncio.wait_for(process.wait(), self._stop_seconds)
         except TimeoutError:
             self._sweep()
             await process.wait()

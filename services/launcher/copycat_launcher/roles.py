@@ -53,6 +53,8 @@ STATUS = Role("status", 1)
 SCHEDULER = Role("scheduler", 2)
 EXECUTOR = Role("executor", 3)
 GATEWAY = Role("gateway", 4)
-ROLES = (CONFIG, OFFSET, STATUS, SCHEDULER, EXECUTOR, GATEWAY)
+SERVICES = (CONFIG, OFFSET, STATUS, SCHEDULER)
+"""Those that own a log. None runs code of connectors, so they may share a process."""
+ROLES = (*SERVICES, EXECUTOR, GATEWAY)
 GRPC_ROLES = tuple(role for role in ROLES if role.answers_grpc)
 ROLE_BY_NAME: Mapping[str, Role] = {role.name: role for role in ROLES}

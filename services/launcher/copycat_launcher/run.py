@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 
 from copycat_launcher.console import say, waiting
 from copycat_launcher.errors import HurriedError
+from copycat_launcher.polling import unless
 from copycat_launcher.supervisor import Supervisor
 
 
@@ -51,19 +52,3 @@ async def run(supervisor: Supervisor, names: list[str], ready: Callable[[], None
             await supervisor.kill()
     if not drained:
         raise HurriedError
-
-
-async def unless(work: Coroutine[object, object, None], event: asyncio.Event) -> bool:
-    """Do the work, or give it up when the event comes first; returns whether it was done."""
-    doing = asyncio.create_task(work)
-    coming = asyncio.create_task(event.wait())
-    try:
-        await asyncio.wait((doing, coming), return_when=asyncio.FIRST_COMPLETED)
-        if doing.done():
-            doing.result()
-            return True
-        return False
-    finally:
-        doing.cancel()
-        coming.cancel()
-        await asyncio.gather(doing, coming, return_exceptions=True)

@@ -20,8 +20,9 @@ from copycat_launcher.console import say, waiting, warn
 from copycat_launcher.errors import HurriedError
 from copycat_launcher.in_process import RoleTask, first_end, serve_of, stop_all
 from copycat_launcher.misspelt import warnings_about
+from copycat_launcher.polling import unless
 from copycat_launcher.roles import GRPC_ROLES, ROLES
-from copycat_launcher.run import Signals, unless
+from copycat_launcher.run import Signals
 from copycat_launcher.submit import submit
 from copycat_launcher.worker_properties import OFFSET_FILE, STANDALONE, standalone_properties
 

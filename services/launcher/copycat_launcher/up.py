@@ -17,7 +17,7 @@ from copycat_rest.listeners import LISTENERS
 from copycat_serving.beside import beside
 
 from copycat_launcher.broker_process import BrokerProcess
-from copycat_launcher.children import role_process
+from copycat_launcher.children import role_process, role_processes
 from copycat_launcher.console import say, warn
 from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import StartError
@@ -26,7 +26,7 @@ from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.program import Program
 from copycat_launcher.properties import write_properties
 from copycat_launcher.reachable import check_reachable
-from copycat_launcher.roles import EXECUTOR, GRPC_ROLES, ROLES, Role
+from copycat_launcher.roles import EXECUTOR, GRPC_ROLES
 from copycat_launcher.run import Signals, run
 from copycat_launcher.supervisor import Supervisor
 from copycat_launcher.worker_properties import DISTRIBUTED, executor_properties, up_properties
@@ -87,18 +87,18 @@ def _system(
     DISTRIBUTED.parse(properties)
     stages: list[list[Program]] = [[], [], [], [], []]
 
-    def add(role: Role, name: str, file: Path, properties: Mapping[str, str]) -> None:
-        write_properties(file, properties, WRITTEN)
-        log_file = folder.log(name)
-        stages[role.stage].append(role_process(role, name, file, properties, guard=guard, log_file=log_file))
-
     if embedded:
         stages[0].append(BrokerProcess(broker, guard))
-    for role in ROLES:
-        add(role, role.name, folder.properties("worker"), properties)
+    file = folder.properties("worker")
+    write_properties(file, properties, WRITTEN)
+    for stage, program in role_processes(file, properties, guard=guard, log_file=folder.log):
+        stages[stage].append(program)
     for number, port in enumerate(ports[len(GRPC_ROLES) :], 2):
         name = f"executor-{number}"
-        add(EXECUTOR, name, folder.properties(name), executor_properties(properties, port))
+        file, own = folder.properties(name), executor_properties(properties, port)
+        write_properties(file, own, WRITTEN)
+        program = role_process(EXECUTOR, name, file, own, guard=guard, log_file=folder.log(name))
+        stages[EXECUTOR.stage].append(program)
     names = [program.name for stage in stages for program in stage]
     return Supervisor(stages, say), names, advertised_url(properties)
 

@@ -12,11 +12,11 @@ from copycat_embedded.guard import Guard
 from copycat_rest.advertised import advertised_url
 from copycat_rpc.role import own_properties, read_properties
 
-from copycat_launcher.children import role_command, role_environment, role_process
+from copycat_launcher.children import role_command, role_environment, role_processes
 from copycat_launcher.console import say, warn
 from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.program import Program
-from copycat_launcher.roles import ROLE_BY_NAME, ROLES
+from copycat_launcher.roles import ROLE_BY_NAME
 from copycat_launcher.run import Signals, run
 from copycat_launcher.supervisor import Supervisor
 from copycat_launcher.worker_properties import DISTRIBUTED
@@ -49,7 +49,7 @@ async def _all_roles(file: Path, properties: Mapping[str, str]) -> None:
     stages: list[list[Program]] = [[], [], [], [], []]
     url = advertised_url(properties)
     with Guard() as guard:
-        for role in ROLES:
-            stages[role.stage].append(role_process(role, role.name, file, properties, guard=guard))
-        supervisor = Supervisor(stages, say)
-        await run(supervisor, [role.name for role in ROLES], lambda: say(f"Copycat is ready: {url}"), signals)
+        for stage, program in role_processes(file, properties, guard=guard):
+            stages[stage].append(program)
+        names = [program.name for stage in stages for program in stage]
+        await run(Supervisor(stages, say), names, lambda: say(f"Copycat is ready: {url}"), signals)

@@ -12,7 +12,7 @@ import httpx
 import psutil
 import pytest
 from copycat_testkit.kafka import unique, wait_until
-from copycat_testkit.system import CopycatUp
+from copycat_testkit.system import SERVICES, CopycatUp
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -148,7 +148,7 @@ def test_more_keys_or_entries_than_a_connector_can_have_are_refused_by_name(rest
 
 def memory(system: CopycatUp) -> dict[str, int]:
     """Return the bytes each service of the request path holds."""
-    roles = ("gateway", "config", "executor")
+    roles = ("gateway", SERVICES, "executor")
     return {role: sum(_held(process) for process in system.processes(role)) for role in roles}
 
 

@@ -77,6 +77,8 @@ def test_a_role_that_refuses_its_settings(commands: Commands, tmp_path: Path) ->
         "--data-dir",
         tmp_path / "data",
         "--set",
+        "services.in.one.process=false",
+        "--set",
         "offset.fails=offset.x must be a number",
     )
     assert code == 1

@@ -13,12 +13,14 @@ from copycat_testkit.commands import Command, Commands, wait_gone
 from copycat_testkit.kafka import consume_all, create_topic, produce, wait_until
 from copycat_testkit.processes import command_line
 
+#: Each role in a process of its own.
+APART = ("--set", "services.in.one.process=false")
 SERVICES = {"config", "offset", "status", "scheduler", "executor", "gateway"}
 
 
 @pytest.fixture
 def up(commands: Commands, tmp_path: Path) -> Command:
-    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", *APART)
     command.wait_ready()
     return command
 
@@ -43,7 +45,7 @@ def test_an_interrupt_drains_as_well_also_where_a_script_started_us_with_it_igno
 ) -> None:
     former = signal.signal(signal.SIGINT, signal.SIG_IGN)  # children inherit it
     try:
-        up = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+        up = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", *APART)
     finally:
         signal.signal(signal.SIGINT, former)
     up.wait_ready()
@@ -64,7 +66,7 @@ def test_a_role_that_hangs_is_killed_and_started_again(
     commands: Commands, tmp_path: Path, journal: Any, role: str
 ) -> None:
     limit = ["--set", "service.hang.timeout.ms=6000"]
-    up = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", *limit)
+    up = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", *limit, *APART)
     up.wait_ready()
     frozen = psutil.Process(journal.starts(role)[0])
     frozen.suspend()
@@ -91,21 +93,22 @@ def test_a_launcher_killed_hard_takes_everything_with_it_and_can_be_started_agai
 ) -> None:
     processes = up.tree()
     assert up.end(signal.SIGKILL) == -signal.SIGKILL
-    again = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+    again = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", *APART)
     again.wait_ready()
     wait_gone(processes)
     assert again.end() == 0
 
 
 def test_more_executors_have_ports_of_their_own(commands: Commands, tmp_path: Path, journal: Any) -> None:
-    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", "--executors", "3")
+    data, executors = tmp_path / "data", ("--executors", "3")
+    command = commands.start("up", "--rest-port", "0", "--data-dir", data, *executors)
     command.wait_ready()
     assert len(journal.starts("executor")) == 3
     assert command.end() == 0
 
 
 def test_a_stop_while_starting_leaves_nothing(commands: Commands, tmp_path: Path, journal: Any) -> None:
-    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data")
+    command = commands.start("up", "--rest-port", "0", "--data-dir", tmp_path / "data", *APART)
     wait_until((tmp_path / "data" / "logs" / "kafka.log").exists, 30, "a broker that starts")
     processes = command.tree()
     assert command.end() == 0

@@ -18,6 +18,7 @@ def worker(tmp_path: Path) -> Path:
     """Write a worker's properties with ports of its own."""
     rest, *ports = free_ports(len(ROLES) + 1)
     lines = [f"{role}.listen=127.0.0.1:{port}" for role, port in zip(ROLES, ports, strict=True)]
+    lines += ["services.in.one.process=false"]
     lines += [f"{name}.storage.topic={name}" for name in ("config", "offset", "status")]
     lines += [f"listeners=http://127.0.0.1:{rest}", "group.id=g", "key.converter=k", "value.converter=v"]
     file = tmp_path / "worker.properties"

@@ -40,7 +40,8 @@ class Cluster:
         self.bootstrap = bootstrap
         self.folder = folder
         self.group = settings.get("group.id") or unique("scenarios")
-        given = {**self._names(), "offset.flush.interval.ms": "500", **settings}
+        apart = {"services.in.one.process": "false"}  # scenarios end one of them alone
+        given = {**self._names(), "offset.flush.interval.ms": "500", **apart, **settings}
         options = [part for key, value in given.items() for part in ("--set", f"{key}={value}")]
         options += ["--executors", str(executors)]
         self._environment = environment or ENVIRONMENT

@@ -30,6 +30,7 @@ def system(
         "otel.exporter.otlp.endpoint": collector.endpoint,
         "otel.metric.export.interval.ms": "1000",
         "client.metrics.interval.ms": "1000",
+        "services.in.one.process": "false",  # a trace names the process that each span is of
     }
     options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     with CopycatUp(tmp_path_factory.mktemp("traced"), kafka, options=options) as up:

@@ -65,7 +65,7 @@ def _set(session: Session, logger: str, level: str, scope: str) -> None:
               help="The data directory of the `copycat up` whose logs are wanted.  "
               "[default: your user data folder]")  # fmt: skip
 @click.option("--service", metavar="NAME",
-              help="Only those of one service: config, executor, executor-2, kafka ...")  # fmt: skip
+              help="Only those of one program: services, executor, executor-2, kafka ...")  # fmt: skip
 @click.option("--connector", metavar="NAME", help="Only lines about this connector and its tasks.")
 @click.option("--level", type=LEVEL, default="ALL", help="Only lines of this level and above.")
 @click.option("-n", "--lines", type=click.IntRange(0), default=50, show_default=True,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.server
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import grpc
+from copycat_connect.errors import ConfigError, CopycatError
 from copycat_rpc.role import read_properties
 from grpc_health.v1 import health, health_pb2_grpc
 
@@ -27,10 +30,41 @@ class Healthy(http.server.BaseHTTPRequestHandler):
         pass
 
 
+#: gRPC stops a server that nobody holds.
+_held: list[grpc.Server] = []
+
+
 def note(line: str) -> None:
     """Write into the journal of the test."""
     with Path(os.environ["JOURNAL"]).open("a") as journal:
         journal.write(f"{line}\n")
+
+
+def answer_health(role: str, properties: Mapping[str, str]) -> grpc.Server:
+    """Answer over gRPC, and return what does."""
+    server = grpc.server(ThreadPoolExecutor(2))
+    health_pb2_grpc.add_HealthServicer_to_server(health.HealthServicer(), server)
+    server.add_insecure_port(properties[f"{role}.listen"])
+    server.start()
+    _held.append(server)
+    return server
+
+
+async def serve(
+    role: str, properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None]
+) -> None:
+    """Serve until `stop` in a process that is shared; `<role>.ends=why` ends it at once after its start."""
+    if why := properties.get(f"{role}.fails"):
+        raise ConfigError(why)
+    note(f"up {role} {os.getpid()}")
+    server = answer_health(role, properties)
+    ready(properties[f"{role}.listen"])
+    if why := properties.get(f"{role}.ends"):
+        await asyncio.sleep(5)  # the system is ready by then, and the process is kept
+        raise CopycatError(why)
+    await stop.wait()
+    server.stop(None)
+    note(f"drained {role}")
 
 
 def run(role: str) -> None:
@@ -47,10 +81,7 @@ def run(role: str) -> None:
         web = http.server.ThreadingHTTPServer((str(url.hostname), int(url.port or 0)), Healthy)
         threading.Thread(target=web.serve_forever, daemon=True).start()
     else:
-        server = grpc.server(ThreadPoolExecutor(2))
-        health_pb2_grpc.add_HealthServicer_to_server(health.HealthServicer(), server)
-        server.add_insecure_port(properties[f"{role}.listen"])
-        server.start()
+        answer_health(role, properties)
     drain.wait()
     note(f"drained {role}")
     os._exit(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ from copycat_telemetry.asking import ASKER_KEY, USER, Asker, asker_metadata, ask
 
 from copycat_rpc.errors import to_status
 from copycat_rpc.users.needs import CALL_NEEDS
+from copycat_rpc.users.shown import SHOWN
 
 if TYPE_CHECKING:
     from copycat_access.tokens import TokenCheck
@@ -26,6 +28,8 @@ AUTHORIZATION: Final = "authorization"
 BEARER: Final = "bearer"
 TOKEN_DOTS: Final = 2
 """In every signed token; a cluster's secret that has as many is no worse off than any wrong one."""
+TOKEN_RECHECK_SECONDS: Final = 10.0
+"""A watch may outlive the token that opened it: so often at most it is looked at before more is sent."""
 Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Any]]
 
 
@@ -39,11 +43,15 @@ def user_token(metadata: Any) -> str:
 class UserCalls:
     """Lets users call what their roles allow."""
 
-    def __init__(self, tokens: TokenCheck, rules: RulesFile | None, audit: Audit) -> None:
+    def __init__(
+        self, tokens: TokenCheck, rules: RulesFile | None, audit: Audit, recheck_seconds: float
+    ) -> None:
         """Without `rules` every user may make all calls that users may make."""
         self._tokens = tokens
         self._rules = rules
         self._audit = audit
+        self.recheck_seconds = recheck_seconds
+        """For so long a stream goes on before its token is looked at again."""
 
     async def answered(self, token: str, continuation: Continuation, details: grpc.HandlerCallDetails) -> Any:
         """Return what answers the call, or refuses it before anything of it is done."""
@@ -60,7 +68,7 @@ class UserCalls:
         handler = await continuation(_as_user(details, caller))
         if handler is None or handler.request_streaming:  # nobody serves it here
             return handler
-        one = _Call(self, details.method, need, caller)
+        one = _Call(self, details.method, need, caller, token)
         if handler.response_streaming:
             return grpc.unary_stream_rpc_method_handler(
                 one.streaming(handler.unary_stream), handler.request_deserializer, handler.response_serializer
@@ -77,6 +85,24 @@ class UserCalls:
         """
         if self._rules is not None:
             demand(self._rules.rules(), caller, need, connector)
+
+    def shown(self, method: str, need: Need, caller: Caller, response: Any) -> Any:
+        """Return what a caller gets of an answer, by the rules of this moment; None where that is nothing."""
+        keep = SHOWN.get(method)
+        if keep is None or self._rules is None:
+            return response
+        rules = self._rules.rules()
+        if rules.everywhere(caller, need.role):
+            return response
+        return keep(response, lambda connector: rules.on_connector(caller, need.role, connector))
+
+    async def check(self, token: str) -> None:
+        """Let a stream go on.
+
+        Raises:
+            CopycatError: The token is no longer good.
+        """
+        await self._tokens.caller(token)
 
     def write(self, outcome: Outcome, **about: object) -> None:
         """Write a line of the audit."""
@@ -96,11 +122,12 @@ class UserCalls:
 class _Call:
     """One call of a user."""
 
-    def __init__(self, users: UserCalls, method: str, need: Need, caller: Caller) -> None:
+    def __init__(self, users: UserCalls, method: str, need: Need, caller: Caller, token: str) -> None:
         self._users = users
         self._method = method
         self._need = need
         self._caller = caller
+        self._token = token
 
     def answering(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         """Return what answers with one message."""
@@ -111,7 +138,7 @@ class _Call:
             try:
                 made = await behaviour(request, context)
                 outcome = Outcome.ALLOWED
-                return made
+                return self._shown(made)
             finally:
                 if self._need.act:
                     self._write(outcome, context, connector)
@@ -123,10 +150,26 @@ class _Call:
 
         async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
             await self._let_in(request, context)
+            checked = time.monotonic()
             async for response in behaviour(request, context):
-                yield response
+                if time.monotonic() - checked > self._users.recheck_seconds:
+                    await self._still_known(context)
+                    checked = time.monotonic()
+                shown = self._shown(response)
+                if shown is not None:
+                    yield shown
 
         return stream
+
+    def _shown(self, response: Any) -> Any:
+        return self._users.shown(self._method, self._need, self._caller, response)
+
+    async def _still_known(self, context: Any) -> None:
+        """End a stream whose token has expired, or is of a key that was withdrawn."""
+        try:
+            await self._users.check(self._token)
+        except CopycatError as error:
+            await context.abort(*to_status(error))
 
     async def _let_in(self, request: Any, context: Any) -> str:
         """Return the connector that a call names, or end the call."""
@@ -151,7 +194,9 @@ class _Call:
 
 
 def _connector(request: Any) -> str:
-    """Return the connector that a request names: in `connector`, in calls of the config service in `name`."""
+    """Return the connector that a request names: in `connector`, `instance`, or `name` in calls of config."""
+    if hasattr(request, "instance"):
+        return str(request.instance.connector)
     return str(request.connector if hasattr(request, "connector") else request.name)
 
 
@@ -163,7 +208,9 @@ def _as_user(details: Any, caller: Caller) -> Any:
     return type(details)(details.method, (*kept, *own))  # gRPC goes on with its own kind only
 
 
-def user_calls(properties: Mapping[str, str], service: str) -> UserCalls | None:
+def user_calls(
+    properties: Mapping[str, str], service: str, *, recheck_seconds: float = TOKEN_RECHECK_SECONDS
+) -> UserCalls | None:
     """Return what answers users, as the worker properties say; nothing where no tokens are accepted.
 
     Raises:
@@ -175,4 +222,4 @@ def user_calls(properties: Mapping[str, str], service: str) -> UserCalls | None:
     from copycat_access.tokens import TokenCheck  # noqa: PLC0415 - 340 ms, where tokens are accepted
 
     rules = None if settings.rules_file is None else RulesFile(settings.rules_file)
-    return UserCalls(TokenCheck(settings.tokens), rules, Audit(service, settings.audit_file))
+    return UserCalls(TokenCheck(settings.tokens), rules, Audit(service, settings.audit_file), recheck_seconds)

@@ -35,7 +35,8 @@ def _changes(act: str, scope: Scope = Scope.CONNECTOR) -> Need:
 
 
 #: By the path of the call. The same as over REST, but that what names a consumer group, settings of a Kafka
-#: client or a whole configuration in place of a connector needs its role for all connectors.
+#: client or a whole configuration in place of a connector needs its role for all connectors. Of lists and
+#: watches a user gets what is about connectors that the user may see (`shown.py`).
 CALL_NEEDS: Final[Mapping[str, Need]] = {
     f"{CONFIG}PutConnector": _changes("put configuration"),
     f"{CONFIG}DeleteConnector": _changes("delete connector"),
@@ -43,8 +44,8 @@ CALL_NEEDS: Final[Mapping[str, Need]] = {
     f"{CONFIG}RequestRestart": _operates("restart connector"),
     f"{CONFIG}SetLoggerLevel": _changes("set log level", Scope.EVERYWHERE),
     f"{CONFIG}GetConnector": VIEWS,
-    f"{CONFIG}ListConnectors": VIEWS_ALL,
-    f"{CONFIG}WatchConnectors": VIEWS_ALL,
+    f"{CONFIG}ListConnectors": VIEWS_SOME,
+    f"{CONFIG}WatchConnectors": VIEWS_SOME,
     f"{EXECUTOR}ListPlugins": VIEWS_SOME,
     f"{EXECUTOR}GetPluginConfig": VIEWS_SOME,
     f"{EXECUTOR}ValidateConnector": Need(Role.ADMIN, Scope.ANYWHERE),
@@ -63,14 +64,14 @@ CALL_NEEDS: Final[Mapping[str, Need]] = {
     f"{OFFSET}AlterSourceOffsets": _changes("alter offsets", Scope.EVERYWHERE),
     f"{OFFSET}AlterSinkOffsets": _changes("alter offsets", Scope.EVERYWHERE),
     f"{OFFSET}DeleteSinkOffsets": _changes("reset offsets", Scope.EVERYWHERE),
-    f"{SCHEDULER}ListWorkers": VIEWS_ALL,
+    f"{SCHEDULER}ListWorkers": VIEWS_SOME,
     f"{SCHEDULER}DescribeKafkaCluster": VIEWS_SOME,
-    f"{SCHEDULER}GetAssignment": VIEWS_ALL,
-    f"{SCHEDULER}ListAssignments": VIEWS_ALL,
-    f"{SCHEDULER}WatchAssignments": VIEWS_ALL,
+    f"{SCHEDULER}GetAssignment": VIEWS,
+    f"{SCHEDULER}ListAssignments": VIEWS_SOME,
+    f"{SCHEDULER}WatchAssignments": VIEWS_SOME,
     f"{STATUS}GetConnectorStatus": VIEWS,
-    f"{STATUS}ListConnectorStatuses": VIEWS_ALL,
-    f"{STATUS}WatchStatuses": VIEWS_ALL,
+    f"{STATUS}ListConnectorStatuses": VIEWS_SOME,
+    f"{STATUS}WatchStatuses": VIEWS_SOME,
     f"{STATUS}ListTopics": VIEWS,
     f"{STATUS}ResetTopics": _operates("reset active topics"),
     "/copycat.metrics.v1.MetricsService/ReadMetrics": VIEWS_ALL,

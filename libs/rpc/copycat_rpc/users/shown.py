@@ -1,0 +1,79 @@
+"""What of an answer about many connectors a user gets: what is about those that the user may see.
+
+Services know nothing of roles. What they answer is looked through on its way out, by this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from copycat_rpc.users.needs import CONFIG, SCHEDULER, STATUS
+
+Sees: TypeAlias = Callable[[str], bool]
+"""Whether a user may see the connector of this name."""
+Filter: TypeAlias = Callable[[Any, Sees], Any]
+"""Returns what a user gets of a message, which is never changed itself; None where that is nothing."""
+NameOf: TypeAlias = Callable[[Any], str]
+
+
+def _listed(field: str, name_of: NameOf) -> Filter:
+    """Return what leaves those out of a list that a user may not see."""
+
+    def keep(message: Any, sees: Sees) -> Any:
+        shown = type(message)()
+        shown.CopyFrom(message)
+        kept = [each for each in getattr(message, field) if sees(name_of(each))]
+        shown.ClearField(field)
+        getattr(shown, field).extend(kept)
+        return shown
+
+    return keep
+
+
+def _watched(names: Mapping[str, NameOf]) -> Filter:
+    """Return what lets changes pass that are about connectors which a user may see, and ends of snapshots.
+
+    `names`: by the kind of the change, the connector it is about. A kind that is not there is about none.
+    """
+
+    def keep(message: Any, sees: Sees) -> Any:
+        kind = message.WhichOneof("change")
+        if kind == SNAPSHOT_COMPLETE:
+            return message
+        return message if kind in names and sees(names[kind](getattr(message, kind))) else None
+
+    return keep
+
+
+def _workers(message: Any, sees: Sees) -> Any:
+    shown = type(message)()
+    shown.CopyFrom(message)
+    for worker, whole in zip(shown.workers, message.workers, strict=True):
+        worker.ClearField("held")
+        worker.held.extend(each for each in whole.held if sees(each.instance.connector))
+    return shown
+
+
+SNAPSHOT_COMPLETE: Final = "snapshot_complete"
+
+#: By the path of the call. Log levels in a watch are about no connector, and so are not shown.
+SHOWN: Final[Mapping[str, Filter]] = {
+    f"{CONFIG}ListConnectors": _listed("connectors", lambda each: each.name),
+    f"{CONFIG}WatchConnectors": _watched(
+        {
+            "connector": lambda each: each.name,
+            "removed": lambda each: each,
+            "restart": lambda each: each.connector,
+        }
+    ),
+    f"{SCHEDULER}ListWorkers": _workers,
+    f"{SCHEDULER}ListAssignments": _listed("assignments", lambda each: each.instance.connector),
+    f"{SCHEDULER}WatchAssignments": _watched(
+        {"assignment": lambda each: each.instance.connector, "removed": lambda each: each.connector}
+    ),
+    f"{STATUS}ListConnectorStatuses": _listed("statuses", lambda each: each.connector),
+    f"{STATUS}WatchStatuses": _watched(
+        {"status": lambda each: each.connector, "removed": lambda each: each.connector}
+    ),
+}

@@ -1,0 +1,1 @@
+"""Every listener of a guarded system, and everybody it must refuse."""

@@ -1,0 +1,151 @@
+"""A system with every guard on: mutual TLS on gRPC and REST, a secret, tokens, roles and an audit."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import grpc
+import httpx
+from copycat_launcher.roles import GATEWAY, GRPC_ROLES, ROLE_BY_NAME
+from copycat_rpc.role import read_properties
+from copycat_testkit.certificates import Authority
+from copycat_testkit.system import CopycatUp
+from google.protobuf.message import Message
+
+from tests.issuer import Issuer, part
+
+#: The one connector there is. Ann may do everything to it; Bob, who may do everything to others, nothing.
+CONNECTOR: Final = "orders"
+RULES: Final = """
+[[rule]]
+role = "admin"
+users = ["ann"]
+connectors = ["orders"]
+
+[[rule]]
+role = "admin"
+users = ["bob"]
+connectors = ["bills-*"]
+"""
+SECONDS: Final = 60.0
+RPC_ROLES: Final = tuple(role.name for role in GRPC_ROLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """What clients may show."""
+
+    ours: Authority
+    known: Path
+    """Signed by whom everybody here trusts."""
+    foreign: Path
+    """Signed by somebody else."""
+    expired: Path
+
+
+def make_certificates(folder: Path) -> Certificates:
+    """Make them in a folder."""
+    ours = Authority(folder)
+    foreign = Authority(folder, "stranger").pem("foreign")
+    return Certificates(ours, ours.pem("known"), foreign, ours.pem("expired", days=-1))
+
+
+def guards(folder: Path, certificates: Certificates, issuer: Issuer, rest: str) -> Mapping[str, str]:
+    """Return the worker properties that turn every guard on; `rest` is where REST listens."""
+    rules = folder / "access.toml"
+    rules.write_text(RULES)
+    stores = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(certificates.ours.pem("service")),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(certificates.ours.file),
+    }
+    return {
+        **issuer.settings,
+        **{f"services.{key}": value for key, value in stores.items()},
+        **{f"listeners.https.{key}": value for key, value in stores.items()},
+        "listeners.https.ssl.client.auth": "required",
+        "listeners": rest,
+        "access.rules.file": str(rules),
+        "access.audit.file": str(folder / "audit.log"),
+        "access.token.clock.skew.ms": "0",
+    }
+
+
+class Guarded:
+    """A running one, seen from outside."""
+
+    def __init__(self, up: CopycatUp, certificates: Certificates, issuer: Issuer, audit: Path) -> None:
+        """`audit`: the file of its lines."""
+        self.certificates = certificates
+        self.issuer = issuer
+        self.properties = read_properties(up.folder / "worker.properties")
+        self._audit = audit
+
+    @property
+    def secret(self) -> str:
+        """What its processes show each other."""
+        return self.properties["cluster.secret"]
+
+    @property
+    def rest(self) -> str:
+        """The `host:port` of REST."""
+        return GATEWAY.address(self.properties)
+
+    def address(self, role: str) -> str:
+        """Return the `host:port` at which a role answers gRPC."""
+        return ROLE_BY_NAME[role].address(self.properties)
+
+    def bad_tokens(self) -> Mapping[str, str]:
+        """Return tokens that are not good, by what is wrong with them."""
+        ann = self.issuer.token("ann")
+        header, claims, signature = ann.split(".")
+        now = int(time.time())
+        forged = part({"iss": self.issuer.url, "aud": "copycat", "sub": "ann", "exp": now + 300})
+        return {
+            "expired": self.issuer.token("ann", exp=now - 1),
+            "not valid yet": self.issuer.token("ann", nbf=now + 300),
+            "another audience": self.issuer.token("ann", aud="grafana"),
+            "another issuer": self.issuer.token("ann", iss="https://elsewhere.example"),
+            "other claims": f"{header}.{forged}.{signature}",
+            "another signature": f"{header}.{claims}.{signature[:-8]}AAAAAAAA",
+            "no signature": f"{part({'alg': 'none'})}.{claims}.",
+        }
+
+    def channel(self, role: str, certificate: Path | None) -> grpc.Channel:
+        """Return a channel over TLS that shows a certificate, or none."""
+        shown = None if certificate is None else certificate.read_bytes()
+        trusted = self.certificates.ours.file.read_bytes()
+        return grpc.secure_channel(self.address(role), grpc.ssl_channel_credentials(trusted, shown, shown))
+
+    def http(self, certificate: Path | None) -> httpx.Client:
+        """Return a client that shows a certificate, or none."""
+        tls = ssl.create_default_context(cafile=self.certificates.ours.file)
+        if certificate is not None:
+            tls.load_cert_chain(certificate)
+        return httpx.Client(base_url=f"https://{self.rest}", verify=tls, timeout=SECONDS)
+
+    def denials(self) -> Sequence[Mapping[str, str]]:
+        """Return the lines of the audit that say that somebody was denied something."""
+        lines = [json.loads(line) for line in self._audit.read_text("utf-8").splitlines()]
+        return [line for line in lines if line["outcome"] == "denied"]
+
+
+def call(channel: grpc.Channel, path: str, request: Message, credential: str) -> tuple[grpc.StatusCode, str]:
+    """Make a call, with a secret or a token unless that is empty; returns its status and code of error."""
+    method = channel.unary_unary(
+        path, request_serializer=lambda message: message.SerializeToString(), response_deserializer=bytes
+    )
+    metadata = [("authorization", f"Bearer {credential}")] if credential else []
+    try:
+        method(request, metadata=metadata, timeout=SECONDS)
+    except grpc.RpcError as error:
+        trailing = dict(error.trailing_metadata() or ())
+        return error.code(), str(trailing.get("copycat-error", ""))
+    return grpc.StatusCode.OK, ""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Iterator
 
 import grpc
-import psutil
 import pytest
 from copycat_client.client import CopycatClient
 from copycat_launcher.probe import probe
@@ -20,10 +15,9 @@ from copycat_testkit.kafka import unique, wait_until
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from tests.integration.emitting.system import System, system
+from tests.integration.listening import LOOPBACK, documented, hosts, listening, ports_by_kind
 from tests.integration.logins.broker import Broker
 from tests.integration.scenarios.rest import PATIENCE
-
-SECURITY = Path(__file__).parents[3] / "services/launcher/SECURITY.md"
 
 
 @pytest.fixture(scope="module")
@@ -77,34 +71,11 @@ def test_plain_text_reaches_nobody(guarded: System) -> None:
         assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def kind_of(process: psutil.Process) -> str:
-    """Return what SECURITY.md calls a process."""
-    command = " ".join(process.cmdline())
-    if process.name() == "java" or "copycat_executor.spark" in command:
-        return "java" if process.name() == "java" else "spark"
-    return next((role.name for role in ROLES if role.module in command), command)
-
-
-def listening(guarded: System) -> Mapping[str, set[tuple[str, int]]]:
-    """Return where each kind of process listens, as host and port."""
-    found = defaultdict(set)
-    up = psutil.Process(guarded.cluster.up.pid)
-    for process in (up, *up.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):  # task hosts come and go
-            for each in process.net_connections("tcp"):
-                if each.status == psutil.CONN_LISTEN:
-                    found[kind_of(process)].add((each.laddr.ip, each.laddr.port))
-    return found
-
-
 def test_nothing_listens_but_what_is_documented(guarded: System) -> None:
-    found, properties = listening(guarded), properties_of(guarded)
-    table = SECURITY.read_text("utf-8").split("<!-- listening -->")[1]
-    documented = {kind: int(count) for kind, count in re.findall(r"^\| `(\w+)` \| (\d+) \|", table, re.M)}
+    found, properties = listening(guarded.cluster.up.pid), properties_of(guarded)
 
-    assert {kind: len({port for _, port in ports}) for kind, ports in found.items()} == documented
-    hosts = {host for ports in found.values() for host, _ in ports}
-    assert {host.removeprefix("::ffff:") for host in hosts} <= {"127.0.0.1", "::1"}
+    assert ports_by_kind(found) == documented()
+    assert hosts(found) <= LOOPBACK
     for role in ROLES:
         ports = {port for _, port in found[role.name]}
         assert int(role.address(properties).rpartition(":")[2]) in ports, role.name

@@ -83,6 +83,7 @@ class Guarded:
 
     def __init__(self, up: CopycatUp, certificates: Certificates, issuer: Issuer, audit: Path) -> None:
         """`audit`: the file of its lines."""
+        self.pid = up.pid
         self.certificates = certificates
         self.issuer = issuer
         self.properties = read_properties(up.folder / "worker.properties")

@@ -110,6 +110,7 @@ breaking: setup ## Fail when a contract breaks callers of the released contracts
 
 release-contracts: breaking ## At a release: keep today's contracts as the ones later changes are compared with.
 	@$(VENV)/buf build --exclude-source-info -o $(RELEASED_CONTRACTS)
+	@git rev-parse HEAD > proto/released.commit
 
 docs: setup ## Build the documentation as a site in build/site; a link that leads nowhere fails.
 	@$(VENV)/python -m tools.docs_site

@@ -120,6 +120,10 @@ class Box:
         self._container.stop(timeout=STOP_SECONDS)
         return int(self._container.wait()["StatusCode"])
 
+    def remove(self) -> None:
+        """Remove it with what it wrote, after it ended; another one may then bear its name."""
+        self._container.remove(v=True)
+
     def pause(self) -> None:
         """Freeze all its processes."""
         self._container.pause()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +45,8 @@ class Shape:
     clocks: bool = False
     """The clock of each instance of an event-sourced service can be moved. Not that of executors: under the
     library Python waits for time by asking for a moment that is long past, which is refused."""
+    version: str = ""
+    """The images that it starts on; empty: those of this tree."""
 
 
 class Fleet:
@@ -66,27 +68,13 @@ class Fleet:
         more = self.spark.settings if shape.spark_workers else {}
         properties.write_text(worker_properties(self.group, self.brokers, more))
         properties.chmod(0o644)
-        clock_files = self.clocks.files if self.clocks else {}
-        secret = {"COPYCAT_CLUSTER_SECRET": secrets.token_hex(32)}
-        disks = {str(self.data): "/data", engine.make_small_disk(): SMALL}
-        self.members: Mapping[str, Sequence[Box]] = {
+        self._engine, self._on, self._properties = engine, on, properties
+        self._secret = {"COPYCAT_CLUSTER_SECRET": secrets.token_hex(32)}
+        self._disks = {str(self.data): "/data", engine.make_small_disk(): SMALL}
+        self.members: Mapping[str, list[Box]] = {
             role: [
-                Box(
-                    engine,
-                    on,
-                    name,
-                    image_name(role),
-                    files={properties: "/etc/copycat/worker.properties", **clock_files},
-                    environment={
-                        **secret,
-                        OWN_NAME: name,
-                        **(self.clocks.environment(name) if self.clocks and role in OWNERS else {}),
-                    },
-                    memory_megabytes=MEMORY_MEGABYTES[role],
-                    aliases=[role],
-                    volumes=disks if role == "executor" else None,
-                )
-                for name in (f"{role}-{number}" for number in range(1, shape.instances[role] + 1))
+                self._member(role, f"{role}-{number}", shape.version)
+                for number in range(1, shape.instances[role] + 1)
             ]
             for role in ROLES
         }
@@ -124,6 +112,20 @@ class Fleet:
             box.start()
         for role, box in everybody:
             self.wait_serving(role, box)
+
+    def replace(self, role: str, box: Box, version: str = "") -> Box:
+        """Stop an instance, put one of another version in its place, and wait until that serves.
+
+        Raises:
+            AssertionError: The one before ended badly.
+        """
+        assert box.stop() == 0, f"{box.name} ended badly:\n{box.said()[-3000:]}"
+        box.remove()
+        made = self._member(role, box.name, version)
+        self.members[role][self.members[role].index(box)] = made
+        made.start()
+        self.wait_serving(role, made)
+        return made
 
     def serving(self, role: str, box: Box) -> bool:
         """Return whether an instance says that it serves."""
@@ -174,6 +176,23 @@ class Fleet:
             return str(tasks[0]["worker_id"]) if tasks and tasks[0]["state"] == "RUNNING" else ""
 
         return wait_until(found, READY_SECONDS, f"{name} runs; its status: {self.status(name)}")
+
+    def _member(self, role: str, name: str, version: str) -> Box:
+        moved = self.clocks if role in OWNERS else None
+        return Box(
+            self._engine,
+            self._on,
+            name,
+            image_name(role, version),
+            files={
+                self._properties: "/etc/copycat/worker.properties",
+                **(self.clocks.files if self.clocks else {}),
+            },
+            environment={**self._secret, OWN_NAME: name, **(moved.environment(name) if moved else {})},
+            memory_megabytes=MEMORY_MEGABYTES[role],
+            aliases=[role],
+            volumes=self._disks if role == "executor" else None,
+        )
 
     def _leader(self, role: str) -> Box | None:
         owner = owner_of(role, self.group, self.brokers.outside)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import docker
@@ -16,33 +17,37 @@ SERVICES: Final = ("config", "offset", "status", "scheduler", "gateway", "execut
 DOCKERFILE: Final = "deploy/images/Dockerfile"
 
 
-def image_name(role: str) -> str:
-    """Return what the image of a role is called."""
-    return f"copycat-{role}"
+def image_name(role: str, version: str = "") -> str:
+    """Return what the image of a role is called: that of this tree, or of another version."""
+    return f"copycat-{role}:{version}" if version else f"copycat-{role}"
 
 
-def build(client: docker.DockerClient, roles: Sequence[str] = SERVICES) -> Iterator[str]:
+def build(
+    client: docker.DockerClient, roles: Sequence[str] = SERVICES, *, tree: Path = ROOT, version: str = ""
+) -> Iterator[str]:
     """Build one after the other, telling each role's name when its image is there.
 
-    Layers that nothing changed are taken from the build before.
+    Layers that nothing changed are taken from the build before. `tree`: a checkout of that version.
 
     Raises:
         RuntimeError: A step failed; the text ends with what it said last.
     """
     base = bases(client)
-    arguments = {"PYTHON_IMAGE": base.build, "RUNTIME_IMAGE": base.runtime, "COMMIT": _commit()}
+    arguments = {"PYTHON_IMAGE": base.build, "RUNTIME_IMAGE": base.runtime, "COMMIT": version or _commit()}
     for role in roles:
-        _build(client, role, arguments)
+        _build(client, role, image_name(role, version), tree, arguments)
         yield role
 
 
-def _build(client: docker.DockerClient, role: str, arguments: Mapping[str, str]) -> None:
+def _build(
+    client: docker.DockerClient, role: str, tag: str, tree: Path, arguments: Mapping[str, str]
+) -> None:
     try:
         client.images.build(
-            path=str(ROOT),
+            path=str(tree),
             dockerfile=DOCKERFILE,
             target=role,
-            tag=image_name(role),
+            tag=tag,
             buildargs=dict(arguments),
             network_mode="host",
             rm=True,
@@ -50,7 +55,7 @@ def _build(client: docker.DockerClient, role: str, arguments: Mapping[str, str])
         )
     except BuildError as error:
         said = "".join(str(line.get("stream", line.get("error", ""))) for line in error.build_log)
-        message = f"The image of {role} could not be built: {error.msg}\n{said[-4000:]}"
+        message = f"The image {tag} could not be built: {error.msg}\n{said[-4000:]}"
         raise RuntimeError(message) from None
 
 

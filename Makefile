@@ -16,7 +16,7 @@ SIDE_BY_SIDE := -n 3 --no-loadscope-reorder
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 
-.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images helm crash-matrix recovery-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
+.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm crash-matrix recovery-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
 
 help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ e2e-table: setup ## All of it; keeps what failures cost in deploy/E2E.md.
 
 images: setup ## Build the images of the services, and tell their sizes.
 	@$(VENV)/python -m tools.containers
+
+audit: setup ## What is known against the locked packages and jars; AUDIT=--without-data bears a service that is away.
+	@$(VENV)/python -m tools.audit $(AUDIT)
 
 helm: setup $(SCHEMAS) ## Render the Helm chart, lint it, compare it with the schemas of Kubernetes.
 	@PYTHONPATH=$(SCHEMAS) $(PYTEST) tests/helm

@@ -1,0 +1,82 @@
+"""`make audit`: what is known against the locked packages and jars.
+
+Ends with 0 when nothing is known, 1 when there are findings that nobody has accepted, 2 when there are none
+but something could not be asked; it then says what, and why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from tools.audit import index, jars, locks, python_packages
+from tools.audit.accepted import judge, read
+from tools.audit.findings import Answer, Finding, NoDataError
+
+OSV: Final = "https://api.osv.dev"
+NOTHING, FINDINGS, NO_DATA = range(3)
+
+Check = Callable[[], Answer]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run every check, print what it says, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tools.audit", description=__doc__)
+    parser.add_argument("--osv", default=OSV, metavar="URL", help="another service with OSV's interface")
+    parser.add_argument(
+        "--without-data", action="store_true", help="end with 0 where something cannot be asked"
+    )
+    chosen = parser.parse_args(arguments)
+    code = audit(
+        {
+            "locks: sources, sha256": locks.check_hashes,
+            "Python: withdrawn by the index": index.check,
+            "Python: vulnerabilities (OSV)": lambda: python_packages.check(chosen.osv),
+            "jars: vulnerabilities (OSV)": lambda: jars.check(chosen.osv),
+        },
+        Console(highlight=False, soft_wrap=True),
+    )
+    return NOTHING if code == NO_DATA and chosen.without_data else code
+
+
+def audit(checks: Mapping[str, Check], console: Console) -> int:
+    """Run checks, print their table and the findings, and return the exit code."""
+    table = Table("check", "packages", "result", title="Audit")
+    found: list[Finding] = []
+    unasked: list[str] = []
+    for name, check in checks.items():
+        try:
+            answer = check()
+        except NoDataError as error:
+            unasked.append(f"NOT ASKED: {name}: {error}")
+            table.add_row(name, "-", "not asked")
+            continue
+        found += answer.findings
+        table.add_row(name, str(answer.asked), f"{len(answer.findings)} found")
+    counting, accepted = judge(found, read(), datetime.now(UTC).date())
+    console.print(table)
+    lines = [
+        *unasked,
+        *(f"accepted: {line(finding)}" for finding in accepted),
+        *(f"FOUND: {line(finding)}" for finding in counting),
+    ]
+    for each in lines:
+        console.print(each, markup=False)
+    return FINDINGS if counting else NO_DATA if unasked else NOTHING
+
+
+def line(finding: Finding) -> str:
+    """Say a finding on one line."""
+    names = ", ".join((finding.id, *finding.aliases))
+    fixed = f"; fixed in {', '.join(finding.fixed)}" if finding.fixed else ""
+    return f"{finding.package} {finding.version}: {names}: {finding.text}{fixed}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Final
 
 import docker
 import pytest
 from copycat_testkit.cluster import ROLES
 
+from tools.audit.accepted import judge, read
+from tools.audit.debian import check
+from tools.containers.base_image import bases
 from tools.containers.engine import LABEL, Engine
 from tools.containers.images import image_name
 
@@ -28,6 +32,20 @@ for name in sys.argv[1:]:
             except Exception as error:
                 failed.append(f"{module.name}: {error!r}")
 sys.exit("\\n".join(failed) or None)
+"""
+#: Tells the packages of Debian, of Python those of others, and what the bill lists, by name and version.
+LIST_PACKAGES: Final = """
+import importlib.metadata, json, pathlib, re
+def fields(record):
+    lines = [line.split(": ", 1) for line in record.read_text().splitlines() if ": " in line]
+    return {name: value for name, value in lines if name in ("Package", "Version")}
+records = map(fields, pathlib.Path("/var/lib/dpkg/status.d").iterdir())
+found = importlib.metadata.distributions()
+python = {re.sub("[-_.]+", "-", each.name).lower(): each.version for each in found}
+others = {name: version for name, version in python.items() if not name.startswith("copycat-")}
+bill = json.loads(pathlib.Path("/opt/copycat/sbom.json").read_text())["components"]
+listed = [(part["name"], part["version"]) for part in bill]
+print(json.dumps([{each["Package"]: each["Version"] for each in records}, others, listed]))
 """
 LOOK_AROUND: Final = (
     "import json, os, shutil; names = 'apt apt-get dpkg pip pip3 gcc curl wget'.split(); "
@@ -78,9 +96,29 @@ def test_every_module_of_a_role_can_be_imported_in_its_image(engine: Engine, rol
         pytest.fail(bytes(error.stderr or b"").decode())
 
 
-def test_an_image_lists_what_is_in_it(engine: Engine) -> None:
-    script = "print(open('/opt/copycat/sbom.json').read())"
+@pytest.mark.parametrize("role", ROLES)
+def test_the_bill_of_an_image_lists_every_package_in_it(engine: Engine, role: str) -> None:
+    debian, python, listed = json.loads(run(engine, role, LIST_PACKAGES))
 
-    parts = {part["name"] for part in json.loads(run(engine, "executor", script))["components"]}
+    assert {"libc6", "ca-certificates"} <= set(debian)
+    assert ("openjdk-17-jre-headless" in debian) == (role == "executor")
+    assert {*debian.items(), *python.items()} - {(name, version) for name, version in listed} == set()
 
-    assert {"pyspark", "pyarrow", "confluent-kafka"} <= parts
+
+@pytest.mark.parametrize("role", ["gateway", "executor"])  # the others stand on what the gateway stands on
+def test_debian_has_nothing_newer_than_what_is_in_an_image(engine: Engine, role: str) -> None:
+    debian, *_ = json.loads(run(engine, role, LIST_PACKAGES))
+
+    with engine.client() as client:
+        answer = check(client, bases(client).build, debian)
+
+    counting, _ = judge(answer.findings, read(), datetime.now(UTC).date())
+    assert answer.asked == len(debian) > 5
+    assert counting == ()
+
+
+def test_an_older_package_than_debian_has_is_found(engine: Engine) -> None:
+    with engine.client() as client:
+        answer = check(client, bases(client).build, {"libc6": "2.36-1", "no-such-package": "1"})
+
+    assert [finding.package for finding in answer.findings] == ["libc6"]

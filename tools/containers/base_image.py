@@ -17,6 +17,11 @@ from docker.errors import APIError, ImageNotFound
 OFFICIAL: Final = "python:3.12-slim-bookworm"
 SUITE: Final = "bookworm"
 MIRROR: Final = "http://deb.debian.org/debian"
+#: As in the official images: debootstrap itself knows the release alone, without what was mended since.
+SOURCES: Final = "".join(
+    f"deb {MIRROR}{suite} main\n"
+    for suite in (f" {SUITE}", f" {SUITE}-updates", f"-security {SUITE}-security")
+)
 CERTIFICATES: Final = "etc/ssl/certs/ca-certificates.crt"
 #: What slim images leave out.
 UNREAD: Final = (
@@ -64,6 +69,7 @@ def _make(client: docker.DockerClient, ours: Bases) -> None:
         root.mkdir(mode=0o755)
         include = "--include=python3-minimal,python3,ca-certificates"
         _run("/usr/sbin/debootstrap", "--variant=minbase", include, SUITE, str(root), MIRROR)
+        (root / "etc/apt/sources.list").write_text(SOURCES, encoding="utf-8")
         _trust(root)
         _import(client, root, ours.runtime)
         _run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -27,13 +28,19 @@ def build(
 ) -> Iterator[str]:
     """Build one after the other, telling each role's name when its image is there.
 
-    Layers that nothing changed are taken from the build before. `tree`: a checkout of that version.
+    Layers that nothing changed are taken from the build before, but for Debian's updates of another day.
+    `tree`: a checkout of that version.
 
     Raises:
         RuntimeError: A step failed; the text ends with what it said last.
     """
     base = bases(client)
-    arguments = {"PYTHON_IMAGE": base.build, "RUNTIME_IMAGE": base.runtime, "COMMIT": version or _commit()}
+    arguments = {
+        "PYTHON_IMAGE": base.build,
+        "RUNTIME_IMAGE": base.runtime,
+        "COMMIT": version or _commit(),
+        "UPDATED": datetime.now(UTC).date().isoformat(),
+    }
     for role in roles:
         _build(client, role, image_name(role, version), tree, arguments)
         yield role

@@ -34,16 +34,21 @@ def build(
     Raises:
         RuntimeError: A step failed; the text ends with what it said last.
     """
+    arguments = build_arguments(client, version)
+    for role in roles:
+        _build(client, role, image_name(role, version), tree, arguments)
+        yield role
+
+
+def build_arguments(client: docker.DockerClient, version: str = "") -> Mapping[str, str]:
+    """Return the arguments of the Dockerfile; a build with others does not find its layers again."""
     base = bases(client)
-    arguments = {
+    return {
         "PYTHON_IMAGE": base.build,
         "RUNTIME_IMAGE": base.runtime,
         "COMMIT": version or _commit(),
         "UPDATED": datetime.now(UTC).date().isoformat(),
     }
-    for role in roles:
-        _build(client, role, image_name(role, version), tree, arguments)
-        yield role
 
 
 def _build(

@@ -1,0 +1,1 @@
+"""The compose files, started and used as deploy/README.md says."""

@@ -42,7 +42,7 @@ class Stale:
 
 
 Watch: TypeAlias = AsyncGenerator[Snapshot[T] | Change[C] | Stale, None]
-"""Ends only when its reader closes it (`contextlib.aclosing`) or stops."""
+"""Ends when its reader closes it (`contextlib.aclosing`) or stops, or with the refusal of a user's token."""
 
 
 async def watch(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeAlias, TypeVar, assert_never
 
 from copycat.types.v1 import types_pb2
+from copycat_access.refusals import RoleNeededError, TokenRefusedError
 from copycat_connect.errors import CopycatError, LogCompactedError
 from copycat_connect.retry import RetryPolicy
 
@@ -20,6 +21,8 @@ log = logging.getLogger(__name__)
 WATCH_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
 #: A service that starts, or hands over to its standby, is away for some seconds: not worth a line in the log.
 SILENT_FAILURES = 15
+#: A user's token, or its roles: the same one, sent again and again, makes nothing but lines of the audit.
+REFUSED_FOR_GOOD = frozenset({TokenRefusedError.code.name, RoleNeededError.code.name})
 
 
 class WatchMessage(Protocol):
@@ -73,6 +76,9 @@ async def followed(
 
     `open_watch` starts the stream after a revision, or with a snapshot when there is none; a snapshot also
     comes when the revision to go on from is gone from the log.
+
+    Raises:
+        CopycatError: The token of the user who watches is refused, or lacks the role.
     """
     waits, failures = WATCH_RETRY.waits(), 0
     while True:
@@ -83,7 +89,10 @@ async def followed(
                     yield event
         except CopycatError as error:
             failures += 1
-            if code_of(error).name == LogCompactedError.code.name:
+            code = code_of(error).name
+            if code in REFUSED_FOR_GOOD:
+                raise
+            if code == LogCompactedError.code.name:
                 after = None
             elif failures == SILENT_FAILURES:
                 log.warning("a watch is interrupted and is tried again until it works: %s", error)

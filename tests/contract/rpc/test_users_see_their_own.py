@@ -20,9 +20,11 @@ from copycat.config.v1.config_service_pb2_grpc import (
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat_access.needs import Scope
+from copycat_client.client import CopycatClient
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.server import RpcServer
+from copycat_rpc.services import Addresses
 from copycat_rpc.users.calls import user_calls
 from copycat_rpc.users.needs import CALL_NEEDS, CONFIG, EXECUTOR, SCHEDULER, STATUS
 from copycat_rpc.users.shown import SHOWN
@@ -51,6 +53,8 @@ class Service(ConfigServiceServicer):
     def __init__(self) -> None:
         self.listed = config_pb2.ListConnectorsResponse(connectors=[connector("orders"), connector("bills")])
         self.release = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.others_had_a_turn = False
 
     async def ListConnectors(self, request: Any, context: Any) -> config_pb2.ListConnectorsResponse:
         return self.listed
@@ -58,15 +62,21 @@ class Service(ConfigServiceServicer):
     async def WatchConnectors(
         self, request: Any, context: Any
     ) -> AsyncIterator[config_pb2.WatchConnectorsResponse]:
-        for name in ("orders", "bills"):
-            yield config_pb2.WatchConnectorsResponse(connector=connector(name))
-        yield config_pb2.WatchConnectorsResponse(snapshot_complete=True)
-        await self.release.wait()
-        yield config_pb2.WatchConnectorsResponse(removed="bills")
-        yield config_pb2.WatchConnectorsResponse(
-            logger_level=config_pb2.SetLoggerLevelRequest(logger="root", level="INFO")
-        )
-        yield config_pb2.WatchConnectorsResponse(removed="orders")
+        try:
+            for name in ("orders", "bills"):
+                yield config_pb2.WatchConnectorsResponse(connector=connector(name))
+            yield config_pb2.WatchConnectorsResponse(snapshot_complete=True)
+            await self.release.wait()
+            turn = asyncio.Event()
+            asyncio.get_running_loop().call_soon(turn.set)
+            yield config_pb2.WatchConnectorsResponse(removed="bills")
+            yield config_pb2.WatchConnectorsResponse(
+                logger_level=config_pb2.SetLoggerLevelRequest(logger="root", level="INFO")
+            )
+            self.others_had_a_turn = turn.is_set()
+            yield config_pb2.WatchConnectorsResponse(removed="orders")
+        finally:
+            self.ended.set()
 
 
 class World:
@@ -82,6 +92,9 @@ class World:
     def stub(self, token: str) -> ConfigServiceStub:
         self._channels.append(open_channel([self._address], secret=token))
         return ConfigServiceStub(self._channels[-1])
+
+    def client(self, token: str) -> CopycatClient:
+        return CopycatClient(Addresses(config=[self._address]), secret=token)
 
     async def close(self) -> None:
         for channel in self._channels:
@@ -156,6 +169,7 @@ async def test_a_watch_holds_snapshot_and_changes_that_the_user_may_see(world: W
         "snapshot_complete",
         "removed",
     ]
+    assert world.service.others_had_a_turn, "what is not shown is gone through in one step"
 
 
 async def test_rules_that_change_count_for_what_a_watch_sends_next(world: World) -> None:
@@ -167,6 +181,34 @@ async def test_rules_that_change_count_for_what_a_watch_sends_next(world: World)
     world.service.release.set()
 
     assert [each.removed async for each in watch] == ["bills"]
+
+
+async def test_a_watch_ends_when_its_user_has_no_role_left(world: World) -> None:
+    watch = world.stub(world.issuer.token("ann")).WatchConnectors(config_pb2.WatchConnectorsRequest())
+    async for each in watch:
+        if each.snapshot_complete:
+            break
+    world.rules.write_text(RULE.replace("ann", "eve").format("*"))
+    world.service.release.set()
+
+    with pytest.raises(RemoteError) as error:
+        assert [each async for each in watch] == []
+    assert error.value.remote_code.name == "access.role_needed"
+    await asyncio.wait_for(world.service.ended.wait(), 60)
+
+
+@pytest.mark.parametrize(
+    ("name", "claims", "code"),
+    [("ann", {"exp": 1}, "access.token_refused"), ("eve", {}, "access.role_needed")],
+)
+async def test_the_client_tells_that_a_watch_is_refused_and_does_not_try_for_ever(
+    world: World, name: str, claims: dict[str, int], code: str
+) -> None:
+    async with world.client(world.issuer.token(name, **claims)) as client, asyncio.timeout(60):
+        with pytest.raises(RemoteError) as error:
+            await anext(client.configs.watch())
+
+    assert error.value.remote_code.name == code
 
 
 async def test_a_watch_ends_when_its_token_is_no_longer_good(world: World) -> None:

@@ -42,6 +42,15 @@ def test_a_pattern_is_for_the_whole_name(pattern: str, name: str, covered: bool)
     assert rules("viewer", f'["{pattern}"]').on_connector(ANN, Role.VIEWER, name) == covered
 
 
+def test_many_names_are_held_against_all_patterns_of_all_rules_of_a_caller() -> None:
+    given = Rules((*rules("viewer", '["a|b", "orders-*"]').rules, *rules("operator", '["bills"]').rules))
+    names = ("a|b", "a", "b", "orders-eu", "bills", "bills-eu", "")
+
+    assert [name for name in names if given.covering(ANN, Role.VIEWER)(name)] == ["a|b", "orders-eu", "bills"]
+    assert [name for name in names if given.covering(ANN, Role.OPERATOR)(name)] == ["bills"]
+    assert not any(given.covering(Caller("eve"), Role.VIEWER)(name) for name in names)
+
+
 def test_users_and_groups_are_told_apart() -> None:
     by_group = rules("admin", '["*"]', 'groups = ["staff"]')
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
@@ -19,7 +21,7 @@ from copycat_telemetry.asking import ASKER_KEY, USER, Asker, asker_metadata, ask
 
 from copycat_rpc.errors import to_status
 from copycat_rpc.users.needs import CALL_NEEDS
-from copycat_rpc.users.shown import SHOWN
+from copycat_rpc.users.shown import SHOWN, Showing
 
 if TYPE_CHECKING:
     from copycat_access.tokens import TokenCheck
@@ -29,7 +31,7 @@ BEARER: Final = "bearer"
 TOKEN_DOTS: Final = 2
 """In every signed token; a cluster's secret that has as many is no worse off than any wrong one."""
 TOKEN_RECHECK_SECONDS: Final = 10.0
-"""A watch may outlive the token that opened it: so often at most it is looked at before more is sent."""
+"""A watch may outlive what opened it, token and roles: so often at most they are looked at again."""
 Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Any]]
 
 
@@ -86,15 +88,12 @@ class UserCalls:
         if self._rules is not None:
             demand(self._rules.rules(), caller, need, connector)
 
-    def shown(self, method: str, need: Need, caller: Caller, response: Any) -> Any:
-        """Return what a caller gets of an answer, by the rules of this moment; None where that is nothing."""
+    def showing(self, method: str, need: Need, caller: Caller) -> Callable[[Any], Any]:
+        """Return what makes of an answer what a caller gets of it, by the rules of that moment."""
         keep = SHOWN.get(method)
         if keep is None or self._rules is None:
-            return response
-        rules = self._rules.rules()
-        if rules.everywhere(caller, need.role):
-            return response
-        return keep(response, lambda connector: rules.on_connector(caller, need.role, connector))
+            return lambda response: response
+        return Showing(keep, self._rules.rules, caller, need.role)
 
     async def check(self, token: str) -> None:
         """Let a stream go on.
@@ -128,6 +127,7 @@ class _Call:
         self._need = need
         self._caller = caller
         self._token = token
+        self._shown = users.showing(method, need, caller)
 
     def answering(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         """Return what answers with one message."""
@@ -151,25 +151,28 @@ class _Call:
         async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
             await self._let_in(request, context)
             checked = time.monotonic()
-            async for response in behaviour(request, context):
-                if time.monotonic() - checked > self._users.recheck_seconds:
-                    await self._still_known(context)
-                    checked = time.monotonic()
-                shown = self._shown(response)
-                if shown is not None:
-                    yield shown
+            async with aclosing(
+                behaviour(request, context)
+            ) as responses:  # one that is ended holds no changes
+                async for response in responses:
+                    if time.monotonic() - checked > self._users.recheck_seconds:
+                        await self._let_in_again(request, context)
+                        checked = time.monotonic()
+                    shown = self._shown(response)
+                    if shown is not None:
+                        yield shown
+                    else:
+                        await asyncio.sleep(0)  # a snapshot that shows nothing must not hold up all others
 
         return stream
 
-    def _shown(self, response: Any) -> Any:
-        return self._users.shown(self._method, self._need, self._caller, response)
-
-    async def _still_known(self, context: Any) -> None:
-        """End a stream whose token has expired, or is of a key that was withdrawn."""
+    async def _let_in_again(self, request: Any, context: Any) -> None:
+        """End a stream whose token has expired, is of a key that was withdrawn, or lost all its roles."""
         try:
             await self._users.check(self._token)
         except CopycatError as error:
             await context.abort(*to_status(error))
+        await self._let_in(request, context)
 
     async def _let_in(self, request: Any, context: Any) -> str:
         """Return the connector that a call names, or end the call."""

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from copycat_access.roles import Role, Rules
+from copycat_connect.cluster import Caller
+
 from copycat_rpc.users.needs import CONFIG, SCHEDULER, STATUS
 
 Sees: TypeAlias = Callable[[str], bool]
@@ -77,3 +80,24 @@ SHOWN: Final[Mapping[str, Filter]] = {
         {"status": lambda each: each.connector, "removed": lambda each: each.connector}
     ),
 }
+
+
+class Showing:
+    """What one user gets of the answers of one call, by the rules of the moment."""
+
+    def __init__(self, keep: Filter, rules: Callable[[], Rules], caller: Caller, role: Role) -> None:
+        """`rules`: gives those in force."""
+        self._keep = keep
+        self._rules = rules
+        self._caller = caller
+        self._role = role
+        self._by: Rules | None = None
+        self._sees: Sees | None = None
+
+    def __call__(self, message: Any) -> Any:
+        """Return what the user gets of a message; None where that is nothing."""
+        rules = self._rules()
+        if rules is not self._by:
+            everything = rules.everywhere(self._caller, self._role)
+            self._by, self._sees = rules, None if everything else rules.covering(self._caller, self._role)
+        return message if self._sees is None else self._keep(message, self._sees)

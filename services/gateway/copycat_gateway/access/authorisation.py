@@ -55,8 +55,7 @@ class Access:
         """Return what says of a connector whether the caller may see it."""
         if self._rules is None:
             return lambda connector: True
-        rules, caller = self._rules(), current_call().caller
-        return lambda connector: rules.on_connector(caller, Role.VIEWER, connector)
+        return self._rules().covering(current_call().caller, Role.VIEWER)
 
     def demand_everywhere(self, role: Role) -> None:
         """Let a request go on that is about all connectors, or about none.

@@ -60,6 +60,14 @@ class Issuer:
         header = {"alg": "RS256" if isinstance(self.key, RSAKey) else "ES256", "kid": self.key.kid}
         return jwt.encode(header, {key: value for key, value in whole.items() if value is not None}, self.key)
 
+    def forged(self, name: str) -> str:
+        """Return a token that somebody else signed, with a key that bears the name of the issuer's."""
+        key, self.key = self.key, ECKey.generate_key("P-256", {"kid": self.key.kid or ""})
+        try:
+            return self.token(name)
+        finally:
+            self.key = key
+
 
 def bearer(token: str) -> dict[str, str]:
     """Return the header that carries a token."""

@@ -20,7 +20,7 @@ from google.protobuf.message import Message
 
 from tests.issuer import Issuer, part
 
-#: The one connector there is. Ann may do everything to it; Bob, who may do everything to others, nothing.
+#: The one connector there is. Ann may do everything to it, Eve look; Bob nothing, but all to others.
 CONNECTOR: Final = "orders"
 RULES: Final = """
 [[rule]]
@@ -32,6 +32,11 @@ connectors = ["orders"]
 role = "admin"
 users = ["bob"]
 connectors = ["bills-*"]
+
+[[rule]]
+role = "viewer"
+users = ["eve"]
+connectors = ["orders"]
 """
 SECONDS: Final = 60.0
 RPC_ROLES: Final = tuple(role.name for role in GRPC_ROLES)
@@ -116,6 +121,7 @@ class Guarded:
             "another issuer": self.issuer.token("ann", iss="https://elsewhere.example"),
             "other claims": f"{header}.{forged}.{signature}",
             "another signature": f"{header}.{claims}.{signature[:-8]}AAAAAAAA",
+            "another key": self.issuer.forged("ann"),
             "no signature": f"{part({'alg': 'none'})}.{claims}.",
         }
 

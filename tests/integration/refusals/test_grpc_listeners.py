@@ -55,6 +55,8 @@ READS: Final[Mapping[str, tuple[str, Message]]] = {
     ),
     "executor": ("/copycat.executor.v1.ExecutorService/ListPlugins", executor_pb2.ListPluginsRequest()),
 }
+#: Of the scheduler's calls those that users may make at all are a viewer's.
+ABOVE_VIEWERS: Final = tuple(role for role in RPC_ROLES if role != "scheduler")
 
 
 def test_every_grpc_listener_is_tried() -> None:
@@ -90,6 +92,12 @@ def test_a_role_for_other_connectors_is_not_enough(guarded: Guarded, role: str) 
 
     denied = guarded.denials()[before:]
     assert [line["by"] for line in denied] == ["bob"]
+
+
+@pytest.mark.parametrize("role", ABOVE_VIEWERS)
+def test_a_role_that_is_too_low_is_not_enough(guarded: Guarded, role: str) -> None:
+    with guarded.channel(role, guarded.certificates.known) as channel:
+        assert call(channel, *CALLS[role], guarded.issuer.token("eve")) == (Denied, "access.role_needed")
 
 
 @pytest.mark.parametrize("role", RPC_ROLES)

@@ -50,6 +50,14 @@ def test_a_role_for_other_connectors_is_not_enough(guarded: Guarded) -> None:
     assert [line["by"] for line in guarded.denials()[before:]] == ["bob"] * len(ACTS)
 
 
+def test_who_may_look_may_do_nothing(guarded: Guarded) -> None:
+    with guarded.http(guarded.certificates.known) as client:
+        eve = bearer(guarded.issuer.token("eve"))
+        for method, path in ACTS:
+            assert client.request(method, path, headers=eve).status_code == 403, (method, path)
+        assert client.get("/connectors", headers=eve).json() == [CONNECTOR]
+
+
 @pytest.mark.parametrize("shown", [None, "foreign", "expired"])
 def test_without_a_certificate_that_is_trusted_there_is_no_connection(
     guarded: Guarded, shown: str | None

@@ -1,4 +1,4 @@
-"""The worker's lease: beats that say all it holds, twice a second and at once when that changes."""
+"""The worker's lease: beats that say all it holds, twice a second and soon after it holds something no more."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
+from copycat_rpc.pace import Pace
 from copycat_rpc.reach import Reach
 from copycat_rpc.services import ServiceStubs
 
@@ -27,7 +28,8 @@ SCHEDULER_SILENCE_TIMEOUT_SECONDS = 2.0
 JOIN_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
 #: So many failures in a row are not worth a line in the log: a scheduler may hand over to its standby.
 SILENT_FAILURES = 15
-
+#: What a worker stops within this time, one beat says.
+CHANGES_TOGETHER_SECONDS = 0.02
 
 #: A scheduler that has not answered for so long is looked for where it listens.
 SILENCE_BEFORE_LOOK_SECONDS = 1.0
@@ -54,6 +56,7 @@ class Membership:
         self._tenure = tenure
         self._reach = reach
         self._leaving = False
+        self._pace = Pace(CHANGES_TOGETHER_SECONDS)
         self._answered_at = asyncio.get_running_loop().time()
 
     def leave(self) -> None:
@@ -107,16 +110,22 @@ class Membership:
         return self._services.addresses.scheduler
 
     async def _beats(self, sent: deque[float]) -> AsyncIterator[pb.JoinRequest]:
+        """Yield beats; only what others wait for comes before its time.
+
+        Nobody can plan with what a worker holds in addition, and thousands of tasks that start are as many
+        changes of a list of thousands.
+        """
         loop = asyncio.get_running_loop()
         while True:
-            rings = self._board.bell.rings
-            held, leaving = self._board.held(), self._leaving
+            rings, dropped, leaving = self._board.bell.rings, self._board.dropped, self._leaving
+            self._pace.begin()
             sent.append(loop.time())
-            yield self._beat(held, leaving)
+            yield self._beat(self._board.held(), leaving)
             try:
                 async with asyncio.timeout(HEARTBEAT_INTERVAL_SECONDS):
-                    while (self._board.held(), self._leaving) == (held, leaving):
+                    while (self._board.dropped, self._leaving) == (dropped, leaving):
                         rings = await self._board.bell.next_ring(rings)
+                    await self._pace.gather()
             except TimeoutError:
                 pass
 

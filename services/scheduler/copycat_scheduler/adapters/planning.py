@@ -19,7 +19,7 @@ from copycat_telemetry.tracing import Attributes, note_span
 from copycat_scheduler.adapters.change_lines import AssignmentLines
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.adapters.inputs import Inputs
-from copycat_scheduler.adapters.pace import Pace
+from copycat_rpc.pace import Pace
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.commands import Reschedule

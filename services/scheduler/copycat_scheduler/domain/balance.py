@@ -33,6 +33,11 @@ class Loads(Generic[K]):
         """What everybody may have."""
         return self._floor
 
+    @property
+    def even(self) -> bool:
+        """Whether nobody has more than it may have."""
+        return self._above <= self._left_over and max(self._loads.values()) <= self._floor + 1
+
     def trim(self, came: Mapping[K, int] | None = None) -> dict[K, int]:
         """Cut every load to what its holder may have; return the limits of those that had more.
 

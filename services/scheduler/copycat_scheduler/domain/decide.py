@@ -34,13 +34,11 @@ def _reschedule(world: Reschedule, state: SchedulerState) -> tuple[SchedulerEven
     connectors = {Instance(name) for name in world.desired}
     tasks = {Instance(name, task) for name, each in world.desired.items() for task in range(each.tasks)}
     reads = _reads(world.desired, state)
-    kept = {
-        instance: assigned.worker_id
-        for instance, assigned in state.assignments.items()
-        if (instance in connectors or instance in tasks) and _stays(assigned, world, reads)
-    }
+    kept, generations = dict[Instance, str](), dict[Instance, int]()
+    for instance, assigned in state.assignments.items():
+        if (instance in connectors or instance in tasks) and _stays(assigned, world, reads):
+            kept[instance], generations[instance] = assigned.worker_id, assigned.generation
     placement = Placement(world.workers, kept)
-    generations = {instance: state.assignments[instance].generation for instance in kept}
     for kind in (connectors, tasks):
         placement.trim(kind, generations)
     free = _free((connectors | tasks) - placement.kept.keys(), placement.kept, world)
@@ -79,7 +77,8 @@ def _stays(assigned: Assigned, world: Reschedule, reads: Reads) -> bool:
 
 def _free(unplaced: Set[Instance], kept: Mapping[Instance, str], world: Reschedule) -> set[Instance]:
     """Return what can be placed at once: nobody runs it, and what it would read nobody else reads."""
-    draining = {instance.connector for instance in world.held if _is_draining_sink(instance, kept, world)}
+    sinks = {name for name, each in world.desired.items() if each.partitions != ()}
+    draining = {each.connector for each in world.held if sinks and _is_draining(each, sinks, kept, world)}
     free = set()
     for instance in unplaced:
         if world.held.get(instance):
@@ -91,12 +90,12 @@ def _free(unplaced: Set[Instance], kept: Mapping[Instance, str], world: Reschedu
     return free
 
 
-def _is_draining_sink(instance: Instance, kept: Mapping[Instance, str], world: Reschedule) -> bool:
+def _is_draining(
+    instance: Instance, sinks: Set[str], kept: Mapping[Instance, str], world: Reschedule
+) -> bool:
     """Whether a task may still be reading partitions that are given to another task of its sink."""
-    desired = world.desired.get(instance.connector)
     return (
-        desired is not None
-        and desired.partitions != ()
+        instance.connector in sinks
         and instance.task is not None
         and instance not in kept
         and bool(world.held[instance])

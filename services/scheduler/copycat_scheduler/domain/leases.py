@@ -180,22 +180,27 @@ class Leases:
 
     def holders(
         self, assignments: Iterable[Assigned], running: Mapping[Instance, str], now: float
-    ) -> dict[Instance, set[str]]:
+    ) -> Mapping[Instance, Set[str]]:
         """Return which workers, live or expected, may run an instance.
 
         Those are: the one it is assigned to, those that list it, the one it was taken from until that is
         drained, and, while we do not know all of that yet, the one whose status says that it is `running`.
         """
-        held: dict[Instance, set[str]] = {}
-        for session in self.sessions.values():
-            for instance in session.held:
-                held.setdefault(instance, set()).add(session.worker_id)
-        may_be = [(instance, drain.worker_id) for instance, drain in self.drains.items()]
-        may_be += [(assigned.instance, assigned.worker_id) for assigned in assignments]
-        may_be += [each for each in running.items() if each[1] not in self.sessions]
-        for instance, worker_id in may_be:
-            if self.there(worker_id, now):
-                held.setdefault(instance, set()).add(worker_id)
+        may_be: dict[str, list[Instance]] = {}
+        for instance, drain in self.drains.items():
+            may_be.setdefault(drain.worker_id, []).append(instance)
+        for assigned in assignments:
+            may_be.setdefault(assigned.worker_id, []).append(assigned.instance)
+        for instance, worker_id in running.items():
+            if worker_id not in self.sessions:
+                may_be.setdefault(worker_id, []).append(instance)
+        held: dict[Instance, frozenset[str]] = {}
+        for worker_id in self.sessions.keys() | may_be.keys():
+            session = self.sessions.get(worker_id)
+            listed = session.held if session else ()
+            _add(
+                held, worker_id, (*listed, *(may_be.get(worker_id, ()) if self.there(worker_id, now) else ()))
+            )
         return held
 
     def _deadline(self, worker_id: str) -> float:
@@ -204,6 +209,14 @@ class Leases:
     def _end(self, worker_id: str) -> float:
         """Return when nothing of a worker that is not live can run any more."""
         return self.lost.get(worker_id, self.first_end)
+
+
+def _add(held: dict[Instance, frozenset[str]], worker_id: str, instances: Iterable[Instance]) -> None:
+    alone = frozenset((worker_id,))  # one set for all that a worker has to itself, of thousands
+    for instance in instances:
+        others = held.setdefault(instance, alone)
+        if worker_id not in others:
+            held[instance] = others | alone
 
 
 def _without(entries: immutables.Map[K, V], keys: Iterable[K]) -> immutables.Map[K, V]:

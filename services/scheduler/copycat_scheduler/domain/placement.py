@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 
 from copycat_connect.cluster import Instance, in_order
 
@@ -20,8 +20,8 @@ class Placement:
         """Instances that stay, and where."""
         self.placed: dict[Instance, str] = {}
         """Instances that are given to a worker in this round."""
-        self._all = Counter(kept.values())
-        self._of_connector = Counter((worker, instance.connector) for instance, worker in kept.items())
+        self._all: Counter[str] = Counter()
+        self._of_connector: Counter[tuple[str, str]] = Counter()
 
     def trim(self, kind: Set[Instance], generations: Mapping[Instance, int]) -> None:
         """Take from workers what they have too much of one kind: what came last, then by order.
@@ -31,26 +31,29 @@ class Placement:
         if not self._workers:
             return
         loads = self._loads(kind)
+        if loads.even:
+            return
         by_age = sorted(in_order(kind & self.kept.keys()), key=lambda each: generations[each])
         has = {worker: [each for each in by_age if self.kept[each] == worker] for worker in loads}
         came = {worker: generations[mine[loads.floor]] for worker, mine in has.items() if mine[loads.floor :]}
         for worker, limit in loads.trim(came).items():
             for instance in has[worker][limit:]:
                 del self.kept[instance]
-                self._count(instance, worker, -1)
 
-    def place(self, kind: Set[Instance], free: Iterable[Instance], former: Mapping[Instance, str]) -> None:
+    def place(self, kind: Set[Instance], free: Sequence[Instance], former: Mapping[Instance, str]) -> None:
         """Give each free instance of a kind to the worker that ran it, or to one with the least to do."""
-        if not self._workers:
+        if not self._workers or not free:
             return
         loads = self._loads(kind)
+        self._count()
         for instance in free:
             before = former.get(instance)
             returns = before is not None and before in self._workers and loads.has_room(before)
             worker = before if returns and before else self._emptiest(instance, loads)
             loads.add(worker)
             self.placed[instance] = worker
-            self._count(instance, worker, 1)
+            self._all[worker] += 1
+            self._of_connector[worker, instance.connector] += 1
 
     def _loads(self, kind: Set[Instance]) -> Loads[str]:
         """Count a kind; what an absent worker keeps is not there to be shared."""
@@ -73,6 +76,8 @@ class Placement:
 
         return min((worker for worker in loads if loads.has_room(worker)), key=burden)
 
-    def _count(self, instance: Instance, worker: str, change: int) -> None:
-        self._all[worker] += change
-        self._of_connector[worker, instance.connector] += change
+    def _count(self) -> None:
+        """Count what each worker has, of all and of each connector."""
+        has = {**self.kept, **self.placed}
+        self._all = Counter(has.values())
+        self._of_connector = Counter((worker, instance.connector) for instance, worker in has.items())

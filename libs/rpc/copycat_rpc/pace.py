@@ -27,6 +27,10 @@ class Pace:
         await asyncio.sleep(self._together)
         await asyncio.sleep(max(0.0, self._not_before - asyncio.get_running_loop().time()))
 
+    def pause(self) -> float:
+        """Return how many seconds `gather` would wait."""
+        return max(self._together, self._not_before - asyncio.get_running_loop().time())
+
     def _ended(self, began: float) -> None:
         now = asyncio.get_running_loop().time()
         self._not_before = now + (now - began) * (1 / SHARE - 1)

@@ -1,4 +1,4 @@
-"""The worker's lease: beats that say all it holds, twice a second and soon after it holds something no more."""
+"""The worker's lease: beats that say all it holds, twice a second and soon after it holds less."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
 from copycat_connect.cluster import Instance
@@ -30,7 +31,6 @@ JOIN_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
 SILENT_FAILURES = 15
 #: What a worker stops within this time, one beat says.
 CHANGES_TOGETHER_SECONDS = 0.02
-
 #: A scheduler that has not answered for so long is looked for where it listens.
 SILENCE_BEFORE_LOOK_SECONDS = 1.0
 LOOK_TIMEOUT_SECONDS = 1.0
@@ -125,9 +125,17 @@ class Membership:
                 async with asyncio.timeout(HEARTBEAT_INTERVAL_SECONDS):
                     while (self._board.dropped, self._leaving) == (dropped, leaving):
                         rings = await self._board.bell.next_ring(rings)
-                    await self._pace.gather()
+                    if self._leaving == leaving:
+                        await self._gather(rings)
             except TimeoutError:
                 pass
+
+    async def _gather(self, rings: int) -> None:
+        """Wait for what is dropped together; the last is said at once, a worker that leaves ends then."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._pace.pause()):
+                while self._board.connectors or self._board.tasks:
+                    rings = await self._board.bell.next_ring(rings)
 
     def _beat(self, held: dict[Instance, int], leaving: bool) -> pb.JoinRequest:
         return pb.JoinRequest(

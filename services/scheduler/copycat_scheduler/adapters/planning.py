@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_rpc.acts import ActReporter
+from copycat_rpc.pace import Pace
 from copycat_telemetry.changes import log_change
 from copycat_telemetry.recent_spans import RecentSpans
 from copycat_telemetry.tracing import Attributes, note_span
@@ -19,7 +20,6 @@ from copycat_telemetry.tracing import Attributes, note_span
 from copycat_scheduler.adapters.change_lines import AssignmentLines
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.adapters.inputs import Inputs
-from copycat_rpc.pace import Pace
 from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.commands import Reschedule

@@ -6,11 +6,11 @@ import asyncio
 import logging
 
 from copycat_connect.errors import CopycatError
+from copycat_rpc.pace import Pace
 from copycat_telemetry.changes import log_change
 
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.adapters.inputs import Inputs
-from copycat_rpc.pace import Pace
 from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.upkeep import Upkeep, upkeep
 

@@ -1,0 +1,78 @@
+"""Beats come twice a second, and before their time only where somebody waits for what they say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from types import SimpleNamespace
+from typing import Any
+
+from copycat_connect.cluster import Instance, TargetState
+from copycat_executor.background.bell import Bell
+from copycat_executor.domain.running import RunningTask
+from copycat_executor.state.board import Board
+from copycat_executor.state.tenure import Tenure
+from copycat_executor.worker import membership as module
+from copycat_executor.worker.membership import Membership
+
+TASKS = [Instance("orders", number) for number in range(100)]
+
+
+def board_of(tasks: list[Instance]) -> Board:
+    board = Board(Bell())
+    for task in tasks:
+        take(board, task)
+    return board
+
+
+def take(board: Board, task: Instance) -> None:
+    board.put_task(task, RunningTask({}, {}, (), 1, TargetState.STARTED))
+
+
+def membership_of(board: Board) -> Membership:
+    services: Any = SimpleNamespace()
+    reach: Any = SimpleNamespace()
+    return Membership("me:8083", services, board, Tenure(lambda: 0.0), reach)
+
+
+async def test_what_is_held_in_addition_waits_for_its_time() -> None:
+    board = board_of(TASKS[:1])
+    beats = membership_of(board)._beats(deque())
+    loop = asyncio.get_running_loop()
+    assert len((await anext(beats)).held) == 1
+    began, following = loop.time(), asyncio.ensure_future(anext(beats))
+    for task in TASKS:
+        await asyncio.sleep(0)
+        take(board, task)
+    assert len((await following).held) == len(TASKS)
+    assert loop.time() - began >= module.HEARTBEAT_INTERVAL_SECONDS * 0.99
+
+
+async def test_what_is_dropped_together_is_said_in_one_beat_before_its_time(monkeypatch: Any) -> None:
+    monkeypatch.setattr(module, "HEARTBEAT_INTERVAL_SECONDS", 60.0)
+    board = board_of(TASKS)
+    beats = membership_of(board)._beats(deque())
+    await anext(beats)
+    following = asyncio.ensure_future(anext(beats))
+    for task in TASKS[:-1]:
+        await asyncio.sleep(0)
+        board.drop_task(task)
+    assert len((await following).held) == 1
+
+
+async def test_the_last_that_is_dropped_is_said_at_once(monkeypatch: Any) -> None:
+    monkeypatch.setattr(module, "HEARTBEAT_INTERVAL_SECONDS", 60.0)
+    monkeypatch.setattr(module, "CHANGES_TOGETHER_SECONDS", 30.0)
+    board = board_of(TASKS[:1])
+    membership = membership_of(board)
+    beats = membership._beats(deque())
+    await anext(beats)
+    membership.leave()
+    assert (await anext(beats)).leaving
+    following = asyncio.ensure_future(anext(beats))
+    await asyncio.sleep(0)
+    board.drop_task(TASKS[0])
+    async with asyncio.timeout(20):
+        last = await following
+    assert last.leaving
+    assert not last.held

@@ -31,9 +31,9 @@ from copycat_executor.domain.actions import (
     StopTask,
 )
 from copycat_executor.domain.desired import WantedConnector, WantedTask
-from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.state.board import Board
+from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import AssignmentChange, Feed
 from copycat_executor.state.tenure import Tenure
 from copycat_executor.worker.conductor import CHANGE_GATHERING_SECONDS
@@ -77,6 +77,7 @@ class SimulatedWorker:
         self._tenure = Tenure(time.monotonic)
         self._board = Board(self._bell)
         self._feed = TellingFeed(worker_id, self._bell, self._tenure)
+        self._differences = Differences(self._feed, self._board)
         self._starting: deque[WantedTask] = deque()
         self._publishing: asyncio.Queue[str] = asyncio.Queue()
         self._said: dict[Instance, status_pb.Status] = {}
@@ -110,8 +111,7 @@ class SimulatedWorker:
             await self._bell.next_ring(rings)
             await asyncio.sleep(CHANGE_GATHERING_SECONDS)
             rings = self._bell.rings
-            desired = self._feed.desired()
-            for action in () if desired is None else reconcile(desired, self._board.running()):
+            for action in self._differences.due():
                 self._perform(action)
 
     def _perform(self, action: Action) -> None:

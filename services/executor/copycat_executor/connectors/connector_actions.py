@@ -181,7 +181,7 @@ class ConnectorActions:
             log.warning("connector %s did not stop and is abandoned: %s", life.name, error)
         if trace is not None:
             self._report(life, status_outbox.FAILED, trace)
-        elif not failed and not self._wanted_here(life.name):
+        elif not failed and not self._feed.wants(life.instance):
             self._report(life, status_outbox.UNASSIGNED)
         self._forget(life)
 
@@ -220,14 +220,10 @@ class ConnectorActions:
         self._statuses.report(life.instance, state, generation, trace=trace, version=life.version)
 
     def _forget(self, life: ConnectorLife) -> None:
-        if not self._wanted_here(life.name):
+        if not self._feed.wants(life.instance):
             self._healer.forget(life.instance)
         self._lives.pop(life.name, None)
         self._board.drop_connector(life.name)
-
-    def _wanted_here(self, name: str) -> bool:
-        desired = self._feed.desired()
-        return desired is not None and name in desired.connectors
 
 
 def _explained(error: CopycatError) -> tuple[str, FailureKind]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from copycat_connect.cluster import Instance, TargetState
 
@@ -64,3 +64,18 @@ class StopTask:
 Action: TypeAlias = (
     StartConnector | SetConnectorTarget | StopConnector | PublishTasks | StartTask | SetTaskTarget | StopTask
 )
+
+
+def connector_of(action: Action) -> str:
+    """Return the connector that an action is about, or to whose task it is done."""
+    match action:
+        case StartConnector(wanted):
+            return wanted.name
+        case SetConnectorTarget(name=name) | StopConnector(name) | PublishTasks(name):
+            return name
+        case StartTask(task):
+            return task.instance.connector
+        case SetTaskTarget(instance=instance) | StopTask(instance):
+            return instance.connector
+        case _:
+            assert_never(action)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
@@ -21,6 +21,7 @@ from copycat_executor.domain.desired import (
 )
 from copycat_executor.peers import messages
 from copycat_executor.state.tenure import Tenure
+from copycat_executor.state.touched import Touched
 
 ConfigChange = config_service_pb2.WatchConnectorsResponse
 AssignmentChange = scheduler_service_pb2.WatchAssignmentsResponse
@@ -36,20 +37,36 @@ class Feed:
         self._tenure = tenure
         self._configured: dict[str, Configured] | None = None
         self._assigned: dict[Instance, Assigned] | None = None
+        self._here: dict[str, dict[Instance, Assigned]] = {}  # what is assigned to this worker, by connector
         self._draining = False
+        self.touched = Touched()
+        """Connectors of which something changed here."""
 
-    def desired(self) -> Desired | None:
-        """Return what this worker should run; None while that is not known."""
+    def desired(self, names: Iterable[str] | None = None) -> Desired | None:
+        """Return what this worker should run of these connectors, None is of all; None while not known."""
         if self._draining:
             return NOTHING
         if self._configured is None or self._assigned is None or not self._tenure.holds():
             return None
-        return desired(self._configured, self._assigned, self._worker_id)
+        looked_at = self._here if names is None else names
+        here = {
+            instance: assignment
+            for name in looked_at
+            for instance, assignment in self._here.get(name, {}).items()
+        }
+        return desired(self._configured, here, self._worker_id)
+
+    def wants(self, instance: Instance) -> bool:
+        """Return whether this worker should run an instance, as far as it knows."""
+        wanted = self.desired((instance.connector,))
+        if wanted is None:
+            return False
+        return instance.connector in wanted.connectors if instance.task is None else instance in wanted.tasks
 
     def drain(self) -> None:
         """Want nothing any more: the worker leaves."""
         self._draining = True
-        self._bell.ring()
+        self._changed(None)
 
     def connector(self, name: str) -> Configured | None:
         """Return a connector's configuration, if there is one."""
@@ -69,7 +86,7 @@ class Feed:
         known = self._configured or {}
         found = (messages.configured(each.connector) for each in snapshot)
         self._configured = {connector.name: connector for connector in found}
-        self._bell.ring()
+        self._changed(None)
         return known.keys() - self._configured.keys()
 
     def connector_changed(self, message: ConfigChange) -> None:
@@ -80,9 +97,10 @@ class Feed:
             case "connector":
                 connector = messages.configured(message.connector)
                 self._configured[connector.name] = connector
+                self._changed(connector.name)
             case "removed":
                 self._configured.pop(message.removed, None)
-        self._bell.ring()
+                self._changed(message.removed)
 
     def assignments(self, snapshot: Sequence[AssignmentChange]) -> None:
         """Take the scheduler's snapshot; what happened before it is unknown, so no hold continues."""
@@ -93,13 +111,15 @@ class Feed:
             before = known.get(instance)
             same = before is not None and before.generation == each.assignment.generation
             found[instance] = self._assignment(before if same else None, each.assignment)
-        self._assigned = found
-        self._bell.ring()
+        self._assigned, self._here = found, {}
+        for instance, assignment in found.items():
+            self._keep_here(instance, assignment)
+        self._changed(None)
 
     def forget_assignments(self) -> None:
         """Another worker may have what was assigned here: nothing is known until the next snapshot."""
-        self._assigned = None
-        self._bell.ring()
+        self._assigned, self._here = None, {}
+        self._changed(None)
 
     def assignment_changed(self, message: AssignmentChange) -> None:
         """Take one change of the scheduler."""
@@ -108,9 +128,31 @@ class Feed:
         match message.WhichOneof("change"):
             case "assignment":
                 instance = instance_from_proto(message.assignment.instance)
-                self._assigned[instance] = self._assignment(self._assigned.get(instance), message.assignment)
+                assignment = self._assignment(self._assigned.get(instance), message.assignment)
+                self._assigned[instance] = assignment
+                self._keep_here(instance, assignment)
             case "removed":
-                self._assigned.pop(instance_from_proto(message.removed), None)
+                instance = instance_from_proto(message.removed)
+                self._assigned.pop(instance, None)
+                self._keep_here(instance, None)
+            case _:
+                return
+        self._changed(instance.connector)
+
+    def _keep_here(self, instance: Instance, assignment: Assigned | None) -> None:
+        if assignment is not None and assignment.worker_id == self._worker_id:
+            self._here.setdefault(instance.connector, {})[instance] = assignment
+        elif instance in (here := self._here.get(instance.connector, {})):
+            del here[instance]
+            if not here:
+                del self._here[instance.connector]
+
+    def _changed(self, connector: str | None) -> None:
+        """Have what changed looked at; None is anything."""
+        if connector is None:
+            self.touched.everything()
+        else:
+            self.touched.add(connector)
         self._bell.ring()
 
     def _assignment(self, before: Assigned | None, message: scheduler_service_pb2.Assignment) -> Assigned:

@@ -119,7 +119,7 @@ class TaskActions:
         self._waits.over(instance)
         life = self._lives.get(instance)
         if life is None:  # it failed: nothing of it is left
-            if not self._wanted_here(instance):
+            if not self._feed.wants(instance):
                 self._healer.forget(instance)
             self._board.drop_task(instance)
             return
@@ -181,9 +181,9 @@ class TaskActions:
             await self._drain(life)
         await self._commits.flushed(life.instance, self._budgets.commit)
         self._lives.close(life)
-        if not (life.failed or life.hung or self._wanted_here(life.instance)):
+        if not (life.failed or life.hung or self._feed.wants(life.instance)):
             self._lives.report(life, status_outbox.UNASSIGNED)
-        if not self._wanted_here(life.instance):
+        if not self._feed.wants(life.instance):
             self._suspects.forget(life.instance)
             self._healer.forget(life.instance)
         self._board.drop_task(life.instance)
@@ -199,7 +199,3 @@ class TaskActions:
             life.hung = True
         if life.hung:
             await self._hosts.abandon(life.host, life.instance)
-
-    def _wanted_here(self, instance: Instance) -> bool:
-        desired = self._feed.desired()
-        return desired is not None and instance in desired.tasks

@@ -16,12 +16,12 @@ from copycat_executor.domain.actions import (
     StopConnector,
     StopTask,
 )
-from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.state.board import Board
+from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
 from copycat_executor.tasks.task_actions import TaskActions
 
-#: Changes within this time count as one: a decision looks at everything, and a change seldom comes alone.
+#: Changes within this time count as one: a change seldom comes alone.
 CHANGE_GATHERING_SECONDS: Final = 0.02
 
 
@@ -30,7 +30,7 @@ class Conductor:
 
     def __init__(self, board: Board, feed: Feed, connectors: ConnectorActions, tasks: TaskActions) -> None:
         self._board = board
-        self._feed = feed
+        self._differences = Differences(feed, board)
         self._connectors = connectors
         self._tasks = tasks
 
@@ -41,10 +41,8 @@ class Conductor:
             await self._board.bell.next_ring(rings)
             await asyncio.sleep(CHANGE_GATHERING_SECONDS)
             rings = self._board.bell.rings
-            desired = self._feed.desired()
-            if desired is not None:
-                for action in reconcile(desired, self._board.running()):
-                    self._perform(action)
+            for action in self._differences.due():
+                self._perform(action)
 
     def _perform(self, action: Action) -> None:
         match action:

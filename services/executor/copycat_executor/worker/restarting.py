@@ -36,7 +36,7 @@ class Restarting:
 
     def requested(self, request: config_service_pb2.RequestRestartRequest) -> None:
         """Restart what a logged request means of what runs here."""
-        running = self._board.running()
+        running = self._board.running((request.connector,))
         found = chosen(
             running, request.connector, include_tasks=request.include_tasks, only_failed=request.only_failed
         )
@@ -47,8 +47,7 @@ class Restarting:
 
     def removed(self, connector: str) -> None:
         """A connector was deleted: what runs of it is not what may come after it under its name."""
-        tasks = [instance for instance in self._board.tasks if instance.connector == connector]
-        for instance in (Instance(connector), *tasks):
+        for instance in (Instance(connector), *self._board.tasks_of(connector)):
             self._mark(instance)
 
     async def connector(self, name: str) -> None:
@@ -89,8 +88,7 @@ class Restarting:
             raise UnassignedInstanceError(instance)
 
     def _wanted(self, instance: Instance) -> bool:
-        desired = self._feed.desired()
-        return desired is not None and (instance in desired.tasks or instance.connector in desired.connectors)
+        return self._feed.wants(instance) or self._feed.wants(Instance(instance.connector))
 
     def _mark(self, instance: Instance) -> None:
         self._suspects.forget(instance)

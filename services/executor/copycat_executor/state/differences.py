@@ -1,0 +1,40 @@
+"""What is to be done about what changed: what a look at everything finds, at the cost of the changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from copycat_executor.domain.actions import Action, connector_of
+from copycat_executor.domain.reconcile import reconcile
+from copycat_executor.state.board import Board
+from copycat_executor.state.feed import Feed
+
+
+class Differences:
+    """Compares what should run with what runs, of the connectors of which one or the other changed.
+
+    `reconcile` looks at each connector with its tasks for itself, so one of which neither changed has the
+    same actions as before: none, since a connector with any is looked at again until it has none.
+    """
+
+    def __init__(self, feed: Feed, board: Board) -> None:
+        """Look at everything the first time."""
+        self._feed = feed
+        self._board = board
+
+    def due(self) -> Sequence[Action]:
+        """Return what to do now; nothing while it is not known what should run."""
+        names = self._touched()
+        desired = self._feed.desired(names)
+        if desired is None:
+            return ()
+        actions = reconcile(desired, self._board.running(names))
+        self._feed.touched.clear()
+        self._board.touched.clear()
+        for action in actions:
+            self._board.touched.add(connector_of(action))
+        return actions
+
+    def _touched(self) -> Sequence[str] | None:
+        wanted, runs = self._feed.touched.names, self._board.touched.names
+        return None if wanted is None or runs is None else tuple(dict.fromkeys((*wanted, *runs)))

@@ -20,6 +20,8 @@ from copycat_eventlog.tokens import TokenProvider
 SILENT_LOGGER = logging.getLogger("faust.copycat")
 
 
+#: Between two commits of an election, in which there is nothing to commit.
+COMMIT_SECONDS = 60.0
 #: For saying goodbye to brokers, which do not answer while they are away.
 LEAVE_TIMEOUT_SECONDS = 3.0
 
@@ -69,6 +71,14 @@ class _Diskless(faust.App):
         return DaemonTransport(self.conf.broker_consumer, self)
 
 
+class _Unmeasured(faust.Monitor):
+    """Samples nothing, each second otherwise: nobody asks."""
+
+    @faust.Service.task
+    async def _sampler(self) -> None:
+        """Spare the samples."""
+
+
 class Election:
     """A hint who should write: stale while the brokers are away. The fence is what protects the log (I3)."""
 
@@ -84,6 +94,7 @@ class Election:
             broker_heartbeat_interval=1.5,
             broker_request_timeout=settings.session + 14.0,
             broker_rebalance_timeout=settings.session,
+            broker_commit_interval=COMMIT_SECONDS,
             consumer_auto_offset_reset="latest",
             consumer_metadata_max_age_ms=30_000,
             topic_partitions=1,
@@ -92,6 +103,7 @@ class Election:
             store="memory://",
             stream_recovery_delay=0.0,
             TableManager=_NoTables,
+            Monitor=_Unmeasured,
             web_enabled=False,
             worker_redirect_stdouts=False,
         )

@@ -16,6 +16,7 @@ from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.logins import LoginWatch
+from copycat_executor.kafka.milliseconds import at_least
 from copycat_executor.kafka.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
 from copycat_executor.kafka.silent_consumer import SilenceWatch
 from copycat_executor.pipeline.records.receiver import KafkaMessage
@@ -162,7 +163,7 @@ class KafkaReceiver:
         messages = self._consumer.consume(most, 0)
         if not messages:
             # consume() waits until the batch is full: wait for the first record, then take what came with it.
-            messages = self._consumer.consume(1, seconds)
+            messages = self._consumer.consume(1, at_least(seconds))
             if messages and most > 1:
                 messages += self._consumer.consume(most - 1, _MORE_RECORDS_WAIT_SECONDS)
         if any(map(Message.error, messages)):

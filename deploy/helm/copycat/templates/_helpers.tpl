@@ -85,6 +85,13 @@ spec:
       ports:
         - name: {{ eq .role "gateway" | ternary "rest" "grpc" }}
           containerPort: {{ $port }}
+      {{- if eq .role "gateway" }}
+      # Nodes go on sending it requests for a moment after it was asked to end.
+      lifecycle:
+        preStop:
+          exec:
+            command: [python, -c, "import time; time.sleep(5)"]
+      {{- end }}
       {{- /* Until a service first serves it is not restarted; after that one that hangs is, within a minute. */}}
       {{- if eq .role "gateway" }}
       startupProbe:

@@ -91,8 +91,16 @@ def test_the_properties_are_those_that_the_services_take(render: Render, tmp_pat
     DISTRIBUTED.parse(properties)
     assert properties["bootstrap.servers"] == "kafka-0.kafka:9092,kafka-1.kafka:9092"
     assert properties["cluster.secret"] == "${env:COPYCAT_CLUSTER_SECRET}"
+    # A service that finds no such folder does not start; every image has this one.
+    assert properties["config.providers.file.param.allowed.paths"] == "/run/secrets"
     assert properties["config.addresses"] == "release-copycat-config:9101"
     assert named(render(), "Service", "release-copycat-config")["spec"]["clusterIP"] == "None"
+
+
+def test_a_gateway_that_is_asked_to_end_still_answers_who_does_not_know_yet(render: Render) -> None:
+    waiting = {role for role, pod in pods(render()).items() if "lifecycle" in pod["spec"]["containers"][0]}
+
+    assert waiting == {"gateway"}
 
 
 def test_the_cluster_secret_stands_in_a_secret_alone(render: Render) -> None:

@@ -29,6 +29,7 @@ from copycat_rpc.users.calls import user_calls
 from copycat_rpc.users.needs import CALL_NEEDS, CONFIG, EXECUTOR, SCHEDULER, STATUS
 from copycat_rpc.users.shown import SHOWN
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 from tests.issuer import Issuer, an_issuer
 
@@ -89,7 +90,7 @@ class World:
         self._address = address
         self._channels: list[grpc.aio.Channel] = []
 
-    def stub(self, token: str) -> ConfigServiceStub:
+    def stub(self, token: str) -> Any:
         self._channels.append(open_channel([self._address], secret=token))
         return ConfigServiceStub(self._channels[-1])
 
@@ -146,7 +147,8 @@ def test_every_kind_of_change_in_a_watch_names_a_connector_or_is_not_shown() -> 
             if field.message_type is None:
                 of_none = message(**{field.name: True if field.name == "snapshot_complete" else "bills"})
             else:
-                of_none = message(**{field.name: field.message_type._concrete_class()})
+                descriptor: Any = field.message_type
+                of_none = message(**{field.name: GetMessageClass(descriptor)()})
             shown = SHOWN[path](of_none, lambda _: False)
             assert (shown is not None) == (field.name == "snapshot_complete"), (path, field.name)
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import grpc
 import httpx
@@ -144,15 +144,19 @@ class Guarded:
         return [line for line in lines if line["outcome"] == "denied"]
 
 
+def showing(credential: str) -> tuple[tuple[str, str | bytes], ...]:
+    """Return the metadata of a call that shows a secret or a token; none where that is empty."""
+    return (("authorization", f"Bearer {credential}"),) if credential else ()
+
+
 def call(channel: grpc.Channel, path: str, request: Message, credential: str) -> tuple[grpc.StatusCode, str]:
     """Make a call, with a secret or a token unless that is empty; returns its status and code of error."""
     method = channel.unary_unary(
         path, request_serializer=lambda message: message.SerializeToString(), response_deserializer=bytes
     )
-    metadata = [("authorization", f"Bearer {credential}")] if credential else []
     try:
-        method(request, metadata=metadata, timeout=SECONDS)
+        method(request, metadata=showing(credential), timeout=SECONDS)
     except grpc.RpcError as error:
-        trailing = dict(error.trailing_metadata() or ())
-        return error.code(), str(trailing.get("copycat-error", ""))
+        trailing: Any = error.trailing_metadata() or ()
+        return error.code(), str(dict(trailing).get("copycat-error", ""))
     return grpc.StatusCode.OK, ""

@@ -14,7 +14,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from google.protobuf.message import Message
 
-from tests.integration.refusals.guarded import CONNECTOR, RPC_ROLES, Guarded, call
+from tests.integration.refusals.guarded import CONNECTOR, RPC_ROLES, Guarded, call, showing
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -126,7 +126,6 @@ def test_nobody_attaches_as_a_task_host_but_who_has_the_token_of_one(guarded: Gu
             "/copycat.host.v1.HostService/Attach", request_serializer=bytes, response_deserializer=bytes
         )
         for credential in ("", guarded.secret, guarded.issuer.token("ann")):
-            metadata = [("authorization", f"Bearer {credential}")] if credential else []
             with pytest.raises(grpc.RpcError) as caught:
-                list(attach(iter(()), metadata=metadata, timeout=60))
+                list(attach(iter(()), metadata=showing(credential), timeout=60))
             assert caught.value.code() in {Unauthenticated, Denied}

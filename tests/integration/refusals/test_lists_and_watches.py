@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from copycat_rpc.users.shown import SHOWN
 
-from tests.integration.refusals.guarded import CONNECTOR, SECONDS, Guarded
+from tests.integration.refusals.guarded import CONNECTOR, SECONDS, Guarded, showing
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -23,12 +23,12 @@ def answers(guarded: Guarded, path: str, token: str) -> Iterator[Any]:
         "request_serializer": lambda message: message.SerializeToString(),
         "response_deserializer": getattr(contract, f"{method}Response").FromString,
     }
-    more = {"metadata": [("authorization", f"Bearer {token}")], "timeout": SECONDS}
+    shown = showing(token)
     with guarded.channel(role, guarded.certificates.known) as channel:
         if not method.startswith("Watch"):
-            yield channel.unary_unary(path, **kinds)(request, **more)
+            yield channel.unary_unary(path, **kinds)(request, metadata=shown, timeout=SECONDS)
             return
-        for each in channel.unary_stream(path, **kinds)(request, **more):
+        for each in channel.unary_stream(path, **kinds)(request, metadata=shown, timeout=SECONDS):
             yield each
             if each.snapshot_complete:
                 return

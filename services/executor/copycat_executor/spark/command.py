@@ -34,7 +34,7 @@ LEAN = (
     "-XX:-UsePerfData",
     "-Xss512k",
     "-Xms48m",
-    "-Xmn16m",
+    "-Xmn6m",
     "-XX:+IgnoreUnrecognizedVMOptions",
     "--sun-misc-unsafe-memory-access=allow",
     "--enable-native-access=ALL-UNNAMED",

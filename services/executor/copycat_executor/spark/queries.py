@@ -24,7 +24,7 @@ CONF: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.ansi.enabled": "true",
-    "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",
+    "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError -Xmn16m",
 }
 MOST_PREPARED = 100
 MOST_BYTES = 32 * 1024 * 1024

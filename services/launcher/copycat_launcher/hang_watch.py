@@ -8,7 +8,9 @@ from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from typing import Final
 
-#: Between an answer and the next question.
+from copycat_connect.beats import until_beat
+
+#: Between two questions; at most so long after an answer.
 PAUSE_SECONDS: Final = 2.0
 #: The longest wait for one answer. A machine that stands still costs one question, however long it did.
 MAX_ANSWER_SECONDS: Final = 5.0
@@ -54,4 +56,4 @@ class HangWatch:
             started = started or answer is Answer.GIVEN
             missing = missing + 1 if started and answer is Answer.MISSING else 0
             if not missing:
-                await asyncio.sleep(PAUSE_SECONDS)
+                await asyncio.sleep(until_beat(asyncio.get_running_loop().time(), PAUSE_SECONDS))

@@ -35,7 +35,7 @@ class Program:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hang_watch, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(hang_watch, "PAUSE_SECONDS", 0.001)
 
 
 async def hangs(program: Program, limit: float = 15.0, *, ready: bool = False) -> bool:

@@ -13,6 +13,7 @@ import grpc
 import grpc._common
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2_grpc as rpc
+from copycat_connect.beats import until_beat
 from copycat_rpc.secret import credentials
 
 from copycat_executor.taskhost.host_lease import HostLease
@@ -24,10 +25,11 @@ _log = logging.getLogger(__name__)
 _LONGEST_GRPC_WAIT_SECONDS: Final = 5.0
 
 _CONNECT_TIMEOUT_SECONDS: Final = 20.0
-#: Between two heartbeats: so many to a lease, within these bounds. Each wakes two processes.
+#: Between two heartbeats: the long one where so many fit into the lease. Each wakes two processes. There are
+#: just two, so that all hosts beat at the same moments.
 _HEARTBEATS_OF_A_LEASE: Final = 8
-_SHORTEST_INTERVAL_SECONDS: Final = 0.5
-_LONGEST_INTERVAL_SECONDS: Final = 1.0
+_SHORT_INTERVAL_SECONDS: Final = 0.5
+_LONG_INTERVAL_SECONDS: Final = 1.0
 #: A look at the lease at the very moment of its end may come too early.
 _NOTICED_AFTER_SECONDS: Final = 0.01
 
@@ -115,9 +117,10 @@ class ControlStream:
     def _pause(self) -> float:
         """Return the seconds until the next heartbeat, or the end of a lease that was not renewed."""
         left = self._lease.left
-        interval = max(left / _HEARTBEATS_OF_A_LEASE, _SHORTEST_INTERVAL_SECONDS)
-        interval = min(interval, _LONGEST_INTERVAL_SECONDS)
-        return interval if left < 0 else min(interval, left + _NOTICED_AFTER_SECONDS)
+        long = left >= _HEARTBEATS_OF_A_LEASE * _LONG_INTERVAL_SECONDS
+        interval = _LONG_INTERVAL_SECONDS if long else _SHORT_INTERVAL_SECONDS
+        pause = until_beat(self._clock(), interval)
+        return pause if left < 0 else min(pause, left + _NOTICED_AFTER_SECONDS)
 
     def _events_until(self, moment: float) -> Iterator[pb.AttachRequest]:
         """Yield what is queued, until a moment has come or the stream is finished."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
+from copycat_connect.beats import until_beat
 from copycat_rpc.acts import ActReporter
 from copycat_rpc.services import ServiceStubs
 
@@ -94,6 +95,7 @@ class Executor:
         await self.membership.run()
 
     async def _keep_up_hosts(self) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             self.hosts.tend()
-            await asyncio.sleep(UPKEEP_INTERVAL_SECONDS)
+            await asyncio.sleep(until_beat(loop.time(), UPKEEP_INTERVAL_SECONDS))

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
+from copycat_connect.beats import until_beat
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
@@ -97,7 +98,7 @@ class Membership:
     async def _look_for_scheduler(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
+            await asyncio.sleep(until_beat(loop.time(), HEARTBEAT_INTERVAL_SECONDS))
             began = loop.time()
             if began - self._answered_at < SILENCE_BEFORE_LOOK_SECONDS:
                 continue
@@ -122,7 +123,7 @@ class Membership:
             sent.append(loop.time())
             yield self._beat(self._board.held(), leaving)
             try:
-                async with asyncio.timeout(HEARTBEAT_INTERVAL_SECONDS):
+                async with asyncio.timeout(until_beat(loop.time(), HEARTBEAT_INTERVAL_SECONDS)):
                     while (self._board.dropped, self._leaving) == (dropped, leaving):
                         rings = await self._board.bell.next_ring(rings)
                     if self._leaving == leaving:

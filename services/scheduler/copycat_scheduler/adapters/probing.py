@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 
+from copycat_connect.beats import until_beat
 from copycat_rpc.reach import Reach
 
 from copycat_scheduler.adapters.workers import LiveWorkers
@@ -56,7 +57,7 @@ class Probing:
                     silent = now - session.at > self._silence
                     if (silent or worker_id not in self._seen) and worker_id not in self._asking:
                         self._spawn(worker_id, self._ask(worker_id, silent=silent))
-                await asyncio.sleep(INTERVAL_SECONDS)
+                await asyncio.sleep(until_beat(_now(), INTERVAL_SECONDS))
         finally:
             for question in self._asking.values():
                 question.cancel()

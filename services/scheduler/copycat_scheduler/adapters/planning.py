@@ -79,16 +79,16 @@ class Planning:
                 await asyncio.sleep(STANDBY_POLL_SECONDS)
                 continue
             try:
-                await self._plan()
+                planned_at = await self._plan()
             except CopycatError as error:
                 log_change(log, "work cannot be assigned now", logging.WARNING, why=error.message)
                 await asyncio.sleep(RETRY_DELAY_SECONDS)
             else:
-                await self._until_due()
+                await self._until_due(planned_at)
 
-    async def _until_due(self) -> None:
-        """Wait for a change, or until time alone changes something."""
-        deadline = self._deadline()
+    async def _until_due(self, planned_at: float) -> None:
+        """Wait for a change, or until time alone changes something since the last plan."""
+        deadline = self._deadline(planned_at)
         try:
             async with asyncio.timeout_at(deadline):
                 await self._wakeups.plan.wait()
@@ -97,20 +97,21 @@ class Planning:
             pass
         self._wakeups.plan.clear()
 
-    def _deadline(self) -> float | None:
-        """Return when the next lease or wait ends; None when nothing changes by time alone."""
-        leases, now = self._workers.heard_of, self._now()
+    def _deadline(self, now: float) -> float | None:
+        """Return when the next lease or wait ends after `now`; None when nothing changes by time alone."""
+        leases = self._workers.heard_of
         known = assigned_workers(self._events.state).union(self._inputs.statuses.running.values())
         ends = [leases.next_deadline(known, now)]
         if not self._inputs.suffice(leases, now):
             ends.append(leases.first_end)
         return min((end for end in ends if end is not None), default=None)
 
-    async def _plan(self) -> None:
+    async def _plan(self) -> float:
+        """Plan for this moment, and return it: what ends while a plan is made is not in it."""
         leases, now = self._workers.expire(), self._now()
         self._inputs.want_topics()
         if not self._inputs.suffice(leases, now):
-            return
+            return now
         self._pace.begin()
         state, began = self._events.state, time.time_ns()
         world = self._inputs.world(state, leases, self._next_generation(leases), now)
@@ -120,6 +121,7 @@ class Planning:
             self._carried_out(outcome.events, state.assignments, world)
         self._rebalances.planned(self._highest_generation(), changed=bool(outcome.events))
         self._wakeups.upkeep.set()
+        return now
 
     def _carried_out(
         self, events: tuple[SchedulerEvent, ...], before: Mapping[Instance, Assigned], world: Reschedule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from copycat_connect.cluster import Instance, in_order
@@ -42,17 +42,34 @@ def upkeep(
 
     What is assigned is never forgotten: whoever assigned it knows a configuration that has not reached us.
     """
-    busy = {instance.connector for instance in assigned}
-    unassigned: list[tuple[Instance, Observed]] = []
-    surplus: dict[str, list[int]] = {}
-    for instance in in_order(observed):
-        status, wanted = observed[instance], desired.get(instance.connector)
+    wrong: list[Instance] = []
+    busy = frozenset[str]()
+    for instance, status in observed.items():
+        wanted = desired.get(instance.connector)
         if wanted is None:
-            if instance.connector not in busy:
-                surplus[instance.connector] = []
+            busy = busy or frozenset(each.connector for each in assigned)
+            is_wrong = instance.connector not in busy
         elif instance.task is not None and instance.task >= wanted.tasks:
-            if instance not in assigned:
-                surplus.setdefault(instance.connector, []).append(instance.task)
-        elif not status.unassigned and not may_run(status.worker_id):
-            unassigned.append((instance, status))
-    return Upkeep(tuple(unassigned), tuple((name, tuple(tasks)) for name, tasks in surplus.items()))
+            is_wrong = instance not in assigned
+        else:
+            is_wrong = not status.unassigned and not may_run(status.worker_id)
+        if is_wrong:
+            wrong.append(instance)
+    return _corrections(in_order(wrong), desired, observed)
+
+
+def _corrections(
+    wrong: Sequence[Instance], desired: Mapping[str, Desired], observed: Mapping[Instance, Observed]
+) -> Upkeep:
+    """Return what to do about wrong statuses, which are in order."""
+    unassigned: list[tuple[Instance, Observed]] = []
+    forgotten: dict[str, list[int]] = {}
+    for instance in wrong:
+        wanted = desired.get(instance.connector)
+        if wanted is None:
+            forgotten[instance.connector] = []
+        elif instance.task is not None and instance.task >= wanted.tasks:
+            forgotten.setdefault(instance.connector, []).append(instance.task)
+        else:
+            unassigned.append((instance, observed[instance]))
+    return Upkeep(tuple(unassigned), tuple((name, tuple(tasks)) for name, tasks in forgotten.items()))

@@ -24,7 +24,9 @@ class Board:
         self.touched = Touched()
         """Connectors of which something changed here."""
         self.dropped = 0
-        """How many instances this executor held once and does not any more."""
+        """How often this executor has dropped an instance."""
+        self.lists = 0
+        """How many different lists `held` has returned, or would have."""
 
     def running(self, names: Iterable[str] | None = None) -> Running:
         """Return what runs now of these connectors; None is of all."""
@@ -44,6 +46,7 @@ class Board:
 
     def put_connector(self, name: str, connector: RunningConnector) -> None:
         """Note that a connector runs here, in place of what was known of it."""
+        self._list(self.connectors.get(name), connector)
         self.connectors[name] = connector
         self._changed(name)
 
@@ -55,11 +58,11 @@ class Board:
     def drop_connector(self, name: str) -> None:
         """Note that a connector runs here no longer."""
         if self.connectors.pop(name, None) is not None:
-            self.dropped += 1
-            self._changed(name)
+            self._drop(name)
 
     def put_task(self, instance: Instance, task: RunningTask) -> None:
         """Note that a task runs here, in place of what was known of it."""
+        self._list(self.tasks.get(instance), task)
         self.tasks[instance] = task
         self._tasks_of.setdefault(instance.connector, {})[instance] = None
         self._changed(instance.connector)
@@ -77,8 +80,7 @@ class Board:
         del siblings[instance]
         if not siblings:
             del self._tasks_of[instance.connector]
-        self.dropped += 1
-        self._changed(instance.connector)
+        self._drop(instance.connector)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until a condition on the board holds."""
@@ -89,3 +91,13 @@ class Board:
     def _changed(self, connector: str) -> None:
         self.touched.add(connector)
         self.bell.ring()
+
+    def _list(
+        self, before: RunningConnector | RunningTask | None, now: RunningConnector | RunningTask
+    ) -> None:
+        self.lists += before is None or before.generation != now.generation
+
+    def _drop(self, connector: str) -> None:
+        self.dropped += 1
+        self.lists += 1
+        self._changed(connector)

@@ -114,14 +114,17 @@ class Membership:
         """Yield beats; only what others wait for comes before its time.
 
         Nobody can plan with what a worker holds in addition, and thousands of tasks that start are as many
-        changes of a list of thousands.
+        changes of a list of thousands. While it holds the same, a worker says the same again.
         """
         loop = asyncio.get_running_loop()
+        lists, beat = -1, pb.JoinRequest()
         while True:
             rings, dropped, leaving = self._board.bell.rings, self._board.dropped, self._leaving
             self._pace.begin()
+            if (lists, beat.leaving) != (self._board.lists, leaving):
+                lists, beat = self._board.lists, self._beat(self._board.held(), leaving)
             sent.append(loop.time())
-            yield self._beat(self._board.held(), leaving)
+            yield beat
             try:
                 async with asyncio.timeout(until_beat(loop.time(), HEARTBEAT_INTERVAL_SECONDS)):
                     while (self._board.dropped, self._leaving) == (dropped, leaving):

@@ -73,13 +73,14 @@ class SchedulerServicer(grpc_pb.SchedulerServiceServicer):
         self, request_iterator: AsyncIterator[pb.JoinRequest], context: Any
     ) -> AsyncIterator[pb.JoinResponse]:
         """Keep a worker's lease; the end of the stream does not end it."""
-        worker_id = ""
+        worker_id, said, held = "", pb.JoinRequest(), messages.held_instances(())
         try:
             async for beat in _until(self._stop, request_iterator):
                 worker_id = beat.worker_id
                 if not worker_id:
                     raise UnnamedWorkerError
-                held = messages.held_instances(beat.held)
+                if beat != said:  # most beats say the same again, and a worker may hold thousands
+                    said, held = beat, messages.held_instances(beat.held)
                 self._workers.beat(worker_id, held, leaving=beat.leaving)
                 yield pb.JoinResponse(lease_ms=self._lease_ms)
         finally:

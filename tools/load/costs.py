@@ -18,12 +18,6 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat_config.adapters import messages as config_messages
 from copycat_config.adapters.codec import ConfigCodec
-from copycat_config.domain.events import (
-    ConfigEvent,
-    ConnectorConfigured,
-    TaskConfigured,
-    TaskSetCommitted,
-)
 from copycat_config.domain.evolve import evolve as evolve_config
 from copycat_config.domain.state import ConfigState
 from copycat_connect.cluster import Instance
@@ -44,8 +38,9 @@ from copycat_status.domain.evolve import evolve as evolve_statuses
 from copycat_status.domain.state import StatusState
 from copycat_status.domain.status import State, Status
 
+from tools.load.looks import Looks
 from tools.load.page import PAGE, figures_table, write_between
-from tools.load.simulation.measuring import config
+from tools.load.simulation import stored
 from tools.load.simulation.worker import TASKS
 
 SIZES: Final = "500,2000,5000,10000"
@@ -63,20 +58,16 @@ class Costs:
 
     def __init__(self, connectors: int) -> None:
         self.figures: dict[str, float | None] = {}
-        self._names = [f"load-{number:05d}" for number in range(connectors)]
+        self._names = [stored.name_of(number) for number in range(connectors)]
 
     def measure(self) -> None:
         """Fill the figures."""
         assignments = self._scheduler()
-        self._config()
+        Looks(WORKERS[0], self._config(), assignments).measure(self._cpu)
         self._status(assignments)
 
-    def _config(self) -> None:
-        events: list[ConfigEvent] = []
-        for name in self._names:
-            events.append(ConnectorConfigured(name, config(name)))
-            events += [TaskConfigured(name, task, config(name)) for task in range(TASKS)]
-            events.append(TaskSetCommitted(name, TASKS))
+    def _config(self) -> ConfigState:
+        events = list(stored.events(len(self._names)))
         state = self._replay("config", ConfigCodec(), evolve_config, ConfigState(), events)
         self._message(
             "ListConnectors",
@@ -88,6 +79,7 @@ class Costs:
                 ]
             ),
         )
+        return state
 
     def _status(self, assignments: Sequence[Assigned]) -> None:
         events = [
@@ -146,6 +138,8 @@ class Costs:
             ),
         )
         self._cpu("scheduler: a heartbeat read", lambda: scheduler_messages.held_instances(beat.held))
+        said = beat.SerializeToString()
+        self._cpu("scheduler: the same heartbeat again", lambda: beat == type(beat).FromString(said))
         self._message(
             "ListWorkers",
             lambda: scheduler_pb.ListWorkersResponse(

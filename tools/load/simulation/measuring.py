@@ -19,9 +19,10 @@ from copycat_rpc.configs import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
 from tools.load.simulation.plane import WORKERS, Plane
-from tools.load.simulation.worker import CONNECTOR_CLASS, TASKS
+from tools.load.simulation.stored import config, name_of
+from tools.load.simulation.worker import TASKS
 
-CREATED_AT_A_TIME: Final = 8
+CREATED_AT_A_TIME: Final = 32
 LOOK_SECONDS: Final = 2.0
 REST_SECONDS: Final = 10.0
 ANSWERS: Final = 5
@@ -63,17 +64,28 @@ class Measuring:
         began = time.monotonic()
         added = range(self._connectors, connectors)
         await self._create(added)
-        self._connectors = connectors
         figures.values["defined, connectors/s"] = len(added) / (time.monotonic() - began)
+        await self._grown(figures, before, began, len(added))
+        return figures
+
+    async def found(self, connectors: int, began: float) -> Figures:
+        """Measure a cluster that had so many connectors when its services started, at `began`."""
+        figures = Figures(connectors)
+        await self._grown(figures, dict.fromkeys(self._plane.cpu_seconds(), 0.0), began, connectors)
+        return figures
+
+    async def _grown(self, figures: Figures, before: Mapping[str, float], began: float, added: int) -> None:
+        self._connectors = figures.connectors
         settled = await self._settled(figures, "all run")
         figures.values["all run after, s"] = None if settled is None else settled - began
-        self._cpu(figures, before, "growth", ", CPU ms a connector", 1000 / len(added))
+        self._cpu(figures, before, "growth", ", CPU ms a connector", 1000 / added)
+        if settled is None:
+            return
         await self._rest(figures)
         await self._answers(figures)
         figures.values.update({f"{role}, MB": mb for role, mb in self._plane.memory_mb().items()})
         await self._lose_a_worker(figures)
         figures.values.update({f"so far: {name}": count for name, count in self._plane.troubles().items()})
-        return figures
 
     async def replay(self, figures: Figures) -> None:
         """Kill each service and measure how long it takes to read its log and serve again."""
@@ -91,7 +103,7 @@ class Measuring:
 
         async def create() -> None:
             for number in waiting:
-                name = f"load-{number:05d}"
+                name = name_of(number)
                 request = config_pb.PutConnectorRequest(name=name, config=config_to_proto(config(name)))
                 await self._services.config.PutConnector(request, timeout=ANSWER_SECONDS)
 
@@ -211,17 +223,3 @@ class Measuring:
         after = self._plane.cpu_seconds()
         for role, used in after.items():
             figures.values[f"{role}, {name}{unit}"] = (used - before[role]) * factor
-
-
-def config(name: str) -> dict[str, str | None]:
-    """Return the configuration of a simulated connector: eight keys, as connectors have on average."""
-    return {
-        "name": name,
-        "connector.class": CONNECTOR_CLASS,
-        "tasks.max": str(TASKS),
-        "topic": f"{name}-records",
-        "fields": '[{"name": "id", "type": "sequence"}]',
-        "throughput": "0",
-        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
-        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-    }

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from copycat_embedded.ports import LOOPBACK, free_ports
 from copycat_rpc.services import Addresses
 from copycat_testkit.cluster import OWNERS, Cluster
 
+from tools.load.simulation.stored import store
 from tools.load.simulation.worker import SNAPSHOT
 
 WORKERS: Final = 3
@@ -40,6 +42,8 @@ class Plane:
         self._folder = folder
         self._workers: dict[str, subprocess.Popen[bytes]] = {}
         self._guard = Guard()
+        self.began = time.monotonic()
+        """When its services were started."""
         self._names = [f"{LOOPBACK}:{port}" for port in free_ports(WORKERS)]
 
     @property
@@ -49,6 +53,7 @@ class Plane:
 
     def start(self) -> None:
         """Start everything; the gateway is well once a worker has joined."""
+        self.began = time.monotonic()
         everybody = [member for role in (*OWNERS, "gateway") for member in self.cluster.members[role]]
         for member in everybody:
             member.start()
@@ -114,11 +119,13 @@ class Plane:
 
 
 @contextmanager
-def plane(folder: Path) -> Iterator[Plane]:
-    """Run the services on a broker of their own, and the workers."""
+def plane(folder: Path, stored: int = 0) -> Iterator[Plane]:
+    """Run the services on a broker of their own, and the workers; `stored` connectors are there before."""
     counts = {**dict.fromkeys((*OWNERS, "gateway"), 1), "executor": 0}
     with EmbeddedKafka(folder / "broker") as broker:
         running = Plane(Cluster(folder, broker.bootstrap, counts), folder)
+        if stored:
+            store(broker.bootstrap, f"{running.cluster.group}-configs", stored)
         try:
             running.start()
             yield running

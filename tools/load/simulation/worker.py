@@ -19,7 +19,7 @@ from copycat.config.v1 import config_service_pb2 as config_pb
 from copycat.executor.v1 import executor_service_pb2 as executor_pb
 from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Config, Instance
 from copycat_connect.errors import CopycatError
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.actions import (
@@ -56,6 +56,11 @@ TASKS: Final = 2
 SNAPSHOT: Final = "snapshot of the assignments"
 EXECUTOR_SERVICE: Final = "copycat.executor.v1.ExecutorService"
 CONNECTOR_CLASS: Final = "copycat_plugins.connectors.datagen_source.connector.DatagenSourceConnector"
+
+
+def task_configs(connector: Config) -> Sequence[Config]:
+    """Return the configurations that a simulated connector gives its tasks."""
+    return [{**connector, "task.number": str(number)} for number in range(TASKS)]
 
 
 class TellingFeed(Feed):
@@ -169,7 +174,7 @@ class SimulatedWorker:
             name = await self._publishing.get()
             connector = self._feed.connector(name)
             if connector is not None:
-                tasks = [{**connector.config, "task.number": str(number)} for number in range(TASKS)]
+                tasks = task_configs(connector.config)
                 request = config_pb.PutTaskConfigsRequest(
                     connector=name,
                     tasks=[config_to_proto(task) for task in tasks],

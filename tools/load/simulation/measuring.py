@@ -84,6 +84,7 @@ class Measuring:
         await self._rest(figures)
         await self._answers(figures)
         figures.values.update({f"{role}, MB": mb for role, mb in self._plane.memory_mb().items()})
+        self._say(f"so far: {figures.values}")  # what follows may take long, and may never end
         await self._lose_a_worker(figures)
         figures.values.update({f"so far: {name}": count for name, count in self._plane.troubles().items()})
 

@@ -186,6 +186,7 @@ async def test_a_task_moved_away_drains_commits_and_is_let_go() -> None:
     async with world() as it:
         await it.run_task()
         host = it.launcher.of("orders-0")
+        await it.until(lambda: it.scheduler.held != {})
         host.drains = False
         it.scheduler.remove("orders", 0)
         await it.until(lambda: len(host.stopped) == 1)

@@ -8,10 +8,16 @@ from typing import Final
 #: A watch sends one message in each turn of the event loop, and a plan for thousands of connectors is one
 #: long turn: where one followed the other, workers heard of a few changes a second.
 SHARE: Final = 0.2
+#: A plan that moves thousands takes seconds on a busy machine, and the next one gives away what workers have
+#: let go meanwhile: nothing waits longer than this for its turn.
+LONGEST_PAUSE_SECONDS: Final = 1.0
 
 
 class Pace:
-    """Keeps work that blocks the event loop to `SHARE` of the time; changes of `together` seconds are one."""
+    """Keeps work that blocks the event loop to `SHARE` of the time, unless one stretch of it is very long.
+
+    Changes of `together` seconds are one.
+    """
 
     def __init__(self, together: float) -> None:
         self._together = together
@@ -33,4 +39,4 @@ class Pace:
 
     def _ended(self, began: float) -> None:
         now = asyncio.get_running_loop().time()
-        self._not_before = now + (now - began) * (1 / SHARE - 1)
+        self._not_before = now + min((now - began) * (1 / SHARE - 1), LONGEST_PAUSE_SECONDS)

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from copycat_eventlog.memory import MemoryLog
+from copycat_rpc.pace import LONGEST_PAUSE_SECONDS, Pace
 from copycat_scheduler.adapters.event_sourced import event_sourced
 from copycat_scheduler.adapters.inputs import Inputs
 from copycat_scheduler.adapters.planning import Planning, Wakeups
@@ -64,3 +65,15 @@ async def test_plans_that_take_long_leave_most_of_the_time_to_others() -> None:
     await asyncio.wait([running])
     pauses = [later - before for before, later in zip(inputs.looked, inputs.looked[1:], strict=False)]
     assert min(pauses) >= 5 * PLAN_SECONDS * 0.99
+
+
+async def test_nothing_waits_long_after_a_plan_that_took_long() -> None:
+    pace = Pace(0.02)
+    pace.begin()
+    time.sleep(3 * PLAN_SECONDS)  # noqa: ASYNC251 - it blocks the loop, as a plan does
+    await asyncio.sleep(0)
+    assert 11 * PLAN_SECONDS < pace.pause() <= LONGEST_PAUSE_SECONDS
+    pace.begin()
+    time.sleep(20 * PLAN_SECONDS)  # noqa: ASYNC251
+    await asyncio.sleep(0)
+    assert pace.pause() <= LONGEST_PAUSE_SECONDS

@@ -69,11 +69,12 @@ async def test_a_killed_host_loses_nothing_and_its_task_goes_on_in_another(
     await committed(peers, name, 2)
     for host in peers.forked_hosts():
         host.kill()
-    await peers.until(lambda: len(peers.status.states(name, 0)) == 2, "started again")
+    await peers.until(lambda: peers.status.states(name, 0).count("RUNNING") == 2, "started again")
     with file.open("a") as more:
         more.write("b\n")
     await committed(peers, name, 4)
-    assert peers.status.states(name, 0) == ["RUNNING", "RUNNING"]
+    # Between the two it waits for a place on Spark; a status says so only where that lasts.
+    assert [state for state in peers.status.states(name, 0) if state != "UNASSIGNED"] == ["RUNNING"] * 2
     assert set(lines(kafka, name)) == {"a", "b"}
 
 

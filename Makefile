@@ -16,7 +16,7 @@ SIDE_BY_SIDE := -n 3 --no-loadscope-reorder
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 
-.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm crash-matrix recovery-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
+.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
 
 help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,7 +64,10 @@ audit: setup ## What is known against the locked packages and jars; AUDIT=--with
 	@$(VENV)/python -m tools.audit $(AUDIT)
 
 helm: setup $(SCHEMAS) ## Render the Helm chart, lint it, compare it with the schemas of Kubernetes.
-	@PYTHONPATH=$(SCHEMAS) $(PYTEST) tests/helm
+	@PYTHONPATH=$(SCHEMAS) $(PYTEST) tests/helm --ignore=tests/helm/cluster
+
+helm-cluster: setup ## Install the chart in the cluster of KUBECONFIG, else in one made here (root), and break it.
+	@$(PYTEST) tests/helm/cluster
 
 $(SCHEMAS):
 	@$(UV) pip install --quiet --no-deps --target $@ kubernetes-validate==1.37.0 importlib-resources==7.1.0

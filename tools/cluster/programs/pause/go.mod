@@ -1,0 +1,3 @@
+module copycat.example/pause
+
+go 1.24

@@ -67,6 +67,7 @@ helm: setup $(SCHEMAS) ## Render the Helm chart, lint it, compare it with the sc
 	@PYTHONPATH=$(SCHEMAS) $(PYTEST) tests/helm --ignore=tests/helm/cluster
 
 helm-cluster: setup ## Install the chart in the cluster of KUBECONFIG, else in one made here (root), and break it.
+	@test -n "$(KUBECONFIG)" || $(VENV)/python -m tools.cluster.programs
 	@$(PYTEST) tests/helm/cluster
 
 $(SCHEMAS):

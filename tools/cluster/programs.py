@@ -73,3 +73,8 @@ def _versioned() -> Mapping[str, str]:
     }
     packages: Sequence[str] = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
     return {f"{package}.{key}": value for package in packages for key, value in said.items()}
+
+
+if __name__ == "__main__":
+    for program in (node_program(), dns_program(), pause_program()):
+        print(program)

@@ -9,7 +9,7 @@ import pytest
 from tests.helm.cluster.release import NAMESPACE, ROLES, Release, is_ready
 from tools.cluster.cluster import Cluster
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 CONNECT: Final = "import socket; socket.create_connection(({host!r}, {port}), timeout=5)"
 

@@ -7,7 +7,7 @@ from copycat_testkit.kafka import wait_until
 
 from tests.helm.cluster.release import READY_SECONDS, Release
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = pytest.mark.timeout(1800)
 
 
 def test_an_executor_that_is_deleted_comes_back_and_its_work_goes_on(flow: Release) -> None:

@@ -7,7 +7,7 @@ from copycat_testkit.kafka import wait_until
 
 from tests.helm.cluster.release import READY_SECONDS, Release, is_ready
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1800)
 
 
 def test_the_autoscaler_adds_an_executor_when_its_bounds_say_so(flow: Release) -> None:

@@ -46,7 +46,7 @@ def running_node(images: Path) -> Iterator[Path]:
         _prepare(folder)
         with (folder / "logs/node.log").open("wb") as log:
             command = [*APART, sys.executable, "-m", "tools.cluster.node", str(folder)]
-            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
+            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT, start_new_session=True)
         try:
             _plug_in(process)
             wait_until(lambda: _started(folder, process), READY_SECONDS, "the cluster starts")

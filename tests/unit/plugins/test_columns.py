@@ -165,6 +165,18 @@ def test_maps_may_lose_all_they_hold() -> None:
     assert (len(empty), empty.maps, line_bytes(empty, "\n")) == (2, [{}, {}], b"{}\n{}\n")
 
 
+@pytest.mark.parametrize("column", [
+    ["50%s"] * 3, ["%"] * 3, [None] * 3, [1.5] * 3, [{"x%": 1}] * 3, [True] * 3,
+    [True, 1, True], [1, True, 1], ["a", "b", "a"], [0.0, -0.0, 0.0],
+])  # fmt: skip
+@pytest.mark.parametrize("others", [{}, {"other": [1, 2, 3]}, {"100%": ["%s", "%%", ""]}])
+def test_a_field_that_is_mostly_the_same_is_written_as_each_map_has_it(
+    column: list[ConnectValue], others: dict[str, list[ConnectValue]]
+) -> None:
+    columns = MapColumns({"%s %": column, **others}, 3)
+    assert line_bytes(columns, "\n") == "".join(to_text(each) + "\n" for each in columns).encode()
+
+
 def test_texts_are_written_as_they_came() -> None:
     texts = Texts([b"a", "é".encode()])
     assert (line_bytes(texts, "\r\n"), [*texts], texts[1], len(texts)) == (

@@ -66,13 +66,20 @@ def _lines_of_columns(maps: MapColumns, end: str) -> str | None:
     template = map_template(tuple(maps.columns))
     if template is None:
         return None
-    columns = [
-        column if _PLAIN.issuperset(map(type, column)) else map(to_text, column)
-        for column in maps.columns.values()
-    ]
-    if not columns:
-        return (template + end) * len(maps)
-    return "".join(map((template + end).__mod__, zip(*columns, strict=True)))
+    fields, columns = [], []
+    for column in maps.columns.values():
+        if _is_one_object(column):
+            fields.append(to_text(column[0]).replace("%", "%%"))
+        else:
+            fields.append("%s")
+            columns.append(column if _PLAIN.issuperset(map(type, column)) else map(to_text, column))
+    template = template.replace("%%", "%%%%") % tuple(fields) + end
+    return template * len(maps) % tuple(chain.from_iterable(zip(*columns, strict=True)))
+
+
+def _is_one_object(column: Sequence[ConnectValue]) -> bool:
+    """Say whether a field is one and the same object in all maps; equal ones may have different texts."""
+    return column[0] is column[-1] and len(set(map(id, column))) == 1
 
 
 def _lines_of_maps(values: Sequence[dict[ConnectValue, ConnectValue]], end: str) -> str | None:

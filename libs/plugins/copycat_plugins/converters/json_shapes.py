@@ -7,7 +7,6 @@ may read differently, ends the attempt: whoever asked reads the batch as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -24,8 +23,6 @@ _SAFE: Final = frozenset({str, bool})
 _MAX_SHAPES: Final = 16
 #: Batches in a row that were not of one shape, after which no other is tried.
 _PATIENCE: Final = 8
-#: `attrgetter` gives a tuple of two only.
-_MIN_FIELDS: Final = 2
 _NOT_IN_NAMES: Final = frozenset('"\\')
 
 Shape: TypeAlias = tuple[tuple[str, type], ...]
@@ -54,8 +51,8 @@ class ShapeReader:
         shape = _shape_of(first)
         if shape is None:
             return None
-        decode, fields = self._decoders.get(shape)
-        columns = [*zip(*map(fields, map(decode, datas)), strict=True)]
+        rows = map(msgspec.structs.astuple, map(self._decoders.get(shape), datas))
+        columns = [*zip(*rows, strict=True)]
         looked_at = (column for column, (_, kind) in zip(columns, shape, strict=True) if kind not in _SAFE)
         if not all(map(is_exact, looked_at)):
             return None
@@ -63,8 +60,8 @@ class ShapeReader:
 
 
 def _shape_of(value: ConnectValue) -> Shape | None:
-    """Return names and types of the fields; None when they are too few, or not plain."""
-    if type(value) is not dict or len(value) < _MIN_FIELDS:
+    """Return names and types of the fields; None when there are none, or not plain."""
+    if type(value) is not dict or not value:
         return None
     shape = tuple((name, type(item)) for name, item in value.items())
     plain = all(
@@ -74,8 +71,8 @@ def _shape_of(value: ConnectValue) -> Shape | None:
     return shape if plain else None
 
 
-def _decoder(shape: Shape) -> tuple[Callable[[bytes], object], attrgetter[tuple[ConnectValue, ...]]]:
-    """Return what decodes an object of a shape, and what takes its fields out."""
+def _decoder(shape: Shape) -> Callable[[bytes], msgspec.Struct]:
+    """Return what decodes an object of a shape; the fields are in the shape's order."""
     names = [f"field_{place}" for place in range(len(shape))]
     anything = str | int | float | bool | None
     struct = msgspec.defstruct(
@@ -85,4 +82,4 @@ def _decoder(shape: Shape) -> tuple[Callable[[bytes], object], attrgetter[tuple[
         forbid_unknown_fields=True,
         gc=False,
     )
-    return msgspec.json.Decoder(struct).decode, attrgetter(*names)
+    return msgspec.json.Decoder(struct).decode

@@ -23,8 +23,6 @@ class Board:
         self._tasks_of: dict[str, dict[Instance, None]] = {}
         self.touched = Touched()
         """Connectors of which something changed here."""
-        self.dropped = 0
-        """How often this executor has dropped an instance."""
         self.lists = 0
         """How many different lists `held` has returned, or would have."""
 
@@ -98,6 +96,5 @@ class Board:
         self.lists += before is None or before.generation != now.generation
 
     def _drop(self, connector: str) -> None:
-        self.dropped += 1
         self.lists += 1
         self._changed(connector)

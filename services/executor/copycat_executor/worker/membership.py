@@ -1,4 +1,4 @@
-"""The worker's lease: beats that say all it holds, twice a second and soon after it holds less."""
+"""The worker's lease: beats that say all it holds, twice a second and soon after that changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEDULER_SILENCE_TIMEOUT_SECONDS = 2.0
 JOIN_RETRY = RetryPolicy(first=0.05, factor=2.0, ceiling=1.0)
 #: So many failures in a row are not worth a line in the log: a scheduler may hand over to its standby.
 SILENT_FAILURES = 15
-#: What a worker stops within this time, one beat says.
+#: What a worker takes or stops within this time, one beat says.
 CHANGES_TOGETHER_SECONDS = 0.02
 #: A scheduler that has not answered for so long is looked for where it listens.
 SILENCE_BEFORE_LOOK_SECONDS = 1.0
@@ -111,15 +111,15 @@ class Membership:
         return self._services.addresses.scheduler
 
     async def _beats(self, sent: deque[float]) -> AsyncIterator[pb.JoinRequest]:
-        """Yield beats; only what others wait for comes before its time.
+        """Yield beats; one that says something new comes before its time, with what else is new by then.
 
-        Nobody can plan with what a worker holds in addition, and thousands of tasks that start are as many
-        changes of a list of thousands. While it holds the same, a worker says the same again.
+        Thousands of tasks that start or end are as many changes of a list of thousands, so these beats are
+        paced. While it holds the same, a worker says the same again.
         """
         loop = asyncio.get_running_loop()
         lists, beat = -1, pb.JoinRequest()
         while True:
-            rings, dropped, leaving = self._board.bell.rings, self._board.dropped, self._leaving
+            rings, leaving = self._board.bell.rings, self._leaving
             self._pace.begin()
             if (lists, beat.leaving) != (self._board.lists, leaving):
                 lists, beat = self._board.lists, self._beat(self._board.held(), leaving)
@@ -127,7 +127,7 @@ class Membership:
             yield beat
             try:
                 async with asyncio.timeout(until_beat(loop.time(), HEARTBEAT_INTERVAL_SECONDS)):
-                    while (self._board.dropped, self._leaving) == (dropped, leaving):
+                    while (self._board.lists, self._leaving) == (lists, leaving):
                         rings = await self._board.bell.next_ring(rings)
                     if self._leaving == leaving:
                         await self._gather(rings)
@@ -135,7 +135,7 @@ class Membership:
                 pass
 
     async def _gather(self, rings: int) -> None:
-        """Wait for what is dropped together; the last is said at once, a worker that leaves ends then."""
+        """Wait for what changes together; the last that is dropped is said at once: who leaves ends then."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.pause()):
                 while self._board.connectors or self._board.tasks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import cast
 
 from copycat_connect.cluster import Config
@@ -72,9 +73,11 @@ class StringConverter(Converter, HeaderConverter):
         """Return the texts with their one schema, as the bytes they are where that is possible."""
         del topic
         if self._encoding == "utf-8":
-            encoded = [data for data in datas if data is not None]
-            if len(encoded) == len(datas) and b"".join(encoded).isascii():
-                return OPTIONAL_STRING_SCHEMA, Texts(encoded)
+            encoded = cast("Sequence[bytes]", datas)
+            # One by one: a batch joined is so large that its memory comes from the system each time.
+            with suppress(TypeError):  # there is a null
+                if all(map(bytes.isascii, encoded)):
+                    return OPTIONAL_STRING_SCHEMA, Texts(encoded)
             try:
                 return OPTIONAL_STRING_SCHEMA, [None if data is None else data.decode() for data in datas]
             except UnicodeDecodeError:

@@ -23,7 +23,7 @@ class Accepted:
     """The finding's number, or one of its aliases."""
     reason: str
     until: date
-    """The last day."""
+    """The last day on which the finding does not fail the audit."""
 
     def covers(self, finding: Finding, today: date) -> bool:
         """Tell whether a finding is accepted today."""

@@ -29,7 +29,7 @@ class Cluster:
 
     kubeconfig: str
     program: Sequence[str]
-    """Is kubectl."""
+    """The program that is called as kubectl."""
     registry: str
     """What names of images begin with."""
     storage_class: str

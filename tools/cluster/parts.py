@@ -14,7 +14,7 @@ class Part:
     """A program that runs as long as its node."""
 
     command: Sequence[str]
-    """Starts it."""
+    """The words of the command that starts it."""
     ready: Sequence[str] = ("true",)
     """Succeeds when the next one may start."""
 

@@ -151,9 +151,8 @@ class _Call:
         async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
             await self._let_in(request, context)
             checked = time.monotonic()
-            async with aclosing(
-                behaviour(request, context)
-            ) as responses:  # one that is ended holds no changes
+            # Closed at once: a watch that is ended here must hold back no changes.
+            async with aclosing(behaviour(request, context)) as responses:
                 async for response in responses:
                     if time.monotonic() - checked > self._users.recheck_seconds:
                         await self._let_in_again(request, context)

@@ -19,14 +19,23 @@ def tree(pid: int, *, without: int | None = None) -> list[psutil.Process]:
     return [process for process in found if process.pid not in hidden]
 
 
+def cpu_by_process(pid: int) -> dict[psutil.Process, float]:
+    """Return the CPU time that a process and each of its descendants used so far, seconds."""
+    return _cpu_of(tree(pid))
+
+
 def cpu_seconds(processes: list[psutil.Process]) -> float:
     """Return the CPU time the processes used so far."""
-    total = 0.0
+    return sum(_cpu_of(processes).values())
+
+
+def _cpu_of(processes: list[psutil.Process]) -> dict[psutil.Process, float]:
+    found = {}
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             times = process.cpu_times()
-            total += times.user + times.system
-    return total
+            found[process] = times.user + times.system
+    return found
 
 
 def cores_used(pid: int, seconds: float) -> float:

@@ -250,3 +250,29 @@ def test_records_carry_the_time_at_which_they_were_read(file: Path) -> None:
 
     stamps = [[record.timestamp for record in batch] for batch in batches if batch is not None]
     assert stamps == [[1700000000001, 1700000000001], [1700000001250]]
+
+
+def test_a_file_that_is_quiet_for_ten_seconds_is_looked_at_once_a_second(file: Path) -> None:
+    waits: list[float] = []
+
+    class Noted(FakeSourceContext):
+        def wait(self, seconds: float) -> bool:
+            waits.append(seconds)
+            return False
+
+    context = Noted({"file": str(file), "topic": "t"})
+    file.write_bytes(b"one\n")
+    task = FileStreamSourceTask()
+    task.initialize(context)
+    task.start(context.configs())
+
+    for _ in range(43):
+        task.poll()
+    assert (sum(waits[:40]), waits[40:]) == (10.0, [1.0, 1.0])
+
+    with file.open("ab") as lines:
+        lines.write(b"two\n")
+    waits.clear()
+    assert [line for line, _ in lines_of(task)] == [b"two"]
+    assert waits == [0.25]
+    task.stop()

@@ -25,11 +25,11 @@ _log = logging.getLogger(__name__)
 _LONGEST_GRPC_WAIT_SECONDS: Final = 5.0
 
 _CONNECT_TIMEOUT_SECONDS: Final = 20.0
-#: Between two heartbeats: the long one where so many fit into the lease. Each wakes two processes. There are
-#: just two, so that all hosts beat at the same moments.
-_HEARTBEATS_OF_A_LEASE: Final = 8
+#: Between two heartbeats: the long one where so many fit into what is left of the lease. Each wakes two
+#: processes, and gRPC's threads in both. There are just two, so that all hosts beat at the same moments.
+_HEARTBEATS_OF_A_LEASE: Final = 3
 _SHORT_INTERVAL_SECONDS: Final = 0.5
-_LONG_INTERVAL_SECONDS: Final = 1.0
+_LONG_INTERVAL_SECONDS: Final = 2.0
 #: A look at the lease at the very moment of its end may come too early.
 _NOTICED_AFTER_SECONDS: Final = 0.01
 
@@ -60,6 +60,18 @@ def _open(spec: HostSpec) -> grpc.Channel:
 def let_waits_be_long() -> None:
     """Let who waits for messages here sleep until one comes: hosts have no signal handlers in Python."""
     grpc._common.MAXIMUM_WAIT_TIMEOUT = _LONGEST_GRPC_WAIT_SECONDS  # noqa: SLF001 - gRPC offers no other way
+
+
+def until_heartbeat(now: float, left: float) -> float:
+    """Return the seconds until the next heartbeat, or the end of a lease that was not renewed.
+
+    Args:
+        now: The machine's monotonic clock, seconds.
+        left: For how many seconds the lease goes on; infinite before there is one.
+    """
+    long = left >= _HEARTBEATS_OF_A_LEASE * _LONG_INTERVAL_SECONDS
+    pause = until_beat(now, _LONG_INTERVAL_SECONDS if long else _SHORT_INTERVAL_SECONDS)
+    return pause if left < 0 else min(pause, left + _NOTICED_AFTER_SECONDS)
 
 
 class ControlStream:
@@ -107,20 +119,13 @@ class ControlStream:
         self._lease.asked(0)
         yield pb.AttachRequest(hello=hello)
         for number in itertools.count(1):
-            yield from self._events_until(self._clock() + self._pause())
+            now = self._clock()
+            yield from self._events_until(now + until_heartbeat(now, self._lease.left))
             if self._finished:
                 return
             self._look_at_lease()
             self._lease.asked(number)
             yield pb.AttachRequest(heartbeat=pb.Heartbeat(number=number))
-
-    def _pause(self) -> float:
-        """Return the seconds until the next heartbeat, or the end of a lease that was not renewed."""
-        left = self._lease.left
-        long = left >= _HEARTBEATS_OF_A_LEASE * _LONG_INTERVAL_SECONDS
-        interval = _LONG_INTERVAL_SECONDS if long else _SHORT_INTERVAL_SECONDS
-        pause = until_beat(self._clock(), interval)
-        return pause if left < 0 else min(pause, left + _NOTICED_AFTER_SECONDS)
 
     def _events_until(self, moment: float) -> Iterator[pb.AttachRequest]:
         """Yield what is queued, until a moment has come or the stream is finished."""

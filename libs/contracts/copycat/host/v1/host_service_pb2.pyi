@@ -94,7 +94,7 @@ class AttachRequest(_message.Message):
 
     @_builtins.property
     def heartbeat(self) -> Global___Heartbeat:
-        """Still alive; sent once or twice a second, by the length of the lease."""
+        """Still alive; sent each two seconds, or twice a second, by what is left of the lease."""
 
     @_builtins.property
     def metrics(self) -> Global___TaskMetrics:

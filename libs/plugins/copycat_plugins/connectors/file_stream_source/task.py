@@ -26,6 +26,9 @@ from copycat_plugins.connectors.lines import Lines, positions
 
 _CHUNK_BYTES = 1 << 20
 _NO_LINES_WAIT_SECONDS = 0.25
+#: Of a file to which nothing was added for ten seconds, as Kafka Connect's task waits.
+_QUIET_FILE_WAIT_SECONDS = 1.0
+_WAITS_UNTIL_QUIET = 40
 _MISSING_FILE_WAIT_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
@@ -42,6 +45,7 @@ class FileStreamSourceTask(SourceTask):
         self._clock = clock
         self._descriptor: int | None = None
         self._lines = Lines()
+        self._waits = 0
         self._warned = False
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -100,10 +104,16 @@ class FileStreamSourceTask(SourceTask):
         while not self._lines:
             chunk = self._read_chunk()
             if not chunk:
-                self.context.wait(_NO_LINES_WAIT_SECONDS)
+                self._wait_for_lines()
                 return False
+            self._waits = 0
             self._lines.feed(chunk)
         return True
+
+    def _wait_for_lines(self) -> None:
+        quiet = self._waits >= _WAITS_UNTIL_QUIET
+        self._waits += 1
+        self.context.wait(_QUIET_FILE_WAIT_SECONDS if quiet else _NO_LINES_WAIT_SECONDS)
 
     def _read_chunk(self) -> bytes:
         descriptor = self._descriptor

@@ -30,7 +30,6 @@ class Stretch:
     def moved(self, records: float, rate: float) -> Moved:
         """Return the figure of so many records, moved since the beginning of the stretch."""
         used = sum(
-            seconds - self._before.get(process, 0.0)
-            for process, seconds in cpu_by_process(self._pid).items()
+            seconds - self._before.get(process, 0.0) for process, seconds in cpu_by_process(self._pid).items()
         )
         return Moved(rate, used / records * 1e6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
@@ -62,11 +62,17 @@ class Crowd:
         self.names.discard(name)
 
     def restart(self, name: str) -> None:
-        """Restart a connector and its tasks."""
-        self.ask("POST", f"/connectors/{name}/restart?includeTasks=true")
+        """Restart a connector and its tasks, as soon as a new one has a status."""
+        self.ask("POST", f"/connectors/{name}/restart?includeTasks=true", repeated=REPEATED | {404})
 
-    def ask(self, method: str, path: str, body: dict[str, str] | None = None) -> httpx.Response:
-        """Ask until it is accepted.
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, str] | None = None,
+        repeated: Collection[int] = REPEATED,
+    ) -> httpx.Response:
+        """Ask until it is accepted, again after answers of `repeated`.
 
         Raises:
             RuntimeError: It is refused for good, or for too long.
@@ -76,7 +82,7 @@ class Crowd:
             reply = self._http.request(method, path, json=body)
             if reply.is_success:
                 return reply
-            if reply.status_code not in REPEATED or time.monotonic() > end:
+            if reply.status_code not in repeated or time.monotonic() > end:
                 message = f"{method} {path} answered {reply.status_code}: {reply.text[:300]}"
                 raise RuntimeError(message)
             time.sleep(RETRY_SECONDS)

@@ -46,18 +46,26 @@ class ServicesTls:
         Args:
             more_trusted: PEM text of certificates that clients of this very server may have, too.
         """
-        known: tuple[Material, grpc.ServerCertificateConfiguration] | None = None
+        given = self.current()
 
-        def configuration() -> grpc.ServerCertificateConfiguration:
-            nonlocal known
+        def configuration(material: Material) -> grpc.ServerCertificateConfiguration:
+            trusted = material.trusted + "".join(more_trusted).encode()
+            return grpc.ssl_server_certificate_configuration([(material.key, material.chain)], trusted)
+
+        def change() -> grpc.ServerCertificateConfiguration | None:
+            """Return what counts now unless gRPC has it.
+
+            What gRPC is given, it puts in place of what handshakes of other connections use at this moment,
+            and the process crashes if it does so at each of many connections at once.
+            """
+            nonlocal given
             material = self.current()
-            if known is None or known[0] is not material:
-                trusted = material.trusted + "".join(more_trusted).encode()
-                pairs = [(material.key, material.chain)]
-                known = (material, grpc.ssl_server_certificate_configuration(pairs, trusted))
-            return known[1]
+            if material is given:
+                return None
+            given = material
+            return configuration(material)
 
-        return grpc.dynamic_ssl_server_credentials(configuration(), configuration, self.asks_clients)
+        return grpc.dynamic_ssl_server_credentials(configuration(given), change, self.asks_clients)
 
     def target(self, host: str) -> str:
         """Return the name that the certificate of a server must bear."""

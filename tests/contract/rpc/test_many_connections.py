@@ -1,0 +1,95 @@
+"""A service with TLS lives on under many connections at once."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import socket
+import ssl
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Final
+
+import pytest
+from copycat_rpc.reach import serves
+from copycat_rpc.server import RpcServer
+from copycat_rpc.tls import services_tls
+from copycat_testkit.certificates import Authority
+
+SECONDS: Final = 60
+#: A server that gave gRPC its certificate for each had crashed after 84, and nearly always in 3,000.
+CONNECTIONS: Final = 3_000
+AT_ONCE: Final = 16
+
+
+def serve(properties: dict[str, str], parent: Connection) -> None:
+    """Serve in a process of its own, until the parent says that it is enough."""
+
+    async def until_told() -> None:
+        server = RpcServer("127.0.0.1:0", tls=services_tls(properties))
+        parent.send(await server.start())
+        await server.set_serving(True)
+        await asyncio.to_thread(parent.recv)
+        await server.stop(0)
+
+    asyncio.run(until_told())
+
+
+@dataclass
+class Served:
+    """A service in a process of its own."""
+
+    process: BaseProcess
+    host: str
+    port: int
+    properties: dict[str, str]
+    connecting: ssl.SSLContext
+
+    def connect(self, _: int) -> None:
+        """Make one connection, and end it."""
+        with (
+            socket.create_connection((self.host, self.port), SECONDS) as plain,
+            self.connecting.wrap_socket(plain, server_hostname=self.host) as encrypted,
+        ):
+            assert encrypted.version() in {"TLSv1.2", "TLSv1.3"}
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    ours = Authority(tmp_path, "ours")
+    keystore = ours.pem("service")
+    properties = {
+        "services.ssl.keystore.type": "PEM",
+        "services.ssl.keystore.location": str(keystore),
+        "services.ssl.truststore.type": "PEM",
+        "services.ssl.truststore.location": str(ours.file),
+    }
+    connecting = ssl.create_default_context(cafile=ours.file)
+    connecting.load_cert_chain(keystore)
+    connecting.set_alpn_protocols(["h2"])
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=serve, args=(properties, there))
+    process.start()
+    there.close()
+    assert here.poll(SECONDS), "it serves"
+    host, _, port = here.recv().rpartition(":")
+    yield Served(process, host, int(port), properties, connecting)
+    if process.is_alive():
+        here.send("enough")
+    process.join(SECONDS)
+    process.kill()
+
+
+async def test_many_connections_at_once_do_not_end_a_service(served: Served) -> None:
+    def all_connect() -> None:
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            list(threads.map(served.connect, range(CONNECTIONS)))
+
+    await asyncio.to_thread(all_connect)
+    assert served.process.is_alive()
+    assert await serves(f"{served.host}:{served.port}", SECONDS, tls=services_tls(served.properties))

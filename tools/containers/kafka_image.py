@@ -1,4 +1,4 @@
-"""Kafka's image for compose files; where Apache's cannot be had, the verified jars on the executor's Java."""
+"""Kafka's image; where Apache's cannot be had, the verified jars on the Java of the executor's image."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ def kafka_image(client: docker.DockerClient) -> str:
     try:
         client.images.pull(OFFICIAL)
     except (APIError, ImageNotFound):
-        _build(client)
+        build_kafka(client)
         return OURS
     return OFFICIAL
 
 
-def _build(client: docker.DockerClient) -> None:
+def build_kafka(client: docker.DockerClient) -> None:
+    """Build ours, which takes the settings that Apache's takes; the image of the executor is there."""
     with tempfile.TemporaryDirectory(prefix="kafka-image-") as name:
         folder = Path(name)
         for each in ("jars", "kafka-data"):  # a volume takes over whose its folder in the image is

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
 
 import grpc
 from copycat_connect.errors import ConfigError
@@ -65,7 +65,8 @@ class ServicesTls:
             given = material
             return configuration(material)
 
-        return grpc.dynamic_ssl_server_credentials(configuration(given), change, self.asks_clients)
+        first, fetcher = configuration(given), cast("Callable[[], Any]", change)  # its stubs know no None
+        return grpc.dynamic_ssl_server_credentials(first, fetcher, self.asks_clients)
 
     def target(self, host: str) -> str:
         """Return the name that the certificate of a server must bear."""

@@ -26,7 +26,7 @@ from copycat_rpc.errors import RemoteError
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses
 from copycat_rpc.users.calls import user_calls
-from copycat_rpc.users.needs import CALL_NEEDS, CONFIG, EXECUTOR, SCHEDULER, STATUS
+from copycat_rpc.users.needs import CALL_NEEDS, CONFIG, SCHEDULER, STATUS
 from copycat_rpc.users.shown import SHOWN
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
@@ -34,13 +34,6 @@ from google.protobuf.message_factory import GetMessageClass
 from tests.issuer import Issuer, an_issuer
 
 SECRET = "a-secret-of-sixteen-and-more"
-#: Answers to whoever may view something that name no connector.
-ABOUT_NO_CONNECTOR = {
-    f"{EXECUTOR}ListPlugins",
-    f"{EXECUTOR}GetPluginConfig",
-    f"{EXECUTOR}ValidateConnector",
-    f"{SCHEDULER}DescribeKafkaCluster",
-}
 RULE = '[[rule]]\nrole = "viewer"\nusers = ["ann"]\nconnectors = ["{}"]\n'
 
 
@@ -131,11 +124,22 @@ async def world(issuer: Issuer, tmp_path: Path) -> AsyncIterator[World]:
     await server.stop(0)
 
 
-def test_each_answer_to_those_who_may_see_some_is_looked_through_or_names_no_connector() -> None:
+def test_it_is_said_of_each_answer_to_those_who_may_see_some_what_they_get_of_it() -> None:
     some = {path for path, need in CALL_NEEDS.items() if need.scope is Scope.ANYWHERE}
 
-    assert some == set(SHOWN) | ABOUT_NO_CONNECTOR
-    assert not set(SHOWN) & ABOUT_NO_CONNECTOR
+    assert some == set(SHOWN)
+
+
+async def test_a_call_of_which_that_is_not_said_is_denied(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anns = world.issuer.token("ann")
+    assert not await world.is_refused(anns)
+    monkeypatch.delitem(SHOWN, f"{CONFIG}ListConnectors")
+    with pytest.raises(RemoteError) as error:
+        await world.stub(anns).ListConnectors(config_pb2.ListConnectorsRequest())
+
+    assert error.value.remote_code.name == "access.role_needed"
 
 
 def test_every_kind_of_change_in_a_watch_names_a_connector_or_is_not_shown() -> None:

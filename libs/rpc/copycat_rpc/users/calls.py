@@ -62,7 +62,7 @@ class UserCalls:
             caller = await self._tokens.caller(token)
         except CopycatError as error:
             return self._refusing(error, details.method, None, need)
-        if need is None:
+        if need is None or (need.scope is Scope.ANYWHERE and details.method not in SHOWN):
             denied = RoleNeededError(
                 Role.ADMIN, f"{details.method}, which asks for the secret instead", caller
             )
@@ -90,10 +90,9 @@ class UserCalls:
 
     def showing(self, method: str, need: Need, caller: Caller) -> Callable[[Any], Any]:
         """Return what makes of an answer what a caller gets of it, by the rules of that moment."""
-        keep = SHOWN.get(method)
-        if keep is None or self._rules is None:
+        if self._rules is None or need.scope is not Scope.ANYWHERE:
             return lambda response: response
-        return Showing(keep, self._rules.rules, caller, need.role)
+        return Showing(SHOWN[method], self._rules.rules, caller, need.role)
 
     async def check(self, token: str) -> None:
         """Let a stream go on.

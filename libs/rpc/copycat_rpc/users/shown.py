@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from copycat_access.roles import Role, Rules
 from copycat_connect.cluster import Caller
 
-from copycat_rpc.users.needs import CONFIG, SCHEDULER, STATUS
+from copycat_rpc.users.needs import CONFIG, EXECUTOR, SCHEDULER, STATUS
 
 Sees: TypeAlias = Callable[[str], bool]
 """Whether a user may see the connector of this name."""
@@ -58,9 +58,15 @@ def _workers(message: Any, sees: Sees) -> Any:
     return shown
 
 
+def _whole(message: Any, sees: Sees) -> Any:
+    del sees
+    return message
+
+
 SNAPSHOT_COMPLETE: Final = "snapshot_complete"
 
-#: By the path of the call. Log levels in a watch are about no connector, and so are not shown.
+#: By the path of each call that whoever has the role for any connector may make; one that is missing here
+#: is denied. Log levels in a watch are about no connector, and so are not shown.
 SHOWN: Final[Mapping[str, Filter]] = {
     f"{CONFIG}ListConnectors": _listed("connectors", lambda each: each.name),
     f"{CONFIG}WatchConnectors": _watched(
@@ -70,6 +76,10 @@ SHOWN: Final[Mapping[str, Filter]] = {
             "restart": lambda each: each.connector,
         }
     ),
+    f"{EXECUTOR}ListPlugins": _whole,
+    f"{EXECUTOR}GetPluginConfig": _whole,
+    f"{EXECUTOR}ValidateConnector": _whole,
+    f"{SCHEDULER}DescribeKafkaCluster": _whole,
     f"{SCHEDULER}ListWorkers": _workers,
     f"{SCHEDULER}ListAssignments": _listed("assignments", lambda each: each.instance.connector),
     f"{SCHEDULER}WatchAssignments": _watched(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -18,6 +19,7 @@ VALUES: tuple[tuple[str, ...], ...] = (
     (),
     ("clusterSecret.existingSecret=", "clusterSecret.value=a-long-text"),
     ("executor.autoscaling.enabled=false", "executor.dataClaim=files", "connectorSecret=logins"),
+    ("servicesTls.secret=certificates",),
     ("networkPolicies.enabled=false", "gateway.allowedFrom[0].namespaceSelector.matchLabels.team=data"),
     (
         "executor.allowedPorts=null",
@@ -81,7 +83,7 @@ def test_no_pod_may_more_than_it_needs(render: Render) -> None:
         assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
 
 
-def test_the_properties_are_those_that_the_services_take(render: Render, tmp_path: Any) -> None:
+def test_the_properties_are_those_that_the_services_take(render: Render, tmp_path: Path) -> None:
     text = named(render(), "ConfigMap", "release-copycat")["data"]["worker.properties"]
     file = tmp_path / "worker.properties"
     file.write_text(text)
@@ -95,6 +97,37 @@ def test_the_properties_are_those_that_the_services_take(render: Render, tmp_pat
     assert properties["config.providers.file.param.allowed.paths"] == "/run/secrets"
     assert properties["config.addresses"] == "release-copycat-config:9101"
     assert named(render(), "Service", "release-copycat-config")["spec"]["clusterIP"] == "None"
+
+
+def test_a_certificate_of_the_services_is_shown_to_each_pod_and_probes_speak_tls(
+    render: Render, tmp_path: Path
+) -> None:
+    documents = render("servicesTls.secret=own-certificate", "servicesTls.serverName=services")
+    file = tmp_path / "worker.properties"
+    file.write_text(named(documents, "ConfigMap", "release-copycat")["data"]["worker.properties"])
+
+    properties = read_properties(file)
+
+    DISTRIBUTED.parse(properties)
+    stores = {properties[f"services.ssl.{store}.location"] for store in ("keystore", "truststore")}
+    folder = "/etc/copycat-certificates"
+    assert stores == {f"{folder}/tls-combined.pem", f"{folder}/ca.crt"}
+    assert properties["services.ssl.server.name"] == "services"
+    # What `${file:...}` in a connector's configuration may read is another folder.
+    assert not folder.startswith(properties["config.providers.file.param.allowed.paths"])
+    for role, pod in pods(documents).items():
+        [container] = pod["spec"]["containers"]
+        [mounted] = [each["name"] for each in container["volumeMounts"] if each["mountPath"] == folder]
+        [volume] = [each for each in pod["spec"]["volumes"] if each["name"] == mounted]
+        assert volume["secret"]["secretName"] == "own-certificate"
+        command = container["readinessProbe"]["exec"]["command"]
+        assert command == ["copycat-worker", "/etc/copycat/worker.properties", "--role", role, "--probe"]
+
+
+def test_without_a_certificate_kubernetes_asks_services_over_grpc(render: Render) -> None:
+    probes = {role: pod["spec"]["containers"][0]["readinessProbe"] for role, pod in pods(render()).items()}
+
+    assert {role for role, probe in probes.items() if "grpc" in probe} == {*ROLES} - {"gateway"}
 
 
 def test_a_gateway_that_is_asked_to_end_still_answers_who_does_not_know_yet(render: Render) -> None:

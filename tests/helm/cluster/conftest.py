@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from copycat_testkit.certificates import Authority
 from copycat_testkit.kafka import wait_until
 
 from tests.helm.cluster.release import NAMESPACE, READY_SECONDS, Release, is_ready
@@ -38,11 +39,18 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="package")
-def release(cluster: Cluster, helm: Path) -> Iterator[Release]:
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """Signs the certificates that the services show each other."""
+    return Authority(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="package")
+def release(cluster: Cluster, helm: Path, authority: Authority) -> Iterator[Release]:
     """Install the chart beside a broker and a client, in a namespace that forbids all it can."""
     release = Release(cluster, helm)
     try:
         _prepare(cluster, release)
+        release.certify(authority)
         release.helm("install")
         yield release
         release.uninstall()

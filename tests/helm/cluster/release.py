@@ -8,12 +8,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from copycat_testkit.certificates import Authority
 from copycat_testkit.kafka import wait_until
 
 from tests.helm.conftest import CHART
 from tools.cluster.cluster import Cluster
 
 NAMESPACE: Final = "copycat"
+CERTIFICATES: Final = "certificates"
+#: Prints what a service shows to whoever connects.
+SHOWN: Final = "import ssl; print(ssl.get_server_certificate(('copycat-{role}', {port})))"
 HELM_SECONDS: Final = 400
 READY_SECONDS: Final = 240.0
 #: One broker; small executors, so that all fit on a node of two processors.
@@ -28,6 +32,8 @@ VALUES: Final = (
     "properties.offset\\.flush\\.interval\\.ms=1000",
     "executor.dataClaim=files",
     "connectorSecret=places",
+    f"servicesTls.secret={CERTIFICATES}",
+    "servicesTls.serverName=localhost",
     "executor.autoscaling.minReplicas=2",
     "executor.resources.requests.cpu=100m",
     "executor.resources.requests.memory=512Mi",
@@ -64,6 +70,20 @@ class Release:
     def get(self, *words: str) -> dict[str, Any]:
         """Return an object, or a list of objects, of the namespace."""
         return self.cluster.get(f"--namespace={NAMESPACE}", *words)
+
+    def certify(self, authority: Authority) -> None:
+        """Have the services show a new certificate."""
+        files = (f"tls-combined.pem={authority.pem('service')}", f"ca.crt={authority.file}")
+        given = (f"--from-file={each}" for each in files)
+        secret = self.kubectl(
+            "create", "secret", "generic", CERTIFICATES, *given, "--dry-run=client", "--output=yaml"
+        )
+        self.kubectl("apply", "--filename=-", text=secret)
+
+    def shown(self, role: str, port: int) -> str:
+        """Return the certificate, as PEM, that another pod of the release meets."""
+        program = SHOWN.format(role=role, port=port)
+        return self.kubectl("exec", "copycat-executor-0", "--", "python", "-c", program)
 
     def pods(self, role: str = "") -> list[dict[str, Any]]:
         """Return the pods of the release, or of a role."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
+from copycat_testkit.certificates import Authority
 
 from tests.helm.cluster.release import NAMESPACE, ROLES, Release, is_ready
 from tools.cluster.cluster import Cluster
@@ -26,6 +27,15 @@ def test_lines_of_a_file_arrive_in_another_one(flow: Release) -> None:
     arrived = flow.lines("out.txt")
 
     assert arrived == [str(number) for number in range(1, len(arrived) + 1)]
+
+
+@pytest.mark.parametrize(("role", "port"), [("config", 9101), ("executor", 9105)])
+def test_services_show_their_certificate(
+    release: Release, authority: Authority, role: str, port: int
+) -> None:
+    issued = authority.file.with_name("service.pem").read_text()
+
+    assert release.shown(role, port).strip() in issued
 
 
 def test_budgets_let_one_pod_of_a_role_go_at_a_time(release: Release) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from copycat_testkit.certificates import Authority
 from copycat_testkit.kafka import wait_until
 
 from tests.helm.cluster.release import READY_SECONDS, Release
@@ -45,6 +46,17 @@ def test_no_pod_is_restarted_when_the_broker_is(flow: Release) -> None:
     flow.wait_moving()
     flow.wait_ready()
     assert restarts(flow) == former
+
+
+def test_another_certificate_is_shown_without_a_restart(flow: Release, authority: Authority) -> None:
+    former, started = flow.shown("config", 9101), restarts(flow)
+
+    flow.certify(authority)
+
+    wait_until(lambda: flow.shown("config", 9101) != former, READY_SECONDS, "another certificate")
+    flow.wait_moving()
+    flow.wait_ready()
+    assert restarts(flow) == started
 
 
 def test_an_upgrade_replaces_every_pod_while_lines_flow_and_rest_answers(flow: Release) -> None:

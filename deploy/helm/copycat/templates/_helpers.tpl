@@ -35,6 +35,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- define "copycat.pod" -}}
 {{- $root := .root -}}
 {{- $port := index (include "copycat.ports" $root | fromJson) .role -}}
+{{- $port_name := eq .role "gateway" | ternary "rest" "grpc" -}}
 metadata:
   labels: {{- include "copycat.labels" . | nindent 4 }}
   annotations:
@@ -83,7 +84,7 @@ spec:
             fieldRef: {fieldPath: metadata.name}
         {{- with $root.Values.extraEnv }}{{ toYaml . | nindent 8 }}{{ end }}
       ports:
-        - name: {{ eq .role "gateway" | ternary "rest" "grpc" }}
+        - name: {{ $port_name }}
           containerPort: {{ $port }}
       {{- if eq .role "gateway" }}
       # Nodes go on sending it requests for a moment after it was asked to end.
@@ -93,29 +94,22 @@ spec:
             command: [python, -c, "import time; time.sleep(5)"]
       {{- end }}
       {{- /* Until a service first serves it is not restarted; after that one that hangs is, within a minute. */}}
-      {{- if eq .role "gateway" }}
       startupProbe:
-        tcpSocket: {port: rest}
+        tcpSocket: {port: {{ $port_name }}}
         periodSeconds: 2
         failureThreshold: 90
       livenessProbe:
-        tcpSocket: {port: rest}
+        tcpSocket: {port: {{ $port_name }}}
         periodSeconds: 15
         failureThreshold: 4
+      {{- /* Kubernetes' own probe of gRPC speaks no TLS, and the gateway no gRPC. */}}
+      {{- if or (eq .role "gateway") $root.Values.servicesTls.secret }}
       readinessProbe:
         exec:
           command: [copycat-worker, /etc/copycat/worker.properties, --role, {{ .role }}, --probe]
         periodSeconds: 15
         timeoutSeconds: 10
       {{- else }}
-      startupProbe:
-        tcpSocket: {port: grpc}
-        periodSeconds: 2
-        failureThreshold: 90
-      livenessProbe:
-        tcpSocket: {port: grpc}
-        periodSeconds: 15
-        failureThreshold: 4
       readinessProbe:
         grpc: {port: {{ $port }}}
         periodSeconds: 5
@@ -129,6 +123,9 @@ spec:
       volumeMounts:
         - {name: properties, mountPath: /etc/copycat, readOnly: true}
         - {name: tmp, mountPath: /tmp}
+        {{- if $root.Values.servicesTls.secret }}
+        - {name: certificates, mountPath: /etc/copycat-certificates, readOnly: true}
+        {{- end }}
         {{- if eq .role "executor" }}
         - {name: data, mountPath: /data}
         {{- if $root.Values.connectorSecret }}
@@ -140,6 +137,10 @@ spec:
       configMap: {name: {{ include "copycat.name" $root }}}
     - name: tmp
       emptyDir: {}
+    {{- with $root.Values.servicesTls.secret }}
+    - name: certificates
+      secret: {secretName: {{ . }}, defaultMode: 0440}
+    {{- end }}
     {{- if eq .role "executor" }}
     - name: data
       {{- if $root.Values.executor.dataClaim }}

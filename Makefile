@@ -52,7 +52,7 @@ e2e: setup ## Run every service and three brokers in containers, break things; p
 	@$(PYTEST) tests/e2e
 
 e2e-core: setup ## The core of it: one pipeline, an executor and the leader of each log killed.
-	@$(PYTEST) tests/e2e/test_core.py
+	@$(PYTEST) tests/e2e/fleet/test_core.py
 
 e2e-table: setup ## All of it; keeps what failures cost in deploy/E2E.md.
 	@$(PYTEST) tests/e2e --write-table

@@ -1,4 +1,4 @@
-"""One fleet for all tests of this folder, on images built from the tree as it is."""
+"""What all fleets are made of and used for; each folder has one of its own, of which one runs at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tools.containers.engine import Engine, running_engine
-from tools.containers.fleet import Fleet, running_fleet
+from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
 from tools.containers.images import build
 from tools.containers.outcomes import Outcomes
@@ -25,12 +25,6 @@ def engine() -> Iterator[Engine]:
         with engine.client() as client:
             list(build(client))
         yield engine
-
-
-@pytest.fixture(scope="package")
-def fleet(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    with running_fleet(engine, tmp_path_factory.mktemp("fleet")) as fleet:
-        yield fleet
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
 from typing import Final
@@ -27,7 +28,7 @@ class Asking:
         self._fleet = fleet
         self._connector = connector
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._ask, name="asking")
+        self._pool = ThreadPoolExecutor(1, "asking")
 
     def _ask(self) -> None:
         turn = 0
@@ -63,15 +64,16 @@ class Asking:
 
     def __enter__(self) -> Asking:
         """Begin to ask."""
-        self._thread.start()
+        self._asking = self._pool.submit(self._ask)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Ask no more."""
+        """Ask no more; raises what ended it before."""
         self._done.set()
-        self._thread.join()
+        self._pool.shutdown()
+        self._asking.result()
 
 
 def _stopped(turn: int) -> dict[str, str]:

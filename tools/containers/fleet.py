@@ -120,10 +120,12 @@ class Fleet:
             AssertionError: The one before ended badly.
         """
         assert box.stop() == 0, f"{box.name} ended badly:\n{box.said()[-3000:]}"
+        place = self.members[role].index(box)
+        self.members[role].remove(box)  # those who ask meanwhile find nothing that is not there
         box.remove()
         made = self._member(role, box.name, version)
-        self.members[role][self.members[role].index(box)] = made
         made.start()
+        self.members[role].insert(place, made)
         self.wait_serving(role, made)
         return made
 

@@ -27,7 +27,7 @@ from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses
 from copycat_rpc.users.calls import user_calls
 from copycat_rpc.users.needs import CALL_NEEDS, CONFIG, SCHEDULER, STATUS
-from copycat_rpc.users.shown import SHOWN
+from copycat_rpc.users.shown import SHOWN, SHOWN_WHOLE
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
@@ -127,7 +127,8 @@ async def world(issuer: Issuer, tmp_path: Path) -> AsyncIterator[World]:
 def test_it_is_said_of_each_answer_to_those_who_may_see_some_what_they_get_of_it() -> None:
     some = {path for path, need in CALL_NEEDS.items() if need.scope is Scope.ANYWHERE}
 
-    assert some == set(SHOWN)
+    assert some == SHOWN.keys() | SHOWN_WHOLE
+    assert SHOWN.keys().isdisjoint(SHOWN_WHOLE)
 
 
 async def test_a_call_of_which_that_is_not_said_is_denied(

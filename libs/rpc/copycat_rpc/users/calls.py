@@ -21,7 +21,7 @@ from copycat_telemetry.asking import ASKER_KEY, USER, Asker, asker_metadata, ask
 
 from copycat_rpc.errors import to_status
 from copycat_rpc.users.needs import CALL_NEEDS
-from copycat_rpc.users.shown import SHOWN, Showing
+from copycat_rpc.users.shown import SHOWN, SHOWN_WHOLE, Showing
 
 if TYPE_CHECKING:
     from copycat_access.tokens import TokenCheck
@@ -62,7 +62,7 @@ class UserCalls:
             caller = await self._tokens.caller(token)
         except CopycatError as error:
             return self._refusing(error, details.method, None, need)
-        if need is None or (need.scope is Scope.ANYWHERE and details.method not in SHOWN):
+        if need is None or not _is_said_what_is_shown(details.method, need):
             denied = RoleNeededError(
                 Role.ADMIN, f"{details.method}, which asks for the secret instead", caller
             )
@@ -90,9 +90,10 @@ class UserCalls:
 
     def showing(self, method: str, need: Need, caller: Caller) -> Callable[[Any], Any]:
         """Return what makes of an answer what a caller gets of it, by the rules of that moment."""
-        if self._rules is None or need.scope is not Scope.ANYWHERE:
+        keep = SHOWN.get(method)
+        if keep is None or self._rules is None:
             return lambda response: response
-        return Showing(SHOWN[method], self._rules.rules, caller, need.role)
+        return Showing(keep, self._rules.rules, caller, need.role)
 
     async def check(self, token: str) -> None:
         """Let a stream go on.
@@ -192,6 +193,10 @@ class _Call:
             call=self._method,
             why=why,
         )
+
+
+def _is_said_what_is_shown(method: str, need: Need) -> bool:
+    return need.scope is not Scope.ANYWHERE or method in SHOWN or method in SHOWN_WHOLE
 
 
 def _connector(request: Any) -> str:

@@ -58,15 +58,19 @@ def _workers(message: Any, sees: Sees) -> Any:
     return shown
 
 
-def _whole(message: Any, sees: Sees) -> Any:
-    del sees
-    return message
-
-
 SNAPSHOT_COMPLETE: Final = "snapshot_complete"
 
-#: By the path of each call that whoever has the role for any connector may make; one that is missing here
-#: is denied. Log levels in a watch are about no connector, and so are not shown.
+#: Calls that whoever has the role for any connector may make: their answers are about no connector.
+SHOWN_WHOLE: Final = frozenset(
+    {
+        f"{EXECUTOR}ListPlugins",
+        f"{EXECUTOR}GetPluginConfig",
+        f"{EXECUTOR}ValidateConnector",
+        f"{SCHEDULER}DescribeKafkaCluster",
+    }
+)
+#: By the path of all other such calls; one that is in neither is denied. Log levels in a watch are about no
+#: connector, and so are not shown.
 SHOWN: Final[Mapping[str, Filter]] = {
     f"{CONFIG}ListConnectors": _listed("connectors", lambda each: each.name),
     f"{CONFIG}WatchConnectors": _watched(
@@ -76,10 +80,6 @@ SHOWN: Final[Mapping[str, Filter]] = {
             "restart": lambda each: each.connector,
         }
     ),
-    f"{EXECUTOR}ListPlugins": _whole,
-    f"{EXECUTOR}GetPluginConfig": _whole,
-    f"{EXECUTOR}ValidateConnector": _whole,
-    f"{SCHEDULER}DescribeKafkaCluster": _whole,
     f"{SCHEDULER}ListWorkers": _workers,
     f"{SCHEDULER}ListAssignments": _listed("assignments", lambda each: each.instance.connector),
     f"{SCHEDULER}WatchAssignments": _watched(

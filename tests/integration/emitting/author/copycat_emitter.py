@@ -15,7 +15,10 @@ from copycat_connect.plugin import ExactlyOnceSupport, PluginKind, PluginSpec, S
 def begin(config: Mapping[str, str], part: str) -> None:
     """Write what a part was started with where `emit.started` says; fail where `emit.fails` names it."""
     if "emit.started" in config:
-        Path(f"{config['emit.started']}.{part}").write_text(json.dumps(dict(config)))
+        whole = Path(f"{config['emit.started']}.{part}")
+        written = whole.with_name(f"{whole.name}.new")
+        written.write_text(json.dumps(dict(config)))
+        written.replace(whole)  # who reads it while a part starts again finds one of both
     if config.get("emit.fails") == part:
         message = f"cannot log in with {config['emit.login']}"
         raise ConnectError(message)

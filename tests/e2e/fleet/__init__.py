@@ -1,0 +1,1 @@
+"""A fleet without more: what failures cost it, and what goes through it."""

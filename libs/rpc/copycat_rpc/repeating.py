@@ -13,6 +13,9 @@ from copycat_rpc.gate import DrainingError
 
 #: What an instance says that has not begun with a call.
 REFUSAL_CODES: Final = frozenset({NotWriterError.code.name, DrainingError.code.name})
+#: With this gRPC ends what is left at a server that has stopped. By then ours has ended every call that it
+#: has begun with; rarely there is one that gRPC took and never handed over.
+LEFT_BEHIND: Final = "Cancelling all calls"
 #: Calls whose names begin so have no effect: whether one was carried out makes no difference.
 READING_CALL_PREFIXES: Final = ("Get", "List", "Read")
 #: Writes that state the whole of what is to be: the same one again changes nothing.
@@ -28,7 +31,7 @@ def was_refused(failure: grpc.aio.AioRpcError, error: CopycatError) -> bool:
     """
     if isinstance(error, RemoteError):
         return error.remote_code.name in REFUSAL_CODES
-    return failure.code() is grpc.StatusCode.CANCELLED
+    return failure.code() is grpc.StatusCode.CANCELLED or failure.details() == LEFT_BEHIND
 
 
 def may_be_repeated(

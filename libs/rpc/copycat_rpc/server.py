@@ -13,9 +13,10 @@ from copycat_connect.errors import ConfigError, CopycatError
 from copycat_telemetry.asking import asker_of, asking
 from copycat_telemetry.tracing import incoming
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from copycat_rpc.errors import MAX_METADATA_BYTES, Status, to_status
+from copycat_rpc.found_by_name import FoundByName
 from copycat_rpc.gate import Gate
 from copycat_rpc.secret import SecretCheck, check_listener
 from copycat_rpc.tls import ServicesTls
@@ -156,7 +157,8 @@ class RpcServer:
             interceptors=[self._check, _Errors(self._gate, self._under_way)], options=SERVER_OPTIONS
         )
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        self._filled = FoundByName(self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._filled)
         self._names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
         self._bound: str | None = None
         self._started = False
@@ -170,7 +172,7 @@ class RpcServer:
         """
         if secret:
             self._check.give_own(full_name, secret)
-        adder(servicer, self._server)
+        adder(servicer, self._filled)
         self._names.append(full_name)
 
     def bind(self) -> str:
@@ -211,7 +213,8 @@ class RpcServer:
                 secret.
         """
         address = self.bind()
-        reflection.enable_server_reflection(self._names, self._server)
+        described = reflection.aio.ReflectionServicer(self._names)  # type: ignore[attr-defined] # as above
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(described, self._filled)
         await self.set_serving(False)
         await self._server.start()
         self._started = True

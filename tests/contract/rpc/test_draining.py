@@ -21,6 +21,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 #: More than any of these tests takes.
 PATIENCE_SECONDS = 60.0
+#: After so long a server that stops ends what gRPC holds and never handed over.
+GRACE_SECONDS = 5.0
 
 
 class Instance(rpc.ConfigServiceServicer):
@@ -116,11 +118,28 @@ async def test_of_calls_that_come_while_an_instance_stops_each_is_carried_out_on
                 ended = False
                 asking = [asyncio.create_task(ask(channel, who)) for who in range(30)]
                 await first.reached.wait()
-                await server.stop(PATIENCE_SECONDS)
+                await server.stop(GRACE_SECONDS)
                 ended = True
                 await asyncio.gather(*asking)
 
     assert first.calls + second.calls == names
+
+
+async def test_a_call_that_grpc_alone_holds_when_a_server_ends_goes_to_another_instance() -> None:
+    holding, other = Instance(), Instance()
+    other.allowed.set()
+    ending = grpc.aio.server()  # knows nothing of calls under way, as ours of one that gRPC did not hand over
+    rpc.add_ConfigServiceServicer_to_server(holding, ending)
+    port = ending.add_insecure_port("127.0.0.1:0")
+    await ending.start()
+    async with open_channel([f"127.0.0.1:{port}"]) as channel:
+        call = delete(channel, "orders")
+        await holding.reached.wait()
+        await ending.stop(None)
+        async with serving(other, listen=f"127.0.0.1:{port}"):
+            await call
+
+    assert other.calls == {"orders": 1}
 
 
 async def test_an_instance_that_starts_again_answers_what_its_former_self_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -16,6 +16,7 @@ from copycat_telemetry.tracing import outgoing
 from copycat_tls.material import Material
 
 from copycat_rpc.errors import MAX_METADATA_BYTES
+from copycat_rpc.methods import CALL_TIMEOUT_SECONDS, RepeatableError
 from copycat_rpc.names import Names
 from copycat_rpc.refusals import Refusals
 from copycat_rpc.renewing import Opened, RenewingChannel, Traffic
@@ -24,8 +25,6 @@ from copycat_rpc.secret import credentials
 from copycat_rpc.server import MAX_MESSAGE_BYTES
 from copycat_rpc.tls import ServicesTls, channel_credentials
 
-#: For calls that name no deadline of their own.
-CALL_TIMEOUT_SECONDS = 10.0
 #: Unary calls of one channel under way at a time; further ones wait for their turn, and only then does their
 #: deadline begin. gRPC's servers cancel new calls at random once a thousand wait to be taken up.
 MAX_CONCURRENT_CALLS = 500
@@ -49,14 +48,11 @@ CHANNEL_OPTIONS = (
 
 
 class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
-    """Gives a call its deadline, sends it on to an instance that can answer it, decodes its error."""
+    """Sends one try of a call in its turn, and decodes its error."""
 
-    def __init__(
-        self, refusals: Refusals, traffic: Traffic, secret: str, *, others: int, standby: bool
-    ) -> None:
+    def __init__(self, refusals: Refusals, traffic: Traffic, secret: str, *, standby: bool) -> None:
         self._refusals = refusals
         self._traffic = traffic
-        self._others = others
         self._standby = standby
         self._credentials = credentials(secret)
         self._turns = asyncio.Semaphore(MAX_CONCURRENT_CALLS)
@@ -65,28 +61,20 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
     ) -> Any:
         details = client_call_details._replace(
-            timeout=client_call_details.timeout or CALL_TIMEOUT_SECONDS,
             metadata=grpc.aio.Metadata(
                 *outgoing(client_call_details.metadata), *asker_metadata(), *self._credentials
             ),
             wait_for_ready=True,
         )
-        # Calls go to the instances in turn: the others are asked at once, later tries are spread.
-        spread = CALL_RETRY.waits(random.random())  # noqa: S311 - guards nothing
-        waits = chain(repeat(0.0, self._others), spread)
-        while True:
-            try:
-                async with self._turns:
-                    with self._traffic:
-                        return await (await continuation(details, request))
-            except grpc.aio.AioRpcError as failure:
-                error = self._refusals.error_of(failure)
-                refused = self._standby and was_refused(failure, error)
-                repeatable = refused or may_be_repeated(details.method, request, failure, error)
-            wait = next(waits, None) if repeatable else None
-            if wait is None:
-                raise error
-            await asyncio.sleep(wait)
+        try:
+            async with self._turns:
+                with self._traffic:
+                    return await (await continuation(details, request))
+        except grpc.aio.AioRpcError as failure:
+            error = self._refusals.error_of(failure)
+            refused = self._standby and was_refused(failure, error)
+            repeatable = refused or may_be_repeated(details.method, request, failure, error)
+        raise RepeatableError(error) if repeatable else error
 
 
 class _Streams(grpc.aio.UnaryStreamClientInterceptor):
@@ -156,7 +144,7 @@ def open_channel(
 
     def interceptors(traffic: Traffic) -> list[Any]:
         return [
-            _Unary(refusals, traffic, secret, others=len(addresses) - 1, standby=standby),
+            _Unary(refusals, traffic, secret, standby=standby),
             _Streams(refusals, traffic, secret),
             _Duplex(refusals, traffic, secret),
         ]
@@ -178,14 +166,17 @@ def open_channel(
         return encrypted, traffic
 
     target = _target_of(addresses)
-    if tls is None and target is not None:
-        return opened((target, None))[0]
     names = Names(addresses) if target is None else None
 
     def basis() -> tuple[str, Material | None]:
         return names.target() if names else target or "", tls.current() if tls else None
 
-    return RenewingChannel(basis, opened)
+    def waits() -> Iterator[float]:
+        # Calls go to the instances in turn: the others are asked at once, later tries are spread.
+        spread = CALL_RETRY.waits(random.random())  # noqa: S311 - guards nothing
+        return chain(repeat(0.0, len(addresses) - 1), spread)
+
+    return RenewingChannel(basis, opened, waits)
 
 
 def _target_of(addresses: Sequence[str]) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Generic, TypeVar
 
 import grpc
+
+from copycat_rpc.methods import Method, UnaryMethod
 
 B = TypeVar("B")
 
@@ -42,16 +44,20 @@ Opened = tuple[grpc.aio.Channel, Traffic]
 class RenewingChannel(grpc.aio.Channel, Generic[B]):
     """gRPC fixes what a channel is opened with: where that changes, the next call opens another channel.
 
-    Calls under way end on the channel they began on.
+    Streams under way end on the channel they began on, and so does each try of a unary call.
     """
 
-    def __init__(self, basis: Callable[[], B], make: Callable[[B], Opened]) -> None:
+    def __init__(
+        self, basis: Callable[[], B], make: Callable[[B], Opened], waits: Callable[[], Iterator[float]]
+    ) -> None:
         """Open the first one.
 
         Args:
             basis: Returns what a channel is to be opened with now; it is asked at each call.
             make: Opens a channel with that, and tells of its calls.
+            waits: Gives the seconds before each further try of one unary call.
         """
+        self._waits = waits
         self._basis = basis
         self._make = make
         self._made_with = basis()
@@ -91,44 +97,25 @@ class RenewingChannel(grpc.aio.Channel, Generic[B]):
 
     def unary_unary(self, *signature: Any, **more: Any) -> Any:
         """Return a call of this kind."""
-        return _Callable(self, "unary_unary", signature, more)
+        return UnaryMethod(self, "unary_unary", signature, more, waits=self._waits)
 
     def unary_stream(self, *signature: Any, **more: Any) -> Any:
         """Return a call of this kind."""
-        return _Callable(self, "unary_stream", signature, more)
+        return Method(self, "unary_stream", signature, more)
 
     def stream_unary(self, *signature: Any, **more: Any) -> Any:
         """Return a call of this kind."""
-        return _Callable(self, "stream_unary", signature, more)
+        return Method(self, "stream_unary", signature, more)
 
     def stream_stream(self, *signature: Any, **more: Any) -> Any:
         """Return a call of this kind."""
-        return _Callable(self, "stream_stream", signature, more)
+        return Method(self, "stream_stream", signature, more)
 
     async def __aenter__(self) -> RenewingChannel[B]:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-class _Callable:
-    """A method of the service, on whatever channel counts when it is called."""
-
-    def __init__(
-        self, owner: RenewingChannel[Any], kind: str, signature: tuple[Any, ...], more: dict[str, Any]
-    ) -> None:
-        self._owner = owner
-        self._kind = kind
-        self._signature = signature
-        self._more = more
-        self._made: tuple[grpc.aio.Channel, Any] | None = None
-
-    def __call__(self, *request: Any, **options: Any) -> Any:
-        channel = self._owner.current()
-        if self._made is None or self._made[0] is not channel:
-            self._made = channel, getattr(channel, self._kind)(*self._signature, **self._more)
-        return self._made[1](*request, **options)
 
 
 async def _retire(channel: grpc.aio.Channel, traffic: Traffic) -> None:

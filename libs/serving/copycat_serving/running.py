@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from copycat_connect.errors import CopycatError
 from copycat_eventlog.handler import EventSourced
-from copycat_rpc.channel import CALL_TIMEOUT_SECONDS
+from copycat_rpc.methods import CALL_TIMEOUT_SECONDS
 from copycat_rpc.server import RpcServer
 
 C = TypeVar("C")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
-import time
-from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1 import config_service_pb2_grpc as rpc
 from copycat_connect.errors import NotWriterError
-from copycat_rpc import channel as channels
 from copycat_rpc import names
 from copycat_rpc.channel import open_channel
-from copycat_rpc.errors import RemoteError
 from copycat_rpc.names import Names, looked_up
+from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import wait_until
+from grpc import ChannelConnectivity
 
 from tests.contract.rpc.test_calls import Service, serve
 
@@ -87,30 +85,64 @@ def test_addresses_of_both_kinds_are_looked_up_as_grpc_writes_them() -> None:
     assert Names(["[::1]:9101", "[::1]:9102"]).target() == "ipv6:[::1]:9101,[::1]:9102"
 
 
-async def test_an_instance_that_came_back_under_the_same_name_is_found_while_the_other_answers(
+class Lookup:
+    """Leads every name to some addresses of this machine."""
+
+    def __init__(self, port: str, *there: str) -> None:
+        self.there = list(there)
+        self._port = int(port)
+
+    def __call__(self, *_: object, **__: object) -> list[tuple[object, ...]]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, self._port)) for each in self.there]
+
+
+@pytest.fixture
+def old_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "MAX_AGE_SECONDS", 0.01)
+
+
+@pytest.mark.usefixtures("old_at_once")
+async def test_an_instance_that_comes_back_under_the_same_name_answers_a_call_that_the_other_refuses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(names, "MAX_AGE_SECONDS", 0.01)
-    monkeypatch.setattr(channels, "CALL_RETRY", replace(channels.CALL_RETRY, give_up_after=0.2))
     standby, writer = Service(*(NotWriterError("standby") for _ in range(10_000))), Service()
     server, address = await serve(standby)
     port = address.rpartition(":")[2]
     other, _ = await serve(writer, f"127.0.0.2:{port}")
-    there = ["127.0.0.1"]
-
-    def lookup(*_: object, **__: object) -> list[tuple[object, ...]]:
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, int(port))) for each in there]
-
+    lookup = Lookup(port, "127.0.0.1")
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
     async with open_channel([f"localhost:{port}"]) as channel:
-        with pytest.raises(RemoteError):
-            await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
-        there.append("127.0.0.2")
-        deadline = time.monotonic() + 60
-        while not writer.calls and time.monotonic() < deadline:
-            with suppress(RemoteError):
-                await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+        call = asyncio.ensure_future(
+            rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+        )
+        await eventually(lambda: standby.calls > 1)
+        lookup.there.append("127.0.0.2")
+        await call
     await server.stop(0)
     await other.stop(0)
 
     assert writer.calls == 1
+
+
+@pytest.mark.usefixtures("old_at_once")
+async def test_a_call_whose_instances_are_all_gone_waits_for_those_that_come_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gone, came = Service(), Service()
+    server, address = await serve(gone)
+    port = address.rpartition(":")[2]
+    lookup = Lookup(port, "127.0.0.1")
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    async with open_channel([f"localhost:{port}"]) as channel:
+        await rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest())
+        await server.stop(0)
+        await eventually(lambda: channel.get_state() is not ChannelConnectivity.READY)
+        call = asyncio.ensure_future(
+            rpc.ConfigServiceStub(channel).DeleteConnector(pb.DeleteConnectorRequest(), timeout=60)
+        )
+        other, _ = await serve(came, f"127.0.0.2:{port}")
+        lookup.there = ["127.0.0.2"]
+        await call
+    await other.stop(0)
+
+    assert came.calls == 1

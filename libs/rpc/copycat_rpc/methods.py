@@ -47,11 +47,14 @@ class Method:
         self._made: tuple[grpc.aio.Channel, Any] | None = None
 
     def __call__(self, *request: Any, **options: Any) -> Any:
-        """Call it."""
-        channel = self._owner.current()
+        """Return the call that the channel of this moment makes of a request."""
+        return self._on(self._owner.current())(*request, **options)
+
+    def _on(self, channel: grpc.aio.Channel) -> Any:
+        """Return the method on a channel; it is kept for the next call."""
         if self._made is None or self._made[0] is not channel:
             self._made = channel, getattr(channel, self._kind)(*self._signature, **self._more)
-        return self._made[1](*request, **options)
+        return self._made[1]
 
 
 class UnaryMethod(Method):
@@ -66,16 +69,16 @@ class UnaryMethod(Method):
         super().__init__(*method)
         self._waits = waits
 
-    def __call__(self, *request: Any, timeout: float | None = None, **options: Any) -> asyncio.Future[Any]:
-        """Call it; `timeout` seconds are for each try, its wait for a connection included."""
-        return asyncio.ensure_future(self._answer(request, timeout or CALL_TIMEOUT_SECONDS, options))
+    def __call__(self, *request: Any, timeout: float | None = None, **options: Any) -> asyncio.Task[Any]:
+        """Begin the call; `timeout` seconds are for each try, its wait for a connection included."""
+        return asyncio.create_task(self._answer(request, timeout or CALL_TIMEOUT_SECONDS, options))
 
     async def _answer(self, request: tuple[Any, ...], timeout: float, options: dict[str, Any]) -> Any:
         waits = self._waits()
         while True:
             try:
-                left = await self._connected(timeout)
-                return await super().__call__(*request, timeout=left, **options)
+                channel, left = await self._connected(timeout)
+                return await self._on(channel)(*request, timeout=left, **options)
             except RepeatableError as failure:
                 error = failure.error
             wait = next(waits, None)
@@ -83,12 +86,12 @@ class UnaryMethod(Method):
                 raise error
             await asyncio.sleep(wait)
 
-    async def _connected(self, timeout: float) -> float:
-        """Wait for a connection; returns the seconds that are left."""
+    async def _connected(self, timeout: float) -> tuple[grpc.aio.Channel, float]:
+        """Wait for a connection; returns the channel of that moment, and the seconds that are left."""
         loop, looks = asyncio.get_running_loop(), _LOOKS.waits()
         deadline = loop.time() + timeout
-        while self._owner.current().get_state(try_to_connect=True) is not ChannelConnectivity.READY:
-            if loop.time() >= deadline:
-                break
+        while True:
+            channel, left = self._owner.current(), deadline - loop.time()
+            if left <= 0 or channel.get_state(try_to_connect=True) is ChannelConnectivity.READY:
+                return channel, max(left, _LAST_SECONDS)
             await asyncio.sleep(next(looks))
-        return max(deadline - loop.time(), _LAST_SECONDS)

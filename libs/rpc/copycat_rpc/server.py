@@ -213,7 +213,8 @@ class RpcServer:
                 secret.
         """
         address = self.bind()
-        described = reflection.aio.ReflectionServicer(self._names)  # type: ignore[attr-defined] # as above
+        # Its stubs do not say that the asynchronous servicer is for others.
+        described = reflection.aio.ReflectionServicer(self._names)  # type: ignore[attr-defined]
         reflection_pb2_grpc.add_ServerReflectionServicer_to_server(described, self._filled)
         await self.set_serving(False)
         await self._server.start()

@@ -60,7 +60,7 @@ def _workers(message: Any, sees: Sees) -> Any:
 
 SNAPSHOT_COMPLETE: Final = "snapshot_complete"
 
-#: Calls that whoever has the role for any connector may make: their answers are about no connector.
+#: Of the calls that whoever has the role for any connector may make, those whose answers are about none.
 SHOWN_WHOLE: Final = frozenset(
     {
         f"{EXECUTOR}ListPlugins",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 from copycat_testkit.cluster import OWNERS
@@ -19,18 +20,15 @@ AWAY_SECONDS = 20.0
 SECONDS = 180.0
 
 
+def away(flow: Flow, failure: str, strike: Callable[[], None], undo: Callable[[], None]) -> Outcome:
+    """Measure a failure that lasts; its name ends with how long."""
+    return measure(flow, f"{failure} {AWAY_SECONDS:.0f} s", strike, undo, away=AWAY_SECONDS)
+
+
 def test_a_broker_that_is_killed_is_done_without(fleet: Fleet, flow: Flow, outcomes: Outcomes) -> None:
     broker = fleet.brokers.boxes[0]
 
-    outcomes.add(
-        measure(
-            flow,
-            f"broker killed, back after {AWAY_SECONDS:.0f} s",
-            broker.kill,
-            broker.start_again,
-            away=AWAY_SECONDS,
-        )
-    )
+    outcomes.add(away(flow, "broker killed, back after", broker.kill, broker.start_again))
 
     fleet.brokers.wait_whole()
 
@@ -38,11 +36,7 @@ def test_a_broker_that_is_killed_is_done_without(fleet: Fleet, flow: Flow, outco
 def test_a_broker_that_stands_still_is_done_without(fleet: Fleet, flow: Flow, outcomes: Outcomes) -> None:
     broker = fleet.brokers.boxes[1]
 
-    outcomes.add(
-        measure(
-            flow, f"broker paused for {AWAY_SECONDS:.0f} s", broker.pause, broker.unpause, away=AWAY_SECONDS
-        )
-    )
+    outcomes.add(away(flow, "broker paused for", broker.pause, broker.unpause))
 
     fleet.brokers.wait_whole()
 
@@ -66,15 +60,7 @@ def test_a_leader_that_stands_still_is_replaced(
 ) -> None:
     struck = fleet.leader(role)
 
-    outcomes.add(
-        measure(
-            flow,
-            f"leader of {role} paused for {AWAY_SECONDS:.0f} s",
-            struck.pause,
-            struck.unpause,
-            away=AWAY_SECONDS,
-        )
-    )
+    outcomes.add(away(flow, f"leader of {role} paused for", struck.pause, struck.unpause))
 
     fleet.wait_serving(role, struck)
 
@@ -84,11 +70,7 @@ def test_an_executor_that_stands_still_has_its_work_done_by_others(
 ) -> None:
     struck = fleet.executor(fleet.worker_of(flow.sources[0]))
 
-    outcomes.add(
-        measure(
-            flow, f"executor paused for {AWAY_SECONDS:.0f} s", struck.pause, struck.unpause, away=AWAY_SECONDS
-        )
-    )
+    outcomes.add(away(flow, "executor paused for", struck.pause, struck.unpause))
 
     fleet.wait_serving("executor", struck)
 
@@ -98,11 +80,7 @@ def test_an_executor_without_a_network_has_its_work_done_by_others(
 ) -> None:
     struck = fleet.executor(fleet.worker_of(flow.sources[0]))
 
-    outcomes.add(
-        measure(
-            flow, f"executor cut off for {AWAY_SECONDS:.0f} s", struck.cut, struck.mend, away=AWAY_SECONDS
-        )
-    )
+    outcomes.add(away(flow, "executor cut off for", struck.cut, struck.mend))
 
     fleet.wait_serving("executor", struck)
 
@@ -113,15 +91,7 @@ def test_a_leader_without_a_network_is_replaced(
 ) -> None:
     struck = fleet.leader(role)
 
-    outcomes.add(
-        measure(
-            flow,
-            f"leader of {role} cut off for {AWAY_SECONDS:.0f} s",
-            struck.cut,
-            struck.mend,
-            away=AWAY_SECONDS,
-        )
-    )
+    outcomes.add(away(flow, f"leader of {role} cut off for", struck.cut, struck.mend))
 
     fleet.wait_serving(role, struck)
 

@@ -14,6 +14,7 @@ import psutil
 from copycat_embedded.guard import Guard
 
 from copycat_testkit.kafka import wait_until
+from copycat_testkit.processes import lives
 
 COPYCAT = Path(sys.executable).with_name("copycat")
 COPYCAT_WORKER = Path(sys.executable).with_name("copycat-worker")
@@ -40,7 +41,7 @@ class Command:
             lines = [line for line in self.said().splitlines() if line.startswith(READY)]
             return lines[0].removeprefix(READY) if lines else ""
 
-        return wait_until(root, seconds, f"the ready line; until now it said: {self.said()!r}")
+        return wait_until(root, seconds, lambda: f"the ready line; it said {self.said()!r}")
 
     def tree(self) -> list[psutil.Process]:
         """Return its process and all below it."""
@@ -97,13 +98,6 @@ def wait_gone(processes: Sequence[psutil.Process], seconds: float = 20) -> None:
     """Wait until all have ended; one that nobody reaps has ended too."""
 
     def all_gone() -> bool:
-        return not any(_lives(process) for process in processes)
+        return not any(lives(process) for process in processes)
 
     wait_until(all_gone, seconds, f"the end of {processes}")
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

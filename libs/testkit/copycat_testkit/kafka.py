@@ -43,8 +43,12 @@ def unique(prefix: str = "test") -> str:
     return f"{prefix}-{uuid.uuid4().hex[:12]}"
 
 
-def wait_until(condition: Callable[[], T | None], timeout: float = 60.0, what: str = "") -> T:
+def wait_until(
+    condition: Callable[[], T | None], timeout: float = 60.0, what: str | Callable[[], str] = ""
+) -> T:
     """Poll until the condition returns something true, and return that.
+
+    `what` it waits for may be a function: it is asked when the time is over, and can say how far it came.
 
     Raises:
         AssertionError: It did not within `timeout` seconds.
@@ -54,7 +58,7 @@ def wait_until(condition: Callable[[], T | None], timeout: float = 60.0, what: s
         if answer := condition():
             return answer
         if time.monotonic() > deadline:
-            wanted = what or getattr(condition, "__name__", "the condition")
+            wanted = (what() if callable(what) else what) or getattr(condition, "__name__", "the condition")
             pytest.fail(f"{wanted} did not come true within {timeout} s")
         time.sleep(pause)
         pause = min(pause * POLL_GROWTH, LONGEST_POLL_SECONDS)

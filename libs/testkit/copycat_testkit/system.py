@@ -15,7 +15,7 @@ from copycat_embedded.ports import free_ports
 
 from copycat_testkit.commands import COPYCAT
 from copycat_testkit.kafka import wait_until
-from copycat_testkit.processes import command_line
+from copycat_testkit.processes import command_line, lives
 
 READY = "Copycat is ready: "
 STOP_SECONDS = 60.0
@@ -139,7 +139,7 @@ class CopycatUp:
         try:
             self._process.communicate(timeout=STOP_SECONDS)
         finally:
-            left = [process for process in below if process.is_running()]
+            left = [process for process in below if lives(process)]
             for process in left:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()

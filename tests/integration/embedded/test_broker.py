@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import consume_all, create_topic, produce, wait_until
+from copycat_testkit.processes import lives
 
 OWNER = """
 import sys, threading
@@ -50,8 +51,4 @@ def test_the_broker_dies_with_an_owner_killed_hard(tmp_path: Path) -> None:
     os.kill(owner.pid, signal.SIGKILL)
     owner.wait()
     owner.stdout.close()
-    wait_until(
-        lambda: not psutil.pid_exists(broker.pid) or broker.status() == psutil.STATUS_ZOMBIE,
-        20,
-        "the broker's end",
-    )
+    wait_until(lambda: not lives(broker), 20, "the broker's end")

@@ -18,7 +18,7 @@ from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerService
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
 from copycat_embedded.ports import free_ports
 from copycat_rpc.server import RpcServer
-from copycat_testkit.processes import command_line
+from copycat_testkit.processes import command_line, lives
 
 from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeScheduler, FakeStatus
 
@@ -97,7 +97,7 @@ class Peers:
             me = psutil.Process(self.process.pid)
             for process in [me, *me.children(recursive=True)]:
                 self._family.setdefault(process.pid, process)
-        return [process for process in self._family.values() if _lives(process)]
+        return [process for process in self._family.values() if lives(process)]
 
     def jvm(self) -> psutil.Process:
         """Spark's JVM."""
@@ -106,7 +106,7 @@ class Peers:
     def forked_hosts(self) -> list[psutil.Process]:
         """The hosts' processes: children of Spark's Python daemon."""
         daemons = [each for each in self.jvm().children() if "copycat_executor.spark.daemon" in _line(each)]
-        return [host for daemon in daemons for host in daemon.children() if _lives(host)]
+        return [host for daemon in daemons for host in daemon.children() if lives(host)]
 
     async def end(self) -> None:
         """End whatever is left."""
@@ -119,12 +119,6 @@ class Peers:
         """Ask the executor to drain; returns its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return await asyncio.wait_for(self.process.wait(), DEADLINE)
-
-
-def _lives(process: psutil.Process) -> bool:
-    with suppress(psutil.NoSuchProcess):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 def _line(process: psutil.Process) -> str:

@@ -10,11 +10,12 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from copycat_launcher.supervisor import READY_SECONDS
 from copycat_testkit.commands import Command, Commands, wait_gone
 from copycat_testkit.kafka import wait_until
 from copycat_testkit.processes import command_line
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(400)
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
@@ -41,7 +42,7 @@ class System:
         """Start on the data directory, after what ran there has ended."""
         settings = ("--set", "offset.flush.interval.ms=1000")
         self._command = self.commands.start("up", "--rest-port", "0", "--data-dir", self.data, *settings)
-        self.url = self._command.wait_ready(180)
+        self.url = self._command.wait_ready(READY_SECONDS + 30)  # what is not ready says so itself
         return self._command
 
     def write(self, *lines: str) -> None:

@@ -101,7 +101,7 @@ class World:
         return [each.state_changed.state for each in self.said if each.HasField("state_changed")]
 
     def wait_for(self, *states: types_pb2.State.ValueType) -> None:
-        wait_until(lambda: self.states() == list(states), 10, f"{states}, got {self.states()}")
+        wait_until(lambda: self.states() == list(states), 10, lambda: f"{states}, got {self.states()}")
 
     def last(self) -> pb.TaskStateChanged:
         return [each.state_changed for each in self.said if each.HasField("state_changed")][-1]

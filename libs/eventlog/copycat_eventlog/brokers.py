@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TypeVar, cast
 
 from confluent_kafka import KafkaError, KafkaException
@@ -62,6 +63,9 @@ class Brokers:
     def ask(self, future: Future[T]) -> T:
         """Wait for an answer: a broker that has just started may take long for its first ones.
 
+        Meanwhile the client is made to look for the brokers: librdkafka asks the controller, and looks
+        for one that it has lost sight of only every five minutes (topic.metadata.refresh.interval.ms).
+
         Raises:
             KafkaException: The brokers' refusal.
             UnavailableError: There was none in time.
@@ -71,6 +75,8 @@ class Brokers:
                 return future.result(REQUEST_TIMEOUT_SECONDS)
             except TimeoutError:
                 if time.monotonic() < self._deadline and not self._cancelled.is_set():
+                    with suppress(KafkaException):
+                        self._client.list_topics(timeout=REQUEST_TIMEOUT_SECONDS)
                     continue
             message = f"Kafka at {self._addresses} did not answer within {self._within:g} s"
             raise UnavailableError(message)

@@ -32,7 +32,7 @@ def nobody() -> dict[str, str | int | bool]:
 
 
 def test_a_late_answer_is_an_answer(nobody: dict[str, str | int | bool]) -> None:
-    assert Brokers(nobody, within=60).ask(LateAnswer(20)) == "late"
+    assert Brokers(nobody, within=60).ask(LateAnswer(3)) == "late"
 
 
 def test_no_answer_in_time_says_how_long_was_waited(nobody: dict[str, str | int | bool]) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from copycat_connect.errors import NotWriterError, UnavailableError
+from copycat_telemetry.changes import log_change
 
 from copycat_eventlog.append import TransactionalProducer
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security, silence_clients
 from copycat_eventlog.electorate import Electorate, read_electorate, wake_coordinators
+from copycat_eventlog.forgotten_transactions import commit_forgotten, still_open
 from copycat_eventlog.group_commit import Batch, GroupCommit
 from copycat_eventlog.identity import instance_name
 from copycat_eventlog.leadership import Leadership
@@ -20,6 +23,7 @@ from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.materialise import Materialiser
 from copycat_eventlog.open_transactions import telling_what_holds_it_up
 from copycat_eventlog.outcome import Outcomes
+from copycat_eventlog.overdue import Overdue
 from copycat_eventlog.owner import (
     LEAVE_TIMEOUT_SECONDS,
     Election,
@@ -29,6 +33,8 @@ from copycat_eventlog.owner import (
 )
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic
+
+log = logging.getLogger(__name__)
 
 #: For folding what was written before a claim.
 FOLD_TIMEOUT_SECONDS = 30.0
@@ -50,6 +56,7 @@ class KafkaLog:
         self._election = Election(settings, client_id, self._leadership.elect)
         self._group = GroupCommit(self._connect, self._on_commit, self._on_loss)
         self._outcomes = Outcomes(self._reached)
+        self._overdue = Overdue(lambda: self._reader.position, self._readable_end, self._on_overdue)
         self._materialiser: Materialiser | None = None
         self._fold: Fold | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -79,6 +86,7 @@ class KafkaLog:
         await self._materialiser.start()
         self._spawn(self._watch())
         self._spawn(self._group.run())
+        self._spawn(self._overdue.run())
         self._questions.add(self._spawn(self._leadership.run()))
         await self._fold_to_end()
         self._materialiser.caught_up()
@@ -92,7 +100,9 @@ class KafkaLog:
         if not self.leads:
             message = "Nothing was appended: this instance does not own the log"
             raise NotWriterError(message)
-        return await self._group.append(records)
+        revision = await self._group.append(records)
+        self._overdue.committed(revision)
+        return revision
 
     async def end(self) -> Revision:
         """Ask the brokers for the end of every partition."""
@@ -119,8 +129,15 @@ class KafkaLog:
         return await read_electorate(self._reading, owner_group(owner), owner_topic(owner))
 
     async def claim(self) -> None:
-        """Fence all others; fold what they, or we with an unknown outcome, have written."""
+        """Fence all others; fold what they, or we with an unknown outcome, have written.
+
+        The fence ends what they have open, except what the brokers have forgotten: that is ended here.
+        """
         await self._group.claim()
+        if partitions := await still_open(self._reader):
+            settings = self._settings
+            await commit_forgotten(self._reading, settings.owner_id, settings.topic, partitions)
+            await self._group.claim()  # that fenced the producer, too
         try:
             async with asyncio.timeout(FOLD_TIMEOUT_SECONDS):
                 await self._fold_to_end()
@@ -164,6 +181,9 @@ class KafkaLog:
     async def _reached(self, revision: Revision) -> None:
         await self._reader.reached(revision)
 
+    async def _readable_end(self) -> Revision:
+        return await self._reader.readable_end()
+
     async def _fold_to_end(self) -> None:
         reader = self._reader
         end = await reader.end()
@@ -181,6 +201,17 @@ class KafkaLog:
     def _on_loss(self, batch: Batch, reason: str) -> None:
         self._leadership.lost()
         self._outcomes.failed(batch, reason)
+
+    def _on_overdue(self) -> None:
+        """Claim the log anew, which ends what holds up the readers."""
+        log_change(
+            log,
+            "what was written to the log cannot be read, so it is claimed anew",
+            logging.WARNING,
+            topic=self._settings.topic,
+        )
+        self.release()
+        self._leadership.lost()
 
     async def _linger(self) -> None:
         try:

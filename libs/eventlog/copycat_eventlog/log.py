@@ -38,6 +38,15 @@ class Revision:
         mine = self.next
         return all(mine.get(partition, 0) >= offset for partition, offset in other.next.items())
 
+    def behind(self, other: Revision) -> Mapping[int, int]:
+        """The partitions in which less is visible here than at `other`, each with its next offset here."""
+        mine = self.next
+        return {
+            partition: mine.get(partition, 0)
+            for partition, offset in sorted(other.next.items())
+            if mine.get(partition, 0) < offset
+        }
+
     def merge(self, other: Revision) -> Revision:
         """The earliest position that covers both."""
         merged = dict(self.next)

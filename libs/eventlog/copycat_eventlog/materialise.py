@@ -86,12 +86,24 @@ class Materialiser(faust.Service):
         Raises:
             UnavailableError: The brokers did not answer.
         """
+        return await self._end(self._probe)
+
+    async def readable_end(self) -> Revision:
+        """The position up to which committed records can be read: open transactions begin there.
+
+        Raises:
+            UnavailableError: The brokers did not answer.
+        """
+        # The reader's own connection answers only after what it waits for has come.
+        asking = AIOKafkaConsumer(**self._client, group_id=None, isolation_level="read_committed")
         try:
-            ends = await self._probe.end_offsets(self._partitions)
+            await asking.start()
+            return await self._end(asking)
         except KafkaError as error:
-            message = f"The end of the log cannot be asked for: {error}"
+            message = f"The brokers cannot be reached: {error}"
             raise UnavailableError(message) from None
-        return Revision({partition.partition: offset for partition, offset in ends.items()})
+        finally:
+            await asking.stop()
 
     async def reached(self, target: Revision) -> None:
         """Wait until everything up to `target` was folded, markers included.
@@ -114,6 +126,14 @@ class Materialiser(faust.Service):
     def caught_up(self) -> None:
         """From now on fold in small steps."""
         self._step = MAX_RECORDS_PER_TURN
+
+    async def _end(self, consumer: AIOKafkaConsumer) -> Revision:
+        try:
+            ends = await consumer.end_offsets(self._partitions)
+        except KafkaError as error:
+            message = f"The end of the log cannot be asked for: {error}"
+            raise UnavailableError(message) from None
+        return Revision({partition.partition: offset for partition, offset in ends.items()})
 
     @faust.Service.task
     async def _read(self) -> None:

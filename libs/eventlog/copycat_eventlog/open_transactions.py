@@ -17,9 +17,10 @@ log = logging.getLogger(__name__)
 #: Between two looks whether the fold has moved on; transactions of the services end sooner.
 LOOK_INTERVAL_SECONDS: Final = 15.0
 _REMEDY: Final = (
-    "a transaction is open there. It ends with its producer's next word or its time-out; if the brokers have "
-    "forgotten it, which Kafka does now and then when its only broker is killed, end it with "
-    "`kafka-transactions.sh find-hanging` and `kafka-transactions.sh abort`"
+    "a transaction is open there. It ends with its producer's next word or its time-out. If the brokers have "
+    "forgotten it, which happens when the only broker of a partition stops, the instance that leads ends it, "
+    "unless another program began it: then end it with `kafka-transactions.sh find-hanging` and "
+    "`kafka-transactions.sh abort`"
 )
 
 
@@ -46,15 +47,9 @@ async def _watch(topic: str, position: Callable[[], Revision], end: Revision, ev
                 "the log cannot be read to its end",
                 logging.WARNING,
                 topic=topic,
-                behind=", ".join(_behind(now, end)),
+                behind=", ".join(
+                    f"partition {partition} from offset {offset}"  # the first record that is not shown
+                    for partition, offset in now.behind(end).items()
+                ),
                 why=_REMEDY,
             )
-
-
-def _behind(position: Revision, end: Revision) -> list[str]:
-    """Return each partition that is not read to its end, with the first record that is not shown."""
-    return [
-        f"partition {partition} from offset {position.next.get(partition, 0)}"
-        for partition, offset in sorted(end.next.items())
-        if position.next.get(partition, 0) < offset
-    ]

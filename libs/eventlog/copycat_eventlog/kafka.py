@@ -137,6 +137,13 @@ class KafkaLog:
         if partitions := await still_open(self._reader):
             settings = self._settings
             await commit_forgotten(self._reading, settings.owner_id, settings.topic, partitions)
+            log_change(
+                log,
+                "a transaction that the brokers had forgotten is ended, unless another program has it open",
+                logging.WARNING,
+                topic=settings.topic,
+                partitions=", ".join(map(str, partitions)),
+            )
             await self._group.claim()  # that fenced the producer, too
         try:
             async with asyncio.timeout(FOLD_TIMEOUT_SECONDS):

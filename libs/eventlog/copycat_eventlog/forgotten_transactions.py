@@ -8,7 +8,8 @@ says how that comes about.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+import logging
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -16,8 +17,11 @@ from aiokafka.client import AIOKafkaClient, ConnectionGroup, CoordinationType
 from aiokafka.errors import KafkaError, for_code
 from aiokafka.protocol.transaction import AddPartitionsToTxnRequest, EndTxnRequest, InitProducerIdRequest
 from copycat_connect.errors import UnavailableError
+from copycat_telemetry.changes import log_change
 
 from copycat_eventlog.log import Revision
+
+log = logging.getLogger(__name__)
 
 #: Between two looks: markers of a transaction that has just ended are written within milliseconds.
 SECOND_LOOK_SECONDS: Final = 2.0
@@ -38,7 +42,7 @@ class Ends(Protocol):
         ...
 
 
-async def still_open(ends: Ends, second_look: float = SECOND_LOOK_SECONDS) -> Collection[int]:
+async def still_open(ends: Ends, second_look: float = SECOND_LOOK_SECONDS) -> list[int]:
     """Return the partitions in which a transaction is open now and `second_look` seconds later.
 
     Raises:
@@ -47,29 +51,51 @@ async def still_open(ends: Ends, second_look: float = SECOND_LOOK_SECONDS) -> Co
     end = await ends.end()
     before = (await ends.readable_end()).behind(end)
     if not before:
-        return ()
+        return []
     await asyncio.sleep(second_look)
     after = (await ends.readable_end()).behind(end)
     return [partition for partition, offset in after.items() if before.get(partition) == offset]
 
 
-async def commit_forgotten(
-    client: Mapping[str, Any], transactional_id: str, topic: str, partitions: Collection[int]
-) -> None:
-    """Write a commit marker of a transactional id into partitions, which ends what the id has open there.
+async def end_forgotten(ends: Ends, client: Mapping[str, Any], transactional_id: str, topic: str) -> bool:
+    """Write a commit marker of an id wherever a transaction is open, which ends what the id began.
 
-    It is a transaction without a record. It commits, since the brokers had taken the forgotten one for done:
-    its writer may have been told so. Fences every producer of the id. Where nothing of the id is open, the
-    marker changes nothing.
+    It commits, since the brokers had taken the forgotten one for done: its writer may have been told so.
+    Where what is open is another id's, the marker changes nothing.
+
+    Args:
+        ends: Of the topic.
+        client: The connection part of aiokafka's arguments.
+        transactional_id: The id; nothing that its coordinator knows of may be open.
+        topic: The topic.
+
+    Returns:
+        Whether it wrote any, which fences every producer of the id.
 
     Raises:
         UnavailableError: It was not done; asking again does no harm.
     """
+    partitions = await still_open(ends)
+    if partitions:
+        await _commit(client, transactional_id, topic, partitions)
+        log_change(
+            log,
+            "a transaction that the brokers had forgotten is ended, unless another program has it open",
+            logging.WARNING,
+            topic=topic,
+            partitions=", ".join(map(str, partitions)),
+        )
+    return bool(partitions)
+
+
+async def _commit(
+    client: Mapping[str, Any], transactional_id: str, topic: str, partitions: list[int]
+) -> None:
     try:
         kafka = AIOKafkaClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS)
         try:
             await kafka.bootstrap()
-            await _commit_nothing(kafka, transactional_id, topic, sorted(partitions))
+            await _commit_nothing(kafka, transactional_id, topic, partitions)
         finally:
             await kafka.close()
     except KafkaError as error:
@@ -80,6 +106,7 @@ async def commit_forgotten(
 async def _commit_nothing(
     kafka: AIOKafkaClient, transactional_id: str, topic: str, partitions: list[int]
 ) -> None:
+    """Commit a transaction that has these partitions and no record: neither client library offers that."""
     coordinator = await kafka.coordinator_lookup(CoordinationType.TRANSACTION, transactional_id)
     ask = partial(kafka.send, coordinator, group=ConnectionGroup.COORDINATION)
     begun = await ask(InitProducerIdRequest(transactional_id, TRANSACTION_TIMEOUT_MS))

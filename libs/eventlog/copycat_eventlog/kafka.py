@@ -15,7 +15,7 @@ from copycat_eventlog.append import TransactionalProducer
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security, silence_clients
 from copycat_eventlog.electorate import Electorate, read_electorate, wake_coordinators
-from copycat_eventlog.forgotten_transactions import commit_forgotten, still_open
+from copycat_eventlog.forgotten_transactions import end_forgotten
 from copycat_eventlog.group_commit import Batch, GroupCommit
 from copycat_eventlog.identity import instance_name
 from copycat_eventlog.leadership import Leadership
@@ -134,17 +134,9 @@ class KafkaLog:
         The fence ends what they have open, except what the brokers have forgotten: that is ended here.
         """
         await self._group.claim()
-        if partitions := await still_open(self._reader):
-            settings = self._settings
-            await commit_forgotten(self._reading, settings.owner_id, settings.topic, partitions)
-            log_change(
-                log,
-                "a transaction that the brokers had forgotten is ended, unless another program has it open",
-                logging.WARNING,
-                topic=settings.topic,
-                partitions=", ".join(map(str, partitions)),
-            )
-            await self._group.claim()  # that fenced the producer, too
+        owner, topic = self._settings.owner_id, self._settings.topic
+        if await end_forgotten(self._reader, self._reading, owner, topic):
+            await self._group.claim()
         try:
             async with asyncio.timeout(FOLD_TIMEOUT_SECONDS):
                 await self._fold_to_end()

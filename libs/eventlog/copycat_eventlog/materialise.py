@@ -15,6 +15,8 @@ from copycat_telemetry.tracing import TRACEPARENT
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.owner import SILENT_LOGGER, Election
 
+#: Between two tries of a question that is asked once in a while.
+RETRY_MS = 10
 #: Data wakes the reader at once; this only bounds how late it notices that a marker was the last record.
 READ_TIMEOUT_MS = 1000
 #: Folded between two turns of the event loop once caught up, so that watchers keep pace.
@@ -94,8 +96,11 @@ class Materialiser(faust.Service):
         Raises:
             UnavailableError: The brokers did not answer.
         """
-        # The reader's own connection answers only after what it waits for has come.
-        asking = AIOKafkaConsumer(**self._client, group_id=None, isolation_level="read_committed")
+        # The reader's own connection answers only after what it waits for has come. A new one does not know
+        # the topic, so the first try of the question fails: the pause before the second delays every claim.
+        asking = AIOKafkaConsumer(
+            **self._client, group_id=None, isolation_level="read_committed", retry_backoff_ms=RETRY_MS
+        )
         try:
             await asking.start()
             return await self._end(asking)

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import pytest
 from copycat_connect.errors import UnavailableError
 from copycat_embedded.ports import free_ports
+from copycat_eventlog import brokers
 from copycat_eventlog.brokers import Brokers
 
 
@@ -31,8 +32,11 @@ def nobody() -> dict[str, str | int | bool]:
     return {"bootstrap.servers": f"127.0.0.1:{free_ports(1)[0]}", "log_level": 2}
 
 
-def test_a_late_answer_is_an_answer(nobody: dict[str, str | int | bool]) -> None:
-    assert Brokers(nobody, within=60).ask(LateAnswer(3)) == "late"
+def test_a_late_answer_is_an_answer(
+    nobody: dict[str, str | int | bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(brokers, "REQUEST_TIMEOUT_SECONDS", 0.05)
+    assert Brokers(nobody, within=60).ask(LateAnswer(20)) == "late"
 
 
 def test_no_answer_in_time_says_how_long_was_waited(nobody: dict[str, str | int | bool]) -> None:

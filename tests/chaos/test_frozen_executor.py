@@ -58,13 +58,14 @@ class Signed:
         return max(later, default=0) > STEADY_LINES
 
     def returned(self) -> list[str]:
-        """Return the starts that wrote again after another had written in their place."""
+        """Return what was written where a start wrote again after another had written in its place."""
         records = [(message.value() or b"").decode() for message in consume_all(self._kafka, self.name)]
         found = []
-        for lines in (records, self.written()):
+        for what, lines in (("records", records), ("lines", self.written())):
             for number, runs in _runs(lines).items():
-                order = [start for start, _ in runs]
-                found += [f"{number} {start}" for start in set(order) if order.count(start) > 1]
+                starts = [start for start, _ in runs]
+                if len(set(starts)) < len(starts):
+                    found.append(f"{what} of {number}: " + ", ".join(f"{n} by {start}" for start, n in runs))
         return found
 
     def _create(self, kind: str, config: dict[str, str]) -> None:

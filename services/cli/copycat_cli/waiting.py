@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from threading import Event
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from copycat_cli.api.connectors import get_connector
@@ -19,11 +19,17 @@ FAILED_SECONDS = 5.0
 """A restart under way still shows what failed before; after this long it is believed."""
 
 
-def watch(rest: Rest, connectors: Sequence[str], seconds: float, ended: Event) -> Iterator[list[Status]]:
-    """Yield the statuses again and again until ended."""
-    while not ended.is_set():
+def watch(
+    rest: Rest, connectors: Sequence[str], seconds: float, ended: SimpleQueue[None]
+) -> Iterator[list[Status]]:
+    """Yield the statuses again and again, so many seconds apart, until something is put into `ended`."""
+    while True:
         yield get_statuses(rest, connectors)
-        ended.wait(seconds)
+        try:
+            ended.get(timeout=seconds)
+        except Empty:
+            continue
+        return
 
 
 def wait_for(rest: Rest, connectors: Sequence[str], wanted: str, seconds: float) -> Iterator[list[Status]]:

@@ -16,13 +16,11 @@ from copycat_launcher.role_process import RoleProcess
 from tests.unit.launcher.unwatched import unwatched
 
 DRAINS = """
-import signal, sys, time
-def drain(*_):
-    print("drained", flush=True)
-    sys.exit(0)
-signal.signal(signal.SIGTERM, drain)
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print("up", flush=True)
-signal.pause()
+signal.sigwait({signal.SIGTERM})
+print("drained", flush=True)
 """
 HAS_A_CHILD = """
 import subprocess, sys

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import resource
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,22 +20,38 @@ VALUES = ["first é", "", "the third", "4"]
 BATCH = "".join(f"{value}\n" for value in VALUES).encode()
 
 
-@contextmanager
-def room_for_files(count: int) -> Iterator[None]:
-    """Let this process open no more than so many files."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (next_descriptor() + count, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+#: In a process where no other thread may open a file, the next descriptor is known.
+BEFORE = """
+import os, resource, sys
+from copycat_connect.errors import ConnectError
+from copycat_plugins.connectors.file_stream_sink.line_file import LineFile
+following = os.open(os.devnull, os.O_RDONLY)
+os.close(following)
+"""
+#: The file opens for writing, and not a second time for reading.
+CANNOT_READ = """
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (following + 1, hard))
+lines = LineFile(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+lines.append(b"a\\n")
+lines.append(b"b\\n")
+lines.close()
+"""
+FAILS_AT_THE_END = """
+lines = LineFile(sys.argv[1])
+os.close(following)
+try:
+    lines.close()
+except ConnectError as error:
+    print(error.message)
+"""
 
 
-def next_descriptor() -> int:
-    """Return the number that the next file to be opened gets."""
-    number = os.open(os.devnull, os.O_RDONLY)
-    os.close(number)
-    return number
+def alone(program: str, file: Path) -> str:
+    """Run a program on a file in a process of its own, and return what it printed."""
+    command = [sys.executable, "-c", BEFORE + program, str(file)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def started(file: Path) -> FileStreamSinkTask:
@@ -117,20 +132,13 @@ def test_writes_that_take_only_a_part_are_continued(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_gets_a_line_of_its_own_too(tmp_path: Path) -> None:
     file = tmp_path / "out"
     file.write_text("half")
-    with room_for_files(1):  # the file opens for writing, and not a second time for reading
-        lines = LineFile(str(file))
-    lines.append(b"a\n")
-    lines.append(b"b\n")
-    lines.close()
+    alone(CANNOT_READ, file)
     assert file.read_text() == "half\na\nb\n"
 
 
 def test_a_file_system_that_fails_at_the_end_is_reported(tmp_path: Path) -> None:
-    descriptor = next_descriptor()
-    lines = LineFile(str(tmp_path / "out"))
-    os.close(descriptor)
-    with pytest.raises(ConnectError, match=r"Closing .*out failed: Bad file descriptor"):
-        lines.close()
+    file = tmp_path / "out"
+    assert alone(FAILS_AT_THE_END, file) == f"Closing {file} failed: Bad file descriptor\n"
 
 
 def test_tasks_that_write_at_once_leave_no_empty_line_between_theirs(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Sequence
-from threading import Event
+from queue import SimpleQueue
 
 import click
 
@@ -69,10 +69,14 @@ def status(
         _once(ctx, session, connectors)
 
 
-def _ctrl_c() -> Event:
-    """Return what Ctrl-C sets: an exception could come where Python ignores it, in a destructor."""
-    ended = Event()
-    signal.signal(signal.SIGINT, lambda *_: ended.set())
+def _ctrl_c() -> SimpleQueue[None]:
+    """Return what Ctrl-C puts something into.
+
+    An exception could come where Python ignores it, in a destructor; and an event that a handler sets waits
+    for ever for the lock that the interrupted `wait` may hold. This queue's `put` may interrupt its `get`.
+    """
+    ended = SimpleQueue[None]()
+    signal.signal(signal.SIGINT, lambda *_: ended.put(None))
     return ended
 
 

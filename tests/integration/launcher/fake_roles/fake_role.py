@@ -72,16 +72,18 @@ def run(role: str) -> None:
     properties = read_properties(Path(sys.argv[1]))
     if why := properties.get(f"{role}.fails"):
         sys.exit(f"copycat {role}: {why}")
+    # A handler's event may be missed by a wait that just begins; a signal that is blocked waits for who asks.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     note(f"up {role} {os.getpid()}")
-    drain = threading.Event()
-    stubborn = f"{role}.stubborn" in properties
-    signal.signal(signal.SIGTERM, lambda *_: note(f"asked {role}") if stubborn else drain.set())
     if role == "gateway":
         url = urlsplit(properties["listeners"])
         web = http.server.ThreadingHTTPServer((str(url.hostname), int(url.port or 0)), Healthy)
         threading.Thread(target=web.serve_forever, daemon=True).start()
     else:
         answer_health(role, properties)
-    drain.wait()
+    signal.sigwait({signal.SIGTERM})
+    while f"{role}.stubborn" in properties:
+        note(f"asked {role}")
+        signal.sigwait({signal.SIGTERM})
     note(f"drained {role}")
     os._exit(0)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from copycat_connect.cluster import Instance
 from copycat_rpc.reach import Reach
 
 from tests.contract.executor import world as worlds
 from tests.contract.executor.fake_hosts import FakeHost
+from tests.contract.executor.world import SOURCE
 
 world = partial(worlds.world, connectors=False)
 
@@ -46,6 +48,36 @@ async def test_hosts_may_go_on_for_less_than_the_lease() -> None:
         assert kinds.index("lease") < kinds.index("start_task"), "no task runs in a host without a lease"
         leases = [each.lease.remaining_ms for each in host.commands if each.HasField("lease")]
         assert 0 < min(leases) <= max(leases) < 1000 * LEASE_SECONDS
+
+
+async def test_a_task_waits_for_the_first_lease_of_a_host_that_was_there_before_the_worker_joined() -> None:
+    async with world(spares=1) as it:
+        await it.until(lambda: bool(it.launcher.hosts))
+        host = it.launcher.hosts[0]
+        host.beats = False
+        await it.until(it.executor.tenure.holds)
+        it.config.put("orders", SOURCE, [{"index": "0"}])
+        it.scheduler.assign(it.worker, "orders", 0)
+        await it.until(lambda: it.executor.hosts.has_host(Instance("orders", 0)))
+        assert (newest_lease(host), host.started) == (-1, [])
+        host.beats = True
+        await it.until(lambda: bool(host.started))
+        kinds = [each.WhichOneof("command") for each in host.commands]
+        assert kinds.index("lease") < kinds.index("start_task")
+
+
+async def test_a_host_that_ends_before_its_first_lease_makes_room_for_another() -> None:
+    async with world(spares=1) as it:
+        await it.until(lambda: bool(it.launcher.hosts))
+        host = it.launcher.hosts[0]
+        host.beats = False
+        await it.until(it.executor.tenure.holds)
+        it.config.put("orders", SOURCE, [{"index": "0"}])
+        it.scheduler.assign(it.worker, "orders", 0)
+        await it.until(lambda: it.executor.hosts.has_host(Instance("orders", 0)))
+        host.die()
+        await it.until(lambda: any("orders-0" in each.refs() for each in it.launcher.hosts))
+        assert host.started == []
 
 
 async def test_a_worker_goes_on_while_a_scheduler_listens_that_does_not_answer() -> None:

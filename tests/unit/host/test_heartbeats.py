@@ -11,7 +11,7 @@ from copycat_executor.taskhost.stream import until_heartbeat
 @pytest.mark.parametrize(
     ("now", "left", "expected"),
     [
-        (100.0, inf, 2.0),
+        (100.0, inf, 0.125),
         (100.0, 6.5, 2.0),
         (101.5, 6.5, 0.5),
         (100.0, 5.9, 0.5),

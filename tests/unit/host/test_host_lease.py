@@ -50,6 +50,17 @@ def test_an_older_answer_shortens_nothing() -> None:
     assert world.alarms == [3.0]
 
 
+def test_of_very_many_heartbeats_without_an_answer_the_last_ones_count() -> None:
+    world = World()
+    for number in range(1000):
+        world.lease.asked(number)
+        world.now += 1.0
+    world.lease.renewed(0, 2000.0)
+    assert world.lease.left == inf
+    world.lease.renewed(999, 4.0)
+    assert world.alarms == [3.0]
+
+
 def test_tasks_are_asked_to_end_before_the_process_is() -> None:
     world = World()
     world.lease.asked(0)

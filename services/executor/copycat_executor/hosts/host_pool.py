@@ -141,7 +141,7 @@ class HostPool:
     async def place(self, task: Instance, isolation: Isolation, *, alone: bool) -> LaunchedHost | None:
         """Give a task a host that is attached, with nobody else in it if `alone` and others still find one.
 
-        Returns None when that host died meanwhile.
+        It has a lease: without one it would outlive a worker that is frozen. None when it died meanwhile.
 
         Raises:
             NoSlotError: Every slot is taken by tasks that share with nobody.
@@ -149,10 +149,12 @@ class HostPool:
         host = await self._reserve(task, isolation, alone)
         self.tend()
         try:
-            return host if await asyncio.shield(host.attached) is not None else None
+            await asyncio.shield(host.attached)
+            await host.leased.wait()
         except asyncio.CancelledError:
             self.release(host, task)
             raise
+        return None if host.gone.is_set() else host
 
     def has_host(self, task: Instance) -> bool:
         """Return whether a task has its place in a host, which may not have attached yet."""

@@ -126,5 +126,4 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
         """Let a host go on for as long as this worker may; one that was killed gets no more time."""
         remaining = self._remaining()
         if remaining > 0 and not host.killed:
-            lease = pb.HostLease(number=number, remaining_ms=int(remaining * 1000))
-            host.send(pb.AttachResponse(lease=lease))
+            host.renew(pb.HostLease(number=number, remaining_ms=int(remaining * 1000)))

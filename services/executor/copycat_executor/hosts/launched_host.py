@@ -31,6 +31,8 @@ class LaunchedHost:
         self.session: HostSession | None = None
         self.attached: asyncio.Future[HostSession | None] = asyncio.get_running_loop().create_future()
         """Its session once there is one; None when it ended before."""
+        self.leased = asyncio.Event()
+        """Set once it was told how long it may go on, or has ended."""
         self.gone = asyncio.Event()
 
     @property
@@ -58,10 +60,16 @@ class LaunchedHost:
     def end(self) -> None:
         """Note that its process is gone."""
         self.gone.set()
+        self.leased.set()
         if not self.attached.done():
             self.attached.set_result(None)
         if self.session is not None:
             self.session.finish()
+
+    def renew(self, lease: pb.HostLease) -> None:
+        """Tell it how long it may go on."""
+        self.send(pb.AttachResponse(lease=lease))
+        self.leased.set()
 
     def send(self, command: pb.AttachResponse) -> None:
         """Send a command; lost when it never attached."""

@@ -18,6 +18,8 @@ _log = logging.getLogger(__name__)
 
 #: So long before the kernel acts, tasks are asked to end.
 NOTICE_SECONDS: Final = 0.5
+#: Of the heartbeats that nobody has answered, the last so many count; none is answered before a worker joins.
+_UNANSWERED: Final = 100
 #: Setting an alarm to nothing would switch it off.
 _AT_ONCE_SECONDS: Final = 0.001
 
@@ -40,6 +42,8 @@ class HostLease:
         """Note that the heartbeat of this number is about to be sent."""
         with self._lock:
             self._asked[number] = self._clock()
+            if len(self._asked) > _UNANSWERED:
+                del self._asked[min(self._asked)]
 
     def renewed(self, number: int, seconds: float) -> None:
         """The executor answered: the host may go on for so long from the moment it sent that heartbeat.

@@ -7,6 +7,7 @@ import logging
 import os
 import queue
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any, Final
 
 import grpc
@@ -30,6 +31,8 @@ _CONNECT_TIMEOUT_SECONDS: Final = 20.0
 _HEARTBEATS_OF_A_LEASE: Final = 3
 _SHORT_INTERVAL_SECONDS: Final = 0.5
 _LONG_INTERVAL_SECONDS: Final = 2.0
+#: Until the first lease, which no task starts without: the worker joins once this host is there.
+_FIRST_INTERVAL_SECONDS: Final = 0.125
 #: A look at the lease at the very moment of its end may come too early.
 _NOTICED_AFTER_SECONDS: Final = 0.01
 
@@ -69,6 +72,8 @@ def until_heartbeat(now: float, left: float) -> float:
         now: The machine's monotonic clock, seconds.
         left: For how many seconds the lease goes on; infinite before there is one.
     """
+    if left == inf:
+        return until_beat(now, _FIRST_INTERVAL_SECONDS)
     long = left >= _HEARTBEATS_OF_A_LEASE * _LONG_INTERVAL_SECONDS
     pause = until_beat(now, _LONG_INTERVAL_SECONDS if long else _SHORT_INTERVAL_SECONDS)
     return pause if left < 0 else min(pause, left + _NOTICED_AFTER_SECONDS)

@@ -124,7 +124,7 @@ class Costs:
         observed = {each: Observed(worker, 1, unassigned=False) for each, worker in running.items()}
         self._cpu(
             "scheduler: upkeep of statuses",
-            lambda: upkeep(desired, observed, set(running), lambda _: True),
+            lambda: upkeep(desired, observed, lambda: set(running), lambda _: True),
         )
         self._cpu(
             "scheduler: snapshot of a watch", lambda: _written(scheduler_messages.snapshot_messages(state))

@@ -156,6 +156,20 @@ async def test_a_standby_takes_no_workers() -> None:
         assert refused.value.remote_code.name == NotWriterError.code.name
 
 
+async def test_a_status_is_forgotten_when_its_worker_has_drained_what_is_not_configured_any_more() -> None:
+    async with running(lease=60, a=2) as cluster:
+        worker = await cluster.join("w1")
+        await worker.hold(await cluster.until_assigned(w1=3))
+        cluster.status.put("a", 1, "w1", 1)
+        cluster.config.put("a", 1)
+        left = await cluster.until_assigned(w1=2)
+        cluster.status.put("gone", None, "w1", 1)  # it drains task 1, while others are looked at
+        await cluster.eventually(lambda: ("gone", None) not in cluster.status.statuses, bool, "gone")
+        assert ("a", 1) in cluster.status.statuses
+        await worker.hold(left)
+        await cluster.eventually(lambda: ("a", 1) not in cluster.status.statuses, bool, "the drained task")
+
+
 async def test_statuses_of_what_is_not_configured_are_forgotten() -> None:
     cluster = Cluster()
     cluster.config.put("a", 1)

@@ -11,7 +11,7 @@ def _upkeep(
     observed: dict[Instance, Observed], *assigned: Instance, there: bool = True, **desired: int
 ) -> Upkeep:
     wanted = {name: Desired(tasks) for name, tasks in desired.items()}
-    return upkeep(wanted, observed, set(assigned), lambda _: there)
+    return upkeep(wanted, observed, lambda: set(assigned), lambda _: there)
 
 
 def test_statuses_of_live_workers_stand() -> None:

@@ -56,6 +56,6 @@ class Upkeeping:
         return upkeep(
             self._inputs.desired(),
             self._inputs.statuses.observed,
-            set(self._events.state.assignments),
+            lambda: leases.held.union(self._events.state.assignments),
             lambda worker_id: leases.may_run(worker_id, now),
         )

@@ -75,6 +75,11 @@ class Leases:
         """Live workers that take work."""
         return {name for name, session in self.sessions.items() if not session.leaving}
 
+    @property
+    def held(self) -> set[Instance]:
+        """What live workers run, drain or start."""
+        return {instance for session in self.sessions.values() for instance in session.held}
+
     def begun(self, now: float) -> Leases:
         """Return leases that begin now, with no worker heard of yet."""
         return Leases(since=now, length=self.length, delay=self.delay)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 
 from copycat_connect.cluster import Instance, in_order
 
@@ -35,22 +36,33 @@ class Upkeep:
 def upkeep(
     desired: Mapping[str, Desired],
     observed: Mapping[Instance, Observed],
-    assigned: Set[Instance],
+    claimed: Callable[[], Set[Instance]],
     may_run: Callable[[str], bool],
 ) -> Upkeep:
-    """Return what the statuses get wrong; `may_run` returns whether what a worker ran may run still.
+    """Return what the statuses get wrong.
 
     What is assigned is never forgotten: whoever assigned it knows a configuration that has not reached us.
+    Nor is what a worker still drains: a task that no status names has made its last commit.
+
+    Args:
+        desired: What is configured.
+        observed: What the statuses say.
+        claimed: Returns what is assigned and what workers hold; asked only where something is not configured.
+        may_run: Returns whether what a worker ran may run still.
     """
+
+    @cache
+    def claims() -> tuple[Set[Instance], Set[str]]:
+        instances = claimed()
+        return instances, {each.connector for each in instances}
+
     wrong: list[Instance] = []
-    busy = frozenset[str]()
     for instance, status in observed.items():
         wanted = desired.get(instance.connector)
         if wanted is None:
-            busy = busy or frozenset(each.connector for each in assigned)
-            is_wrong = instance.connector not in busy
+            is_wrong = instance.connector not in claims()[1]
         elif instance.task is not None and instance.task >= wanted.tasks:
-            is_wrong = instance not in assigned
+            is_wrong = instance not in claims()[0]
         else:
             is_wrong = not status.unassigned and not may_run(status.worker_id)
         if is_wrong:

@@ -10,7 +10,6 @@ from copycat_rpc.reach import Reach
 
 from tests.contract.executor import world as worlds
 from tests.contract.executor.fake_hosts import FakeHost
-from tests.contract.executor.world import SOURCE
 
 world = partial(worlds.world, connectors=False)
 
@@ -27,6 +26,18 @@ async def no_answer(address: str, timeout: float) -> Reach:
 def newest_lease(host: FakeHost) -> int:
     """Return the number of the heartbeat that was answered last."""
     return max((each.lease.number for each in host.commands if each.HasField("lease")), default=-1)
+
+
+async def placed_without_a_lease(it: worlds.World) -> FakeHost:
+    """Give a task its place in a host that was there before the worker joined, and does not beat."""
+    await it.until(lambda: bool(it.launcher.hosts))
+    host = it.launcher.hosts[0]
+    host.beats = False
+    await it.until(it.executor.tenure.holds)
+    it.config.put("orders", worlds.SOURCE, [{"index": "0"}])
+    it.scheduler.assign(it.worker, "orders", 0)
+    await it.until(lambda: it.executor.hosts.has_host(Instance("orders", 0)))
+    return host
 
 
 async def test_a_worker_joins_anew_when_the_scheduler_does_not_answer() -> None:
@@ -52,13 +63,7 @@ async def test_hosts_may_go_on_for_less_than_the_lease() -> None:
 
 async def test_a_task_waits_for_the_first_lease_of_a_host_that_was_there_before_the_worker_joined() -> None:
     async with world(spares=1) as it:
-        await it.until(lambda: bool(it.launcher.hosts))
-        host = it.launcher.hosts[0]
-        host.beats = False
-        await it.until(it.executor.tenure.holds)
-        it.config.put("orders", SOURCE, [{"index": "0"}])
-        it.scheduler.assign(it.worker, "orders", 0)
-        await it.until(lambda: it.executor.hosts.has_host(Instance("orders", 0)))
+        host = await placed_without_a_lease(it)
         assert (newest_lease(host), host.started) == (-1, [])
         host.beats = True
         await it.until(lambda: bool(host.started))
@@ -68,13 +73,7 @@ async def test_a_task_waits_for_the_first_lease_of_a_host_that_was_there_before_
 
 async def test_a_host_that_ends_before_its_first_lease_makes_room_for_another() -> None:
     async with world(spares=1) as it:
-        await it.until(lambda: bool(it.launcher.hosts))
-        host = it.launcher.hosts[0]
-        host.beats = False
-        await it.until(it.executor.tenure.holds)
-        it.config.put("orders", SOURCE, [{"index": "0"}])
-        it.scheduler.assign(it.worker, "orders", 0)
-        await it.until(lambda: it.executor.hosts.has_host(Instance("orders", 0)))
+        host = await placed_without_a_lease(it)
         host.die()
         await it.until(lambda: any("orders-0" in each.refs() for each in it.launcher.hosts))
         assert host.started == []

@@ -149,7 +149,6 @@ class HostPool:
         host = await self._reserve(task, isolation, alone)
         self.tend()
         try:
-            await asyncio.shield(host.attached)
             await host.leased.wait()
         except asyncio.CancelledError:
             self.release(host, task)

@@ -29,10 +29,8 @@ class LaunchedHost:
         """It was ended by force, and may not be gone yet."""
         self.pid = 0
         self.session: HostSession | None = None
-        self.attached: asyncio.Future[HostSession | None] = asyncio.get_running_loop().create_future()
-        """Its session once there is one; None when it ended before."""
         self.leased = asyncio.Event()
-        """Set once it was told how long it may go on, or has ended."""
+        """Set once it has attached and was told how long it may go on, or has ended."""
         self.gone = asyncio.Event()
 
     @property
@@ -54,15 +52,11 @@ class LaunchedHost:
     def attach(self, session: HostSession, pid: int) -> None:
         """Note that the host's process has opened its control stream."""
         self.session, self.pid = session, pid
-        if not self.attached.done():
-            self.attached.set_result(session)
 
     def end(self) -> None:
         """Note that its process is gone."""
         self.gone.set()
         self.leased.set()
-        if not self.attached.done():
-            self.attached.set_result(None)
         if self.session is not None:
             self.session.finish()
 

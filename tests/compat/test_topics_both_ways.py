@@ -1,8 +1,12 @@
-"""One system stopped, the other started on its topics: connectors, states, offsets and topics are there."""
+"""One system stopped, the other started on its topics: connectors, states, offsets and topics are there.
+
+The topics are compressed, as in many clusters of Kafka Connect: by the broker, which writes with the codec of
+each topic, or by the producers of Kafka Connect's worker.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +15,7 @@ import httpx
 import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.connect_peer import ConnectPeer
-from copycat_testkit.kafka import wait_until
+from copycat_testkit.kafka import create_topic, wait_until
 from copycat_testkit.system import CopycatUp
 
 pytestmark = pytest.mark.timeout(600)
@@ -24,13 +28,23 @@ SAME = {
     "offset.storage.topic": "connect-offsets",
     "status.storage.topic": "connect-status",
     "offset.flush.interval.ms": "1000",
+    "compression.type": "gzip",
 }
+#: The codec of each topic; `producer` keeps what the writer used, which is gzip in Kafka Connect's worker.
+WRITTEN_BY_COPYCAT = {"connect-configs": "zstd", "connect-offsets": "lz4", "connect-status": "snappy"}
+WRITTEN_BY_CONNECT = {"connect-configs": "lz4", "connect-offsets": "producer", "connect-status": "zstd"}
 
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[str]:
     with EmbeddedKafka(tmp_path / "kafka") as kafka:
         yield kafka.bootstrap
+
+
+def compress(broker: str, codecs: Mapping[str, str]) -> None:
+    """Create the internal topics with these codecs."""
+    for topic, codec in codecs.items():
+        create_topic(broker, topic, config={"cleanup.policy": "compact", "compression.type": codec})
 
 
 def connect(broker: str, folder: Path) -> ConnectPeer:
@@ -145,6 +159,7 @@ def leave_a_change(url: str, folder: Path) -> None:
 
 @pytest.mark.row("K875-42")
 def test_k558_32_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str, tmp_path: Path) -> None:
+    compress(broker, WRITTEN_BY_COPYCAT)
     with CopycatUp(tmp_path / "data", broker) as ours:
         populate(ours.url, tmp_path)
         leave_a_change(ours.url, tmp_path)
@@ -160,6 +175,7 @@ def test_k558_32_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str,
 
 @pytest.mark.row("K875-43")
 def test_k558_32_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str, tmp_path: Path) -> None:
+    compress(broker, WRITTEN_BY_CONNECT)
     with connect(broker, tmp_path / "connect") as peer:
         populate(peer.url, tmp_path)
         before = described(peer.url, tmp_path)

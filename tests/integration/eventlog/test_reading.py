@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from confluent_kafka import Producer, TopicPartition, murmur2
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
@@ -15,6 +16,8 @@ from copycat_testkit.kafka import consume_all, create_topic, delete_topic, idemp
 from copycat_testkit.log_suite import Reader, led, running
 
 COMPACT = {"cleanup.policy": "compact"}
+#: All that Kafka has, by whoever compresses: the client, or the broker, whose framing differs.
+CODECS = ("gzip", "snappy", "lz4", "zstd")
 
 
 def on(kafka: str, topic: str) -> KafkaLog:
@@ -49,6 +52,28 @@ async def test_records_without_a_key_are_no_facts(kafka: str) -> None:
     async with running(on(kafka, topic)) as reader:
         assert reader.records == [Record(b"a", b"1"), Record(b"", b"empty"), Record(b"gone", None)]
         assert reader.revision == Revision({0: 5})
+
+
+@pytest.mark.parametrize("codec", CODECS)
+async def test_records_are_read_and_written_where_the_topic_compresses_them(kafka: str, codec: str) -> None:
+    topic = create_topic(kafka, config={**COMPACT, "compression.type": codec})
+    transaction(kafka, topic, "a", "b").commit_transaction(20)
+    log = on(kafka, topic)
+    async with running(log) as reader:
+        await led(log)
+        await reader.reached(await log.append([Record(b"c", b"ours" * 1000)]))
+    async with running(on(kafka, topic)) as reader:
+        assert reader.facts == {b"a": b"in transaction", b"b": b"in transaction", b"c": b"ours" * 1000}
+
+
+async def test_records_are_read_whatever_codec_their_writer_used(kafka: str) -> None:
+    topic = create_topic(kafka, config=COMPACT)
+    for codec in CODECS:
+        producer = idempotent_producer(kafka, {"compression.type": codec})
+        producer.produce(topic, key=codec, value=b"v" * 10_000)
+        producer.flush(60)
+    async with running(on(kafka, topic)) as reader:
+        assert reader.facts == {codec.encode(): b"v" * 10_000 for codec in CODECS}
 
 
 async def test_an_aborted_transaction_at_the_tail_is_passed(kafka: str) -> None:

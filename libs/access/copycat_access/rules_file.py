@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import read_named_file
 from copycat_telemetry.changes import log_change
 
 from copycat_access.roles import Role, Rule, Rules
@@ -116,7 +117,7 @@ class RulesFile:
 
     def _read(self) -> Rules:
         try:
-            return parse_rules(self._path.read_text("utf-8"))
+            return parse_rules(read_named_file(self._path).decode("utf-8"))
         except OSError as error:
             raise ConfigError(f"it cannot be read ({error.strerror}): make it readable for us") from error
         except UnicodeDecodeError as error:

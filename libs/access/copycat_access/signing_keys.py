@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 import httpx
 from copycat_connect.errors import ConfigError, UnavailableError
+from copycat_connect.named_files import check_client_file, read_named_file
 from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry, Key, KeySet, OctKey
 
@@ -123,7 +124,7 @@ class SigningKeys:
     def _read(self, file: Path) -> KeySet:
         self._stamp = _stamp(file)
         try:
-            text = file.read_bytes()
+            text = read_named_file(file)
         except OSError as error:
             message = f"{file} cannot be read ({error.strerror})"
             raise KeysUnusableError(message) from error
@@ -138,6 +139,8 @@ class SigningKeys:
             ) from error
 
     def _authorities(self) -> ssl.SSLContext:
+        if self._settings.ca is not None:
+            check_client_file(CA, self._settings.ca)
         try:
             return ssl.create_default_context(cafile=self._settings.ca)
         except OSError as error:  # what ssl raises, too

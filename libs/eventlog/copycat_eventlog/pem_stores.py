@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import check_client_file
 
 TRUSTED: Final = "ssl.truststore.certificates"
 CHAIN: Final = "ssl.keystore.certificate.chain"
@@ -70,6 +71,8 @@ def _file(properties: Mapping[str, str], store: str) -> str | None:
     if location is not None and kind != _PEM:
         message = f"{store}.type={kind} is not supported; convert {location} to PEM and set {store}.type=PEM"
         raise ConfigError(message, key=f"{store}.type")
+    if location is not None:
+        check_client_file(f"{store}.location", location)
     return location
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from copycat_connect.config.password import Password
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import read_named_file
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, pkcs12
@@ -107,12 +107,11 @@ def _content(store: Store, holds: str) -> bytes:
             key=location,
         )
     try:
-        return Path(store.location).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        return read_named_file(store.location)
+    except OSError as error:
         raise ConfigError(
-            f"{location} has '{store.location}', which cannot be read ({reason}): name the file that holds"
-            f" {holds}",
+            f"{location} has '{store.location}', which cannot be read ({error.strerror}): name the file"
+            f" that holds {holds}",
             key=location,
         ) from error
 

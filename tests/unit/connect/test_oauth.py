@@ -24,6 +24,12 @@ def test_options_are_read_as_java_reads_them(jaas: str, options: dict[str, str])
     assert login_options(jaas) == options
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("jaas", ["a" * 1_000_000, 'a="' * 300_000, "a=" + '"\\' * 500_000, "a " * 500_000])
+def test_a_text_of_a_megabyte_is_read_at_once(jaas: str) -> None:
+    login_options(jaas)
+
+
 def test_options_of_the_module_become_librdkafkas_own() -> None:
     jaas = (
         f'{MODULE} clientId="ann" clientSecret="hidden" scope="kafka" extension_pool="7" extension_zone="b";'

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
-from copycat_connect.config.placeholders import Placeholders, has_placeholder, restore_placeholders
+from copycat_connect.config.placeholders import (
+    MAX_RESOLVED_CHARACTERS,
+    Placeholders,
+    find_placeholders,
+    has_placeholder,
+    provider_of,
+    restore_placeholders,
+)
 from copycat_connect.errors import ConfigError
+from hypothesis import given
+from hypothesis import strategies as st
 
 WORKER = {
     "config.providers": "file,dir,env",
@@ -15,6 +26,9 @@ WORKER = {
     "config.providers.env.class": "EnvVarConfigProvider",
     "config.providers.env.param.allowlist.pattern": "DB_.*",
 }
+#: What Kafka's ConfigTransformer finds.
+KAFKA = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
+MEGABYTE = 1_000_000
 PLACEHOLDERS = Placeholders.from_worker(WORKER, {"DB_USER": "ada", "HOME": "/root"})
 
 
@@ -58,6 +72,31 @@ def test_what_no_provider_knows_stays_as_it_is(text: str) -> None:
     assert resolve(text) == text
 
 
+@given(st.text("${}:a\n", max_size=14))
+def test_placeholders_are_those_that_kafkas_pattern_finds(text: str) -> None:
+    found = [(each.start, each.end, each.provider, each.path, each.key) for each in find_placeholders(text)]
+    expected = [(*each.span(), each[1], each[3] or "", each[4]) for each in KAFKA.finditer(text)]
+    assert found == expected
+    whole = KAFKA.fullmatch(text)
+    assert provider_of(text) == (whole[1] if whole else None)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${" + ":" * MEGABYTE,
+        "${" * (MEGABYTE // 2),
+        "${a:" * (MEGABYTE // 4),
+        "${a}" * (MEGABYTE // 4),
+        "${no:b:c}" * (MEGABYTE // 9),
+    ],
+)
+def test_a_value_of_a_megabyte_is_searched_at_once(text: str) -> None:
+    # Kafka's pattern takes 7 s for the first of them at 5 kB, and eight times as long for twice the text.
+    assert resolve(text) == text
+
+
 def test_null_stays_null() -> None:
     assert PLACEHOLDERS.resolve({"k": None}) == {"k": None}
 
@@ -69,6 +108,82 @@ def test_a_file_outside_of_the_allowed_paths_is_not_read(tmp_path: Path) -> None
     worker = WORKER | {"config.providers.file.param.allowed.paths": str(allowed)}
     text = f"${{file:{allowed}/../secrets.properties:a}}"
     assert Placeholders.from_worker(worker, {}).resolve({"k": text}) == {"k": text}
+
+
+def test_a_link_does_not_lead_out_of_the_allowed_paths(tmp_path: Path) -> None:
+    allowed, outside = tmp_path / "allowed", tmp_path / "outside"
+    allowed.mkdir()
+    outside.mkdir()
+    (outside / "secrets").write_text("a=b", "utf-8")
+    (allowed / "folder").symlink_to(outside)
+    (allowed / "secrets").symlink_to(outside / "secrets")
+    (allowed / "loop").symlink_to(allowed / "loop")
+    worker = WORKER | {
+        f"config.providers.{each}.param.allowed.paths": str(allowed) for each in ("file", "dir")
+    }
+    guarded = Placeholders.from_worker(worker, {})
+    for text in (
+        f"${{file:{allowed}/secrets:a}}",
+        f"${{file:{allowed}/folder/secrets:a}}",
+        f"${{dir:{allowed}:secrets}}",
+        f"${{dir:{allowed}/folder:secrets}}",
+        f"${{dir:{allowed}:loop}}",
+    ):
+        assert guarded.resolve({"k": text}) == {"k": text}
+
+
+def test_links_within_the_allowed_paths_are_followed(tmp_path: Path) -> None:
+    # As a volume with secrets has them: each name is a link into a folder that a second link names.
+    new, volume = tmp_path / "mount", tmp_path / "volume"
+    (volume / "..2026").mkdir(parents=True)
+    (volume / "..2026/password").write_text("s3cret", "utf-8")
+    (volume / "..data").symlink_to("..2026")
+    (volume / "password").symlink_to("..data/password")
+    new.symlink_to(volume)
+    worker = WORKER | {"config.providers.dir.param.allowed.paths": str(new)}
+    assert Placeholders.from_worker(worker, {}).resolve({"k": f"${{dir:{new}:password}}"}) == {"k": "s3cret"}
+
+
+@pytest.mark.timeout(60)
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", tmp_path / "pipe"):
+        message = f"Could not read properties from file {path}: it is no regular file"
+        with pytest.raises(ConfigError, match=message):
+            resolve(f"${{file:{path}:a}}")
+        text = f"${{dir:{Path(path).parent}:{Path(path).name}}}"
+        assert resolve(text) == text
+
+
+def test_a_name_that_no_file_can_have_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="no file can have this name"):
+        resolve("${file:/tmp/\0:a}")
+
+
+def test_a_file_longer_than_secrets_are_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "long").open("wb") as file:
+        file.truncate(5_000_000)
+    with pytest.raises(ConfigError, match="it has more than 4194304 bytes"):
+        resolve(f"${{file:{tmp_path}/long:a}}")
+    with pytest.raises(ConfigError, match="it has more than 4194304 bytes"):
+        resolve(f"${{dir:{tmp_path}:long}}")
+
+
+def test_a_short_value_that_stands_for_much_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "much").write_text("x" * MEGABYTE, "utf-8")
+    text = f"${{dir:{tmp_path}:much}}"
+    assert len(resolve(text * 8)) == 8 * MEGABYTE
+    with pytest.raises(ConfigError, match=f"The value of k, .* longer than {MAX_RESOLVED_CHARACTERS}"):
+        resolve(text * 10_000)
+    with pytest.raises(ConfigError, match=f"The value of b, .* longer than {MAX_RESOLVED_CHARACTERS}"):
+        PLACEHOLDERS.resolve({"a": text * 8, "b": text})
+
+
+def test_many_files_are_not_more_than_one(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"{number}").write_text("x" * MEGABYTE, "utf-8")
+    with pytest.raises(ConfigError, match=r"Could not read file .* for property 4: it has more than"):
+        resolve("".join(f"${{dir:{tmp_path}:{number}}}" for number in range(5)))
 
 
 @pytest.mark.parametrize(("path", "problem"), [("relative", "is not absolute"), ("/nope", "does not exist")])

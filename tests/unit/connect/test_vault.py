@@ -71,6 +71,12 @@ def test_the_token_may_be_renewed_in_its_file(vault: Vault, tmp_path: Path) -> N
     assert set(vault.asked) == {("secret/data/orders", "team")}
 
 
+def test_a_token_file_that_never_ends_is_not_read(vault: Vault) -> None:
+    found = Placeholders.from_worker(worker(vault, token="", token_file="/dev/zero"), {})
+    with pytest.raises(ConfigError, match="Could not read the token of Vault from /dev/zero"):
+        found.resolve({"k": "${vault:secret/data/orders:password}"})
+
+
 def test_address_and_token_may_be_variables(vault: Vault) -> None:
     variables = {"VAULT_ADDR": vault.address, "VAULT_TOKEN": TOKEN}
     written = {key: text for key, text in worker(vault).items() if ".param." not in key}
@@ -146,6 +152,7 @@ def test_other_paths_are_not_asked_for(path: str, vault: Vault) -> None:
         ({"token": ""}, "has no token: set token.file, token or VAULT_TOKEN"),
         ({"ttl_ms": "soon"}, "ttl.ms of VaultConfigProvider has 'soon': write milliseconds"),
         ({"adress": "x"}, "VaultConfigProvider has no parameter adress: use address, token"),
+        ({"ssl_truststore_location": "/dev/zero"}, "ssl.truststore.location of VaultConfigProvider has"),
         ({"ssl_truststore_location": "/nowhere"}, "ssl.truststore.location of VaultConfigProvider has"),
     ],
 )

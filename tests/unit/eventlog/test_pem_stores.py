@@ -112,6 +112,15 @@ def test_what_openssl_cannot_read_is_named(tmp_path: Path, change: dict[str, str
     assert not any(secret in str(refused.value) for secret in (SECRET, "another"))
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("store", ["truststore", "keystore"])
+def test_a_device_is_no_store(store: str) -> None:
+    # A client would read it for ever, and hold the interpreter meanwhile.
+    given = TLS | {f"ssl.{store}.type": "PEM", f"ssl.{store}.location": "/dev/zero"}
+    with pytest.raises(ConfigError, match=f"ssl.{store}.location has '/dev/zero'.*no regular file"):
+        read_security(given)
+
+
 def test_nobody_reads_a_secret_in_the_text_of_an_object(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     given = {**as_text(authority, authority.pem("worker", password=SECRET)), PASSWORD: SECRET}

@@ -162,3 +162,9 @@ def test_a_small_fetch_lowers_the_largest_message() -> None:
 
     assert properties["fetch.max.bytes"] == "5000"
     assert properties["message.max.bytes"] == "5000"
+
+
+def test_a_store_that_is_a_device_is_refused_by_name() -> None:
+    given = {"ssl.truststore.type": "PEM", "ssl.truststore.location": "/dev/zero"}
+    with pytest.raises(ConfigError, match=r"ssl\.truststore\.location has '/dev/zero'.*no regular file"):
+        consumer_config(WORKER, {f"consumer.override.{key}": value for key, value in given.items()}, "c", "g")

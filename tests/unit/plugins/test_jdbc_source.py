@@ -57,6 +57,13 @@ def test_an_address_that_is_none_is_refused_without_being_shown(url: str) -> Non
     assert "secret" not in raised.value.message
 
 
+@pytest.mark.timeout(60)
+def test_a_certificate_that_is_a_device_is_not_opened() -> None:
+    address = parse_address("jdbc:postgresql://h/d?sslmode=verify-ca&sslrootcert=/dev/zero")
+    with pytest.raises(ConfigError, match=r"sslrootcert of connection\.url has '/dev/zero'.*no regular file"):
+        address.libpq_options()
+
+
 def test_what_goes_together_is_checked() -> None:
     assert errors() == {}
     assert errors(table_whitelist="a", table_blacklist="b").keys() == {"table.whitelist", "table.blacklist"}

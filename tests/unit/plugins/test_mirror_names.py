@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError
+from copycat_plugins.connectors.mirror.client_names import librdkafka_settings
 from copycat_plugins.connectors.mirror.clients import Clients
 from copycat_plugins.connectors.mirror.filters import NameFilter
 from copycat_plugins.connectors.mirror.offsets import check_offsets
@@ -163,6 +164,12 @@ def test_validation_tells_what_does_not_go_together() -> None:
         {"emit.offset-syncs.enabled", "emit.checkpoints.enabled"},
         set(),
     ]
+
+
+def test_a_store_that_is_a_device_is_refused_with_its_key() -> None:
+    given = {"ssl.truststore.type": "PEM", "ssl.truststore.location": "/dev/zero"}
+    with pytest.raises(ConfigError, match=r"source\.cluster\.ssl\.truststore\.location has '/dev/zero'"):
+        librdkafka_settings(given, "source.cluster.")
 
 
 @pytest.mark.parametrize(

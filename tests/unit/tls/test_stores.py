@@ -84,6 +84,7 @@ def test_what_cannot_be_opened_names_the_key_and_the_fix_and_no_secret(
         ({"keystore.type": "PEM"}, "keystore.location", "is not set: name the file"),
         ({"keystore.location": tmp_path / "none"}, "keystore.location", "No such file"),
         ({"keystore.location": tmp_path}, "keystore.location", "Is a directory"),
+        ({"keystore.location": "/dev/zero"}, "keystore.location", "no regular file"),
         ({"keystore.location": jks}, "keystore.location", "convert to PEM or PKCS12"),
         ({"keystore.location": pem}, "keystore.type", "is PEM text, .* set .*type=PEM"),
         ({"keystore.location": p12, "keystore.type": "PEM"}, "keystore.type", "no PEM text, .*=PKCS12"),

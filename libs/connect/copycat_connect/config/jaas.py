@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_OPTION: Final = re.compile(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;"']+))""")
+_OPTION: Final = re.compile(
+    r"""(?<![\w.])([\w.]++)\s*+=\s*+(?:"((?:[^"\\]|\\.)*+)"|'((?:[^'\\]|\\.)*+)'|([^\s;"']+))"""
+)
 
 
 def login_options(jaas: str) -> dict[str, str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.parsing import parse_type
@@ -13,22 +12,64 @@ from copycat_connect.config.provider import ConfigProvider
 from copycat_connect.config.providers import make_provider
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.config.setting import Type
+from copycat_connect.errors import ConfigError
 
-_PLACEHOLDER = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
 V = TypeVar("V", str, str | None)
 #: Worker properties that are for plugins and their clients; `admin.listeners` is the gateway's.
 _FOR_PLUGINS = ("producer.", "consumer.", "admin.", "key.converter", "value.converter", "header.converter")
+MAX_RESOLVED_CHARACTERS: Final = 8 * 1024 * 1024
+"""What the placeholders of a configuration stand for is no longer than this, all together."""
+_TOO_LONG: Final = (
+    f"is longer than {MAX_RESOLVED_CHARACTERS} characters: shorten it, or let the plugin read the file itself"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """A placeholder in a text."""
+
+    start: int
+    """Where it begins in the text."""
+    end: int
+    """Where the text goes on behind it."""
+    provider: str
+    """The alias of the provider."""
+    path: str
+    """Where the provider looks; empty without one."""
+    key: str
+    """What it looks for."""
+
+
+def find_placeholders(text: str | None) -> Iterator[Placeholder]:
+    r"""Yield the placeholders of a text, from left to right, in one pass.
+
+    They are what Kafka's pattern `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}` finds, whose time grows by the third
+    power of the text.
+    """
+    start = (text or "").find("${")
+    while text and start >= 0:
+        end = text.find("}", start)
+        if end < 0:
+            return
+        provider, separator, rest = text[start + 2 : end].partition(":")
+        if separator:
+            path, separator, key = rest.partition(":")
+            if not separator:
+                path, key = "", path
+            yield Placeholder(start, end + 1, provider, path, key)
+        # Without a colon none begins before that brace: what begins later ends at the same one.
+        start = text.find("${", end + 1)
 
 
 def has_placeholder(value: str | None) -> bool:
     """Return whether a value holds something that looks like a placeholder."""
-    return value is not None and _PLACEHOLDER.search(value) is not None
+    return next(find_placeholders(value), None) is not None
 
 
 def provider_of(value: str | None) -> str | None:
     """Return the name of the provider where the whole value is one placeholder, and None elsewhere."""
-    match = _PLACEHOLDER.fullmatch(value or "")
-    return match[1] if match else None
+    first = next(find_placeholders(value), None)
+    return first.provider if first and value and (first.start, first.end) == (0, len(value)) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +129,20 @@ class Placeholders:
         """Resolve a configuration and tell its secrets: what providers gave, and values made with it.
 
         Raises:
-            ConfigError: A provider failed.
+            ConfigError: A provider failed, or what the placeholders stand for is too long.
         """
         found, ttl_ms = self._look_up(config.values())
         secrets: dict[str, str] = {}
-
-        def replace(match: re.Match[str]) -> str:
-            value = found.get((match[1], match[3] or "", match[4]), match[0])
-            if value != match[0]:
-                # A file may end with a line end that nobody repeats.
-                secrets[value] = secrets[value.strip()] = match[0]
-            return value
-
         values: dict[str, V] = {}
+        left = MAX_RESOLVED_CHARACTERS
         for key, written in config.items():
-            values[key] = written if written is None else _PLACEHOLDER.sub(replace, written)
-            if written is not None and values[key] not in (None, "", written):
-                secrets[str(values[key])] = written
+            if written is None or not has_placeholder(written):
+                values[key] = written
+                continue
+            values[key] = resolved = _replaced(key, written, found, secrets, left)
+            left -= len(resolved)
+            if resolved not in ("", written):
+                secrets[resolved] = written
         return Resolution(values, Secrets.of(secrets), ttl_ms)
 
     def resolve_own(self, worker: Mapping[str, str]) -> dict[str, str]:
@@ -126,17 +164,43 @@ class Placeholders:
         """Return what providers know of what is written, and how long that counts."""
         wanted: dict[tuple[str, str], dict[str, None]] = {}
         for value in values:
-            for match in _PLACEHOLDER.finditer(value or ""):
-                wanted.setdefault((match[1], match[3] or ""), {})[match[4]] = None
+            for each in find_placeholders(value):
+                wanted.setdefault((each.provider, each.path), {})[each.key] = None
         found = {}
         lives = []
+        left = MAX_RESOLVED_CHARACTERS
         for (name, path), keys in wanted.items():
             provider = self._providers.get(name)
             if provider is not None:
                 for key, value in provider.get(path, list(keys)).items():
                     found[name, path, key] = value
+                    left -= len(value)
+                    if left < 0:
+                        message = f"What ${{{name}:{path}:{key}}} and others stand for {_TOO_LONG}"
+                        raise ConfigError(message)
                 lives.append(provider.ttl_ms(path))
         return found, min((life for life in lives if life is not None), default=None)
+
+
+def _replaced(
+    key: str, written: str, found: Mapping[tuple[str, str, str], str], secrets: dict[str, str], limit: int
+) -> str:
+    """Return a value with its placeholders replaced, and note the secrets in it."""
+    parts: list[str] = []
+    place, length = 0, len(written)
+    for each in find_placeholders(written):
+        as_written = written[each.start : each.end]
+        value = found.get((each.provider, each.path, each.key), as_written)
+        if value != as_written:
+            # A file may end with a line end that nobody repeats.
+            secrets[value] = secrets[value.strip()] = as_written
+        length += len(value) - len(as_written)
+        if length > limit:
+            message = f"The value of {key}, with what its placeholders stand for, {_TOO_LONG}"
+            raise ConfigError(message, key=key)
+        parts += [written[place : each.start], value]
+        place = each.end
+    return "".join([*parts, written[place:]])
 
 
 def restore_placeholders(

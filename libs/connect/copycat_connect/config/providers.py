@@ -11,6 +11,7 @@ from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.config.provider import ConfigProvider
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import MAX_NAMED_FILE_BYTES, NamedFileError, read_named_file
 
 _log = logging.getLogger(__name__)
 
@@ -26,10 +27,19 @@ class AllowedPaths:
         """
         self._roots = [_allowed_root(each) for each in text.split(",")] if text else None
 
-    def admits(self, path: Path) -> bool:
-        """Return whether the path lies in one of them."""
-        normal = Path(os.path.normpath(path))
-        return self._roots is None or any(normal.is_relative_to(root) for root in self._roots)
+    def admitted(self, path: str) -> str | None:
+        """Return what to read for a path, all links followed; None where that lies in none of them.
+
+        Links among the allowed paths are followed each time, since they may be turned while we run.
+        """
+        if self._roots is None:
+            return path
+        try:
+            real = Path(os.path.realpath(path))
+        except ValueError:  # a name that no file can have
+            return None
+        inside = any(real.is_relative_to(os.path.realpath(root)) for root in self._roots)
+        return str(real) if inside else None
 
 
 def _allowed_root(text: str) -> Path:
@@ -53,14 +63,11 @@ class FileConfigProvider(ConfigProvider):
         """Return the values of the keys in the file."""
         if not path:
             return {}
-        if not self._allowed.admits(Path(path)):
+        admitted = self._allowed.admitted(path)
+        if admitted is None:
             _log.warning("The path %s is not allowed to be accessed", path)
             return {}
-        try:
-            properties = parse_properties(Path(path).read_text("utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            message = f"Could not read properties from file {path}"
-            raise ConfigError(message) from error
+        properties = parse_properties(_text(admitted, f"Could not read properties from file {path}"))
         return {key: properties[key] for key in keys if key in properties}
 
 
@@ -75,26 +82,40 @@ class DirectoryConfigProvider(ConfigProvider):
         """Return the contents of the files named by the keys."""
         if not path:
             return {}
-        folder = Path(path)
-        if not self._allowed.admits(folder):
+        folder = self._allowed.admitted(path)
+        if folder is None:
             _log.warning("The path %s is not allowed to be accessed", path)
             return {}
-        if not folder.is_dir():
+        if not Path(folder).is_dir():
             _log.warning("The path %s is not a directory", path)
             return {}
-        return {key: _contents(folder / key) for key in keys if _is_direct_file(folder, key)}
+        found: dict[str, str] = {}
+        left = MAX_NAMED_FILE_BYTES
+        for key in keys:
+            file = self._direct_file(folder, key)
+            if file is not None:
+                found[key] = _text(file, f"Could not read file {Path(path, key)} for property {key}", left)
+                left -= len(found[key])
+        return found
+
+    def _direct_file(self, folder: str, key: str) -> str | None:
+        """Return the file of a key; None where there is none, or a link leads out of what is allowed."""
+        if Path(key).name != key or not Path(folder, key).is_file():
+            return None
+        file = self._allowed.admitted(f"{folder}/{key}")
+        if file is None:
+            _log.warning("The path %s/%s is not allowed to be accessed: its link leads out", folder, key)
+        return file
 
 
-def _is_direct_file(folder: Path, key: str) -> bool:
-    return Path(key).name == key and (folder / key).is_file()
-
-
-def _contents(file: Path) -> str:
+def _text(file: str, failure: str, limit: int = MAX_NAMED_FILE_BYTES) -> str:
     try:
-        return file.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        message = f"Could not read file {file} for property {file.name}"
+        return read_named_file(file, limit).decode("utf-8")
+    except NamedFileError as error:
+        message = f"{failure}: {error.strerror}"
         raise ConfigError(message) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(failure) from error
 
 
 class EnvVarConfigProvider(ConfigProvider):

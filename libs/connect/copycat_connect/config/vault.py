@@ -9,12 +9,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Collection, Mapping
 from http.client import HTTPException, HTTPResponse
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from copycat_connect.config.provider import ConfigProvider
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import check_client_file, read_named_file
 
 ADDRESS: Final = "address"
 TOKEN: Final = "token"  # noqa: S105 - the name of a parameter
@@ -122,7 +122,7 @@ class VaultConfigProvider(ConfigProvider):
         if self._token_file is None:
             return self._token
         try:
-            return Path(self._token_file).read_text("utf-8").strip()
+            return read_named_file(self._token_file).decode("utf-8").strip()
         except (OSError, UnicodeDecodeError):
             message = f"Could not read the token of Vault from {self._token_file}, which {TOKEN_FILE} names"
             raise ConfigError(message) from None
@@ -150,6 +150,9 @@ def _number(params: Mapping[str, str], name: str) -> int | None:
 
 def _context(params: Mapping[str, str]) -> ssl.SSLContext:
     name = TRUSTSTORE
+    for key in (TRUSTSTORE, KEYSTORE):
+        if key in params:
+            check_client_file(f"{key} of VaultConfigProvider", params[key])
     try:
         context = ssl.create_default_context(cafile=params.get(TRUSTSTORE))
         name = KEYSTORE

@@ -13,6 +13,7 @@ from typing import Any
 
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.named_files import read_named_file
 
 Function = Callable[[Any], Any]
 
@@ -92,7 +93,7 @@ def _run_file(file: Path) -> dict[str, Any]:
 
 def _compiled(file: Path) -> CodeType:
     try:
-        return compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+        return compile(read_named_file(file), str(file), "exec", dont_inherit=True)
     except OSError as error:
         message = f"{file} cannot be read ({error.strerror}); it must be there on every worker"
         raise _Unusable(message) from error

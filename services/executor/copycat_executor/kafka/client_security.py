@@ -7,6 +7,7 @@ from typing import Final
 
 from copycat_connect.config.jaas import login_options
 from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
+from copycat_connect.named_files import check_client_file
 
 #: Keys this file reads; all others are renamed one by one.
 KEYS: Final = frozenset({
@@ -15,6 +16,7 @@ KEYS: Final = frozenset({
     "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.type",
 })  # fmt: skip
 
+_STORES: Final = frozenset({"ssl.truststore.location", "ssl.keystore.location"})
 _LOGIN_OPTIONS: Final = {
     "username": "sasl.username",
     "password": "sasl.password",
@@ -27,14 +29,21 @@ def security_properties(java: Mapping[str, str]) -> tuple[dict[str, str], list[s
     """Translate login module and key stores; also returns the keys that librdkafka has no counterpart for.
 
     Raises:
-        ConfigError: A login with tokens lacks what it needs.
+        ConfigError: A login with tokens lacks what it needs, or a store is no file that can be read.
     """
+    for key in _STORES & java.keys():
+        check_client_file(key, java[key])
     properties: dict[str, str] = {}
     unknown: list[str] = []
     if "sasl.jaas.config" in java:
         properties |= _login(java["sasl.jaas.config"])
     if is_oauth(java):
         properties |= librdkafka_oauth(read_oauth(java))
+    return properties | _stores(java, unknown), unknown
+
+
+def _stores(java: Mapping[str, str], unknown: list[str]) -> dict[str, str]:
+    properties: dict[str, str] = {}
     if "ssl.truststore.location" in java:
         if java.get("ssl.truststore.type", "JKS").upper() == "PEM":
             properties["ssl.ca.location"] = java["ssl.truststore.location"]
@@ -49,7 +58,7 @@ def security_properties(java: Mapping[str, str]) -> tuple[dict[str, str], list[s
                 properties["ssl.keystore.location"] = place
             case _:
                 unknown.append("ssl.keystore.location")
-    return properties, unknown
+    return properties
 
 
 def _login(jaas: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from copycat_connect.config.framework_names import (
     TRANSFORMS,
     VALUE_CONVERTER,
 )
-from copycat_connect.config.placeholders import has_placeholder
+from copycat_connect.config.placeholders import find_placeholders, has_placeholder
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.plugin.errors import UnknownConnectorClassError
 from copycat_connect.plugin.registry import Plugins
@@ -38,7 +37,6 @@ STAY = (
 )
 #: How like a class of ours the name of one that is missing must be to be taken for the same thing.
 ALIKE = 0.8
-PROVIDER = re.compile(r"\$\{([^}:]+):[^}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,8 @@ def providers_named(config: Config) -> Iterator[tuple[str, str]]:
     """Yield each config provider that a value needs, with the first key whose value does."""
     seen = set()
     for key, value in config.items():
-        for provider in PROVIDER.findall(value or ""):
-            if provider not in seen:
+        for provider in (each.provider for each in find_placeholders(value)):
+            if provider and provider not in seen:
                 seen.add(provider)
                 yield provider, key
 

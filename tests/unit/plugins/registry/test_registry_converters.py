@@ -70,6 +70,7 @@ def test_a_registry_must_be_named(class_name: str) -> None:
             },
             r"only PEM files",
         ),
+        ({"schema.registry.ssl.truststore.location": "/dev/zero"}, "no regular file"),
         ({"schema.registry.ssl.truststore.location": "/nowhere.pem"}, r"cannot be read \(No such file"),
         ({"bearer.auth.credentials.source": "OAUTHBEARER"}, r"must be STATIC_TOKEN"),
     ],

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote
 
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import check_client_file
 
 #: The dialects of JDBC's addresses, with SQLAlchemy's name of the dialect and its driver.
 DRIVERS: Final[Mapping[str, str]] = {
@@ -33,6 +34,7 @@ _POSTGRESQL_OPTIONS = {
     "sslrootcert": "sslrootcert",
     "targetServerType": "target_session_attrs",
 }
+_FILES = frozenset({"sslcert", "sslkey", "sslrootcert"})
 _SESSIONS = {"primary": "read-write", "master": "read-write", "secondary": "standby", "slave": "standby"}
 _log = logging.getLogger(__name__)
 
@@ -60,9 +62,15 @@ class Address:
         return f"Address({self})"
 
     def libpq_options(self) -> dict[str, str]:
-        """Return the parameters as libpq names them; those it does not have are left out, with a warning."""
+        """Return the parameters as libpq names them; those it does not have are left out, with a warning.
+
+        Raises:
+            ConfigError: One names what is no file that can be read.
+        """
         found = {}
         for name, value in self.options.items():
+            if name in _FILES:
+                check_client_file(f"{name} of connection.url", value)
             if name in _POSTGRESQL_OPTIONS:
                 found[_POSTGRESQL_OPTIONS[name]] = _SESSIONS.get(value, value)
             elif name == "ssl" and value.lower() != "false":

@@ -8,6 +8,7 @@ from typing import Final
 from copycat_connect.config.jaas import login_options
 from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import check_client_file
 
 #: Settings that both know under one name and with the same values.
 _SAME: Final = frozenset({
@@ -82,6 +83,9 @@ def _login(jaas: str) -> dict[str, str]:
 def _stores(java: Mapping[str, str], prefix: str) -> dict[str, str]:
     found: dict[str, str] = {}
     trust, own = java.get("ssl.truststore.location"), java.get("ssl.keystore.location")
+    for store, place in (("truststore", trust), ("keystore", own)):
+        if place:
+            check_client_file(f"{prefix}ssl.{store}.location", place)
     if trust:
         if java.get("ssl.truststore.type", "JKS").upper() != "PEM":
             raise _unreadable(f"{prefix}ssl.truststore", "PEM")

@@ -9,6 +9,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import read_named_file
 
 from copycat_plugins.connectors.stores.keys import HADOOP_CONF
 
@@ -50,7 +51,7 @@ def web_address(folder: str | None) -> str | None:
 
 
 def _value(file: Path) -> str | None:
-    for each in ET.parse(file).getroot().iter("property"):  # noqa: S314  # an operator's own file
+    for each in ET.fromstring(read_named_file(file)).iter("property"):  # noqa: S314  # an operator's own file
         if (each.findtext("name") or "").strip() == _ADDRESS:
             return (each.findtext("value") or "").strip()
     return None

@@ -9,6 +9,7 @@ from typing import Any
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef, Password
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import check_client_file
 from copycat_connect.plugin.converters import CONVERTER_TYPE
 
 from copycat_plugins.converters.registry import keys
@@ -127,6 +128,8 @@ def _certificates(parsed: Parsed) -> dict[str, str]:
                 f"that file in {place}, and set {kind}=PEM."
             )
             raise ConfigError(message, key=kind)
+        if parsed[place] is not None:
+            check_client_file(place, parsed[place])
     certificates = {}
     if parsed[keys.TRUST_STORE] is not None:
         certificates["ssl.ca.location"] = parsed[keys.TRUST_STORE]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from pathlib import Path
 
 from copycat_connect.config.password import Password
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import read_named_file
 
 from copycat_plugins.rest_extensions.basic_auth.spec import FILE
 
@@ -46,7 +46,7 @@ def read_users(file: str | None) -> Users:
             key=FILE,
         )
     try:
-        return Users(parse_properties(Path(file).read_text("utf-8")))
+        return Users(parse_properties(read_named_file(file).decode("utf-8")))
     except OSError as error:
         raise ConfigError(
             f"{FILE} names {file}, which cannot be read ({error.strerror}): make it {SHAPE}",

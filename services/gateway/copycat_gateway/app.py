@@ -13,6 +13,7 @@ from litestar.types import ASGIApp
 
 from copycat_gateway.access.admission import Admission
 from copycat_gateway.access.audited import Audited
+from copycat_gateway.access.foreign_pages import ForeignPages
 from copycat_gateway.access.remembering import RememberingCallers
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
@@ -23,6 +24,7 @@ from copycat_gateway.edge.openapi.document import openapi_config
 from copycat_gateway.edge.options import options_handlers
 from copycat_gateway.edge.paths import HeadAsGet, RawPaths
 from copycat_gateway.edge.progress import deadline
+from copycat_gateway.edge.protocol import OneLength
 from copycat_gateway.edge.spans import RequestSpans
 from copycat_gateway.extensions.guard import Guard
 from copycat_gateway.extensions.loading import Extensions
@@ -133,10 +135,11 @@ class Applications:
                 cors=app.cors_config,
                 resources=resources,
             )
+        served = ForeignPages(served, settings.trusted_pages, app.cors_config)
         wrapped: Any = RawPaths(Audited(served, admission.audit))
         if settings.header_rules:
             wrapped = ResponseHeaders(wrapped, settings.header_rules)
-        return Crowd(wrapped)
+        return Crowd(OneLength(wrapped))
 
 
 def _always(given: object) -> Provide:

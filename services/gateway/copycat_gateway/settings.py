@@ -21,13 +21,15 @@ from copycat_connect.config import (
 )
 from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.config.worker_keys import CLUSTER_SECRET, EXACTLY_ONCE, KIP_STRICT
-from copycat_rest.advertised import ADVERTISED
+from copycat_rest.advertised import ADVERTISED, advertised_url
 from copycat_rest.listeners import HTTPS, LISTENERS, Listener, parse_listener
 from copycat_rpc.secret import cluster_secret
 from copycat_rpc.services import ADDRESS_KEYS, Addresses
 from copycat_rpc.tls import ServicesTls, services_tls
 from copycat_tls.keys import ADMIN_PREFIX, REST_PREFIX, Tls, read_tls
 
+from copycat_gateway.access.foreign_pages import KEY as ORIGINS
+from copycat_gateway.access.foreign_pages import Trusted, trusted
 from copycat_gateway.edge.headers import HeaderRule, header_rules
 from copycat_gateway.extensions.installed import KEY as EXTENSIONS
 
@@ -61,6 +63,14 @@ SETTINGS = ConfigDef(
         LOW,
         default="",
         doc="Methods they may call, comma separated; GET, POST and HEAD when empty.",
+    ),
+    ConfigKey(
+        ORIGINS,
+        LIST,
+        LOW,
+        default=(),
+        doc="Origins (http://host:port) of web pages that may call beside our own, and by whose host names"
+        " we may be called, e.g. a proxy's; * for all. Programs need none of it.",
     ),
     ConfigKey(
         "response.http.headers.config",
@@ -137,6 +147,8 @@ class Settings:
     """Origins of cross-site requests."""
     allow_methods: Sequence[str]
     """Methods of cross-site requests."""
+    trusted_pages: Trusted
+    """Web pages whose requests are carried out."""
     header_rules: Sequence[HeaderRule]
     """Headers of every response."""
     access: AccessSettings
@@ -179,6 +191,9 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         kip_strict=bool(parsed[KIP_STRICT.name]),
         allow_origins=_split(parsed["access.control.allow.origin"]),
         allow_methods=_split(parsed["access.control.allow.methods"]) or ("GET", "POST", "HEAD"),
+        trusted_pages=trusted(
+            _strings(parsed[ORIGINS]), advertised_url(properties), (*listeners, *(admin_listeners or ()))
+        ),
         header_rules=header_rules(
             "response.http.headers.config", str(parsed["response.http.headers.config"])
         ),

@@ -6,6 +6,7 @@ import ssl
 
 import httpx
 import pytest
+from copycat_testkit.kafka import wait_until
 
 from tests.integration.refusals.guarded import CONNECTOR, Guarded
 from tests.issuer import bearer
@@ -56,6 +57,31 @@ def test_who_may_look_may_do_nothing(guarded: Guarded) -> None:
         for method, path in ACTS:
             assert client.request(method, path, headers=eve).status_code == 403, (method, path)
         assert client.get("/connectors", headers=eve).json() == [CONNECTOR]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+    ],
+)
+def test_the_page_of_another_site_may_do_nothing_in_the_browser_of_who_may(
+    guarded: Guarded, page: dict[str, str]
+) -> None:
+    before = len(guarded.denials())
+    with guarded.http(guarded.certificates.known) as client:
+        ann = {**bearer(guarded.issuer.token("ann")), **page}
+        for method, path in ACTS:
+            answer = client.request(method, path, headers=ann)
+            assert (answer.status_code, answer.json()["error_code"]) == (403, 403), (method, path)
+        assert client.get("/connectors", headers=ann).status_code == 403
+
+    def told() -> bool:
+        return len(guarded.denials()) == before + len(ACTS) + 1
+
+    wait_until(told, what="each refusal is a line of the audit, which is written after the answer")
 
 
 @pytest.mark.parametrize("shown", [None, "foreign", "expired"])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
 from litestar import Request, Response
 from litestar.datastructures import State
 from litestar.response.base import ASGIResponse
+from litestar.types import Send
 
 from copycat_gateway.errors import problem_of
 
@@ -61,3 +63,13 @@ def answer_error(_request: Request[Any, Any, State], error: Exception) -> Respon
     """Answer a request that raised."""
     problem = problem_of(error)
     return answer(error_body(problem.status, problem.message), problem.status, problem.headers)
+
+
+async def refuse(
+    send: Send, status: HTTPStatus, message: str, headers: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
+    """Answer a request that goes no further, where there is no application yet."""
+    body = to_json(error_body(status.value, message))
+    own = [(b"content-type", JSON.encode()), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status.value, "headers": [*own, *headers]})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

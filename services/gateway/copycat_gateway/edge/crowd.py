@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Final
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from copycat_gateway.edge.answers import JSON, error_body, to_json
+from copycat_gateway.edge.answers import refuse
 
 MAX_REQUESTS: Final = 5_000
 """Requests under way at a time; a request whose body has not arrived yet is one of them."""
@@ -24,22 +25,11 @@ class Crowd:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Carry the request out, or refuse it."""
         if scope["type"] == ScopeType.HTTP and self._under_way >= self._most:
-            await self._refuse(send)
+            text = f"This worker carries out {self._most} requests already: try again later"
+            await refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, text, [(b"retry-after", b"1")])
             return
         self._under_way += 1
         try:
             await self._app(scope, receive, send)
         finally:
             self._under_way -= 1
-
-    async def _refuse(self, send: Send) -> None:
-        body = to_json(
-            error_body(503, f"This worker carries out {self._most} requests already: try again later")
-        )
-        headers = [
-            (b"content-type", JSON.encode()),
-            (b"content-length", str(len(body)).encode()),
-            (b"retry-after", b"1"),
-        ]
-        await send({"type": "http.response.start", "status": 503, "headers": headers})
-        await send({"type": "http.response.body", "body": body, "more_body": False})

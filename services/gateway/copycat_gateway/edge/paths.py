@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 
-from copycat_gateway.edge.answers import JSON, error_body, to_json
+from copycat_gateway.edge.answers import refuse
 from copycat_gateway.errors import NotFoundError, http_text
 
 INT_MAX: Final = 2**31 - 1
@@ -53,10 +53,10 @@ class RawPaths:
         try:
             path = _normalised(raw.decode("ascii"))
         except UnicodeDecodeError:
-            await _refuse(send, HTTPStatus.BAD_REQUEST, "The path is not UTF-8 text in percent-encoding")
+            await refuse(send, HTTPStatus.BAD_REQUEST, "The path is not UTF-8 text in percent-encoding")
             return
         if path is None:
-            await _refuse(send, HTTPStatus.BAD_REQUEST, "Ambiguous URI empty segment")
+            await refuse(send, HTTPStatus.BAD_REQUEST, "Ambiguous URI empty segment")
             return
         routed: HTTPScope = {**scope, "path": path}
         await self._app(routed, receive, send)
@@ -83,10 +83,3 @@ def _normalised(raw: str) -> str | None:
     if "" in segments:
         return None
     return "/" + "/".join(quote(unquote_to_bytes(part).decode(), safe="") for part in segments)
-
-
-async def _refuse(send: Send, status: HTTPStatus, message: str) -> None:
-    body = to_json(error_body(status.value, message))
-    headers = [(b"content-type", JSON.encode()), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status.value, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})

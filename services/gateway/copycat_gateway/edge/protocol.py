@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a connection, with a bound on the time a request's head may take to arrive."""
+"""HTTP/1.1 on a connection: a bound on the time a request's head may take, and one length of a body."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import h11
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from copycat_gateway.edge.answers import JSON, error_body, to_json
+from copycat_gateway.edge.answers import JSON, error_body, refuse, to_json
 
 MAX_HEAD_SECONDS: Final = 30.0
 """Seconds from the first byte of a request, or from the connection's start, to the end of its headers."""
@@ -83,3 +85,24 @@ class TimedProtocol(H11Protocol):
 def timed_protocol(request_seconds: float) -> Any:
     """Return what uvicorn makes for each connection; a head gets no longer than a whole request."""
     return partial(TimedProtocol, head_seconds=min(MAX_HEAD_SECONDS, request_seconds))
+
+
+class OneLength:
+    """Refuses a request whose body has a length and comes in chunks as well, and closes its connection.
+
+    Two programs on its way may read its end at different places, so that one of them takes what is inside the
+    body for a request of its own.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == ScopeType.HTTP:
+            names = {name for name, _ in scope["headers"]}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                text = "A request has either Content-Length or Transfer-Encoding, not both"
+                await refuse(send, HTTPStatus.BAD_REQUEST, text, [(b"connection", b"close")])
+                return
+        await self._app(scope, receive, send)

@@ -28,6 +28,9 @@ LEFT_FAILED: Final = "left failed"
 RESTARTED: Final = "restarted"
 MOVED: Final = "moved"
 HOST_DIED: Final = "host died"
+WAITS: Final = "waits"
+STUCK: Final = "does not move"
+MOVES: Final = "moves again"
 
 
 class ActReporter:

@@ -28,6 +28,7 @@ from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
 from copycat_executor.connectors.connector_calls import ConnectorCalls
+from copycat_executor.connectors.connector_troubles import ConnectorTroubles
 from copycat_executor.connectors.process_events import ProcessEvents
 from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.connectors.reloading import Reloading
@@ -126,7 +127,6 @@ def wire(
     board, feed = Board(bell), Feed(worker_id, bell, tenure)
     meter = WorkerMeter(board, limits.windows, clock=time.monotonic, wall=time.time)
     statuses = StatusOutbox(worker_id, services, feed.is_configured, meter)
-    troubles = TroubleOutbox(worker_id, services, feed.generation_for)
     topics = TopicOutbox(services, feed.is_configured, tracking=limits.topic_tracking)
     commits = CommitOutbox(
         services, jobs, feed.generation_for, lambda task: board.change_task(task, restart=True)
@@ -145,6 +145,7 @@ def wire(
     )
     suspects, spans = Suspects(), RecentSpans(time.monotonic)
     acts = ActReporter(services.status, f"worker {worker_id}")
+    troubles = TroubleOutbox(worker_id, services, feed.generation_for, acts)
     healer = Healer(board, jobs, worker, acts, clock=time.monotonic, random=random.random)
     lives = TaskLives(board, feed, hosts, statuses, troubles, healer=healer)
     events = TaskEvents(
@@ -181,11 +182,13 @@ def wire(
         spans=spans,
     )
     calls = ConnectorCalls(process, limits.plugin_call)
+    connector_troubles = ConnectorTroubles(troubles)
     connectors = ConnectorActions(
         board=board,
         feed=feed,
         calls=calls,
-        publishing=Publishing(calls, services, feed, bell, max_tasks=limits.max_tasks),
+        publishing=Publishing(calls, connector_troubles, services, feed, bell, max_tasks=limits.max_tasks),
+        troubles=connector_troubles,
         statuses=statuses,
         healer=healer,
         meter=meter,

@@ -208,6 +208,7 @@ class FakeStatus(StatusServiceServicer):
         self.topics: dict[Key, set[str]] = {}
         self.failing: CopycatError | None = None
         self.troubles: list[status_pb.Trouble] = []
+        self.acts: list[tuple[str, str]] = []
 
     def states(self, connector: str, task: int | None = None) -> list[str]:
         """The states an instance went through."""
@@ -236,6 +237,10 @@ class FakeStatus(StatusServiceServicer):
     async def ReportTroubles(self, request: Any, context: Any) -> Any:
         self.troubles = list(request.troubles)
         return status_pb.ReportTroublesResponse()
+
+    async def RecordAct(self, request: Any, context: Any) -> Any:
+        self.acts.append((request.what, request.reason))
+        return status_pb.RecordActResponse()
 
     async def ReportTopics(self, request: Any, context: Any) -> Any:
         if self.failing is not None:

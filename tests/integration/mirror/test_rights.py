@@ -17,6 +17,7 @@ from confluent_kafka.admin import (
 )
 from copycat_plugins.connectors.mirror.cluster import Cluster
 from copycat_plugins.connectors.mirror_source.connector import MirrorSourceConnector
+from copycat_testkit.conformance import FakeConnectorContext
 from copycat_testkit.kafka import wait_until
 
 from tests.integration.guarded.broker import SECURE, GuardedKafka, guarded_kafka, login
@@ -34,17 +35,6 @@ GIVEN: tuple[Right, ...] = (
     ("orders", "User:eve", AclOperation.DESCRIBE, ALLOW),
     ("private", "User:alice", AclOperation.READ, ALLOW),
 )
-
-
-class Told:
-    """What a connector may ask for; nothing here has tasks."""
-
-    def request_task_reconfiguration(self) -> None:
-        """Nobody divides the work anew."""
-
-    def raise_error(self, error: Exception) -> None:
-        """Let the test see it."""
-        raise error
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +89,8 @@ def test_who_may_read_a_topic_may_read_its_copy_and_nobody_may_write_to_it(
     give(source.admin, *GIVEN)
     wait_until(lambda: rights(source.admin) == set(GIVEN), 60, "the source knows the rights")
     connector = MirrorSourceConnector()
-    connector.initialize(Told())
+    context = FakeConnectorContext()
+    connector.initialize(context)
     connector.start(config(source, target))
     try:
         expected: set[Right] = {
@@ -116,5 +107,6 @@ def test_who_may_read_a_topic_may_read_its_copy_and_nobody_may_write_to_it(
             60,
             "a right that came later",
         )
+        assert context.errors == []
     finally:
         connector.stop()

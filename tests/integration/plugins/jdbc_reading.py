@@ -9,7 +9,7 @@ from copycat_connect.data import SourceRecord, Struct
 from copycat_connect.plugin import SourceConnector
 from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
 from copycat_plugins.connectors.jdbc_source.task import JdbcSourceTask
-from copycat_testkit.conformance import FakeSourceContext
+from copycat_testkit.conformance import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.kafka import wait_until
 
 from tests.integration.plugins.jdbc_tables import Place
@@ -33,6 +33,7 @@ def divided(
 ) -> list[dict[str, str]]:
     """Return the tasks' configurations."""
     made = connector or JdbcSourceConnector()
+    made.initialize(FakeConnectorContext())
     made.start(settings)
     try:
         return [dict(each) for each in made.task_configs(limit)]

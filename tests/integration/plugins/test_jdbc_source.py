@@ -13,6 +13,7 @@ import pytest
 from copycat_connect.data import Struct
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
+from copycat_testkit.conformance import FakeConnectorContext
 from copycat_testkit.kafka import wait_until
 from copycat_testkit.postgres import SECRET, Postgres
 
@@ -154,16 +155,7 @@ def test_a_query_reads_on_by_its_incrementing_column(server: Postgres, database:
 def test_tables_that_come_and_go_divide_the_tasks_anew(
     server: Postgres, database: psycopg.Connection
 ) -> None:
-    class Engine:
-        asked = 0
-
-        def request_task_reconfiguration(self) -> None:
-            self.asked += 1
-
-        def raise_error(self, error: Exception) -> None:
-            raise AssertionError from error
-
-    engine, connector = Engine(), JdbcSourceConnector()
+    engine, connector = FakeConnectorContext(), JdbcSourceConnector()
     connector.initialize(engine)
     connector.start(config(server, mode="bulk", table_poll_interval_ms="20"))
     assert [json.loads(each["tables"]) for each in connector.task_configs(2)] == [[]]
@@ -177,12 +169,13 @@ def test_tables_that_come_and_go_divide_the_tasks_anew(
         60,
         "two groups",
     )
-    asked = engine.asked
+    asked = engine.reconfigurations
     assert asked > 0
     database.execute("DROP TABLE t1")
-    wait_until(lambda: engine.asked > asked, 60, "another division")
+    wait_until(lambda: engine.reconfigurations > asked, 60, "another division")
     groups = [json.loads(each["tables"]) for each in connector.task_configs(2)]
     assert groups == [[[None, "public", "t0"]], [[None, "public", "t2"]]]
+    assert engine.errors == []
     connector.stop()
 
 

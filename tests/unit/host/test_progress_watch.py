@@ -112,3 +112,24 @@ def test_a_call_that_fails_for_a_second_is_told_with_its_last_error_and_its_trie
     assert found(calls) == trouble, "what has not changed is told in the same words"
     calls.worked("put")
     assert found(calls) is None
+
+
+def test_what_a_task_says_it_waits_for_is_told_after_a_second_until_it_is_there() -> None:
+    clock = Clock()
+    calls, began = CallLog(clock), clock.now
+    calls.wait_for("file a does not exist")
+    assert found(calls) is None
+    clock.now += 1.0
+    calls.wait_for("file a does not exist")
+    trouble = found(calls)
+    assert trouble is not None
+    assert (trouble.kind, trouble.text) == (pb.TROUBLE_KIND_WAITS, "file a does not exist")
+    assert trouble.since_ms == int((EPOCH + began) * 1000)
+    calls.failed("poll", RetriableError("the disk is away"))
+    clock.now += 1.0
+    told = found(calls)
+    assert told is not None
+    assert told.kind == pb.TROUBLE_KIND_RETRIES, "what fails counts before what is waited for"
+    calls.worked("poll")
+    calls.wait_for(None)
+    assert found(calls) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from functools import partial
 from typing import Any
 
@@ -27,7 +26,7 @@ from copycat_plugins.connectors.schema_source.task import SCHEMA_2, SchemaSource
 from copycat_plugins.connectors.verifiable_sink.task import VerifiableSinkTask
 from copycat_plugins.connectors.verifiable_source.connector import VerifiableSourceConnector
 from copycat_plugins.connectors.verifiable_source.task import VerifiableSourceTask
-from copycat_testkit.conformance import FakeSinkContext, FakeSourceContext
+from copycat_testkit.conformance import FakeConnectorContext, FakeSinkContext, FakeSourceContext
 
 SOURCE = {"name": "v", "topic": "t", "throughput": "-1"}
 STRUCTS = {"topic": "t", "throughput": "-1", "num.messages": "2", "multiple.schema": "true", "id": "3"}
@@ -174,30 +173,15 @@ def test_a_task_fails_on_order_and_not_before() -> None:
         sink.put(SinkBatch.of([]))
 
 
-class Told:
-    """Stands for the engine, and keeps what a connector tells it."""
-
-    def __init__(self) -> None:
-        self.errors: list[Exception] = []
-        self.told = threading.Event()
-
-    def request_task_reconfiguration(self) -> None:
-        raise AssertionError
-
-    def raise_error(self, error: Exception) -> None:
-        self.errors.append(error)
-        self.told.set()
-
-
 def test_a_connector_fails_on_order_but_not_once_it_is_stopped() -> None:
-    stopped, failing = Told(), Told()
+    stopped, failing = FakeConnectorContext(), FakeConnectorContext()
     for context, delay in ((stopped, "600000"), (failing, "1")):
         connector = MockSourceConnector()
         connector.initialize(context)
         connector.start({"mock_mode": "connector-failure", "delay_ms": delay})
         assert len(connector.task_configs(3)) == 1
         if context is failing:
-            assert context.told.wait(60)
+            assert context.failed.wait(60)
         connector.stop()
     assert [str(error) for error in failing.errors] == [
         "Failed on order: mock_mode=connector-failure, delay_ms=1"

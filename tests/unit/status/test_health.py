@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from copycat_connect.cluster import Instance
 from copycat_status.domain.health import MAX_HEALTH_CHARACTERS, Health, HealthLevel, Told, health_of, told_of
@@ -35,6 +37,25 @@ def status(state: State, trace: str | None = None) -> Status:
 def test_trouble_is_told_with_its_call_and_how_long_it_lasts(kind: TroubleKind, line: str) -> None:
     told = told_of(status(State.RUNNING), trouble(kind), now_ms=42_000)
     assert told == Told(State.RUNNING, line, stuck=True)
+
+
+def test_who_was_told_to_rest_waits_for_nothing() -> None:
+    for state in (State.PAUSED, State.STOPPED):
+        told = told_of(status(state), trouble(TroubleKind.WAITS), now_ms=42_000)
+        assert not told.stuck
+        assert told_of(status(state), trouble(TroubleKind.HANGS), now_ms=42_000).stuck
+
+
+def test_a_connector_that_cannot_go_on_until_somebody_mends_it_has_failed() -> None:
+    lasting = replace(
+        trouble(TroubleKind.RETRIES, "two tables of one name"), instance=Instance("orders"), lasting=True
+    )
+    own = told_of(status(State.RUNNING), lasting, now_ms=42_000)
+    assert own.state is State.RUNNING
+    assert health_of(own, {}) == Health(
+        HealthLevel.FAILED,
+        "the connector is RUNNING: put fails, 3 tries in 41 s: two tables of one name",
+    )
 
 
 def test_a_clock_that_is_behind_makes_no_negative_times() -> None:

@@ -50,6 +50,11 @@ class Connector(ABC):
 
         Returns:
             One configuration per task, evenly filled; fewer when there is less to do, none when nothing.
+
+        Raises:
+            RetriableError: It cannot be told now, e.g. the system is away; it is asked again, and until then
+                the status says that the connector waits.
+            ConnectError: It cannot be told until somebody mends something; it is asked again all the same.
         """
 
     @abstractmethod

@@ -19,8 +19,19 @@ class ConnectorContext(Protocol):
     def request_task_reconfiguration(self) -> None:
         """Ask the engine to call `task_configs` again, since the system's partitions changed."""
 
-    def raise_error(self, error: Exception) -> None:
-        """Fail the connector with an error found outside of a call, e.g. in a watching thread."""
+    def raise_error(self, error: BaseException) -> None:
+        """Fail the connector with an error found outside of a call, e.g. in a watching thread.
+
+        A thread that ends by an error is such a case, whatever the error is.
+        """
+
+    def waiting(self, reason: str | None) -> None:
+        """Say what keeps the connector from its work and may pass, e.g. `table orders is not there`.
+
+        Its status shows the reason, and it is degraded, until None says that it waits no longer, or it is
+        stopped. A connector that cannot divide its work for such a reason raises RetriableError from
+        `task_configs` instead: it is asked again, and the tasks that it has go on.
+        """
 
 
 class TransactionContext(Protocol):
@@ -51,6 +62,13 @@ class SourceTaskContext(Protocol):
 
     def offsets(self, partitions: Sequence[SourcePartition]) -> list[SourceOffset | None]:
         """Return the committed offsets of several source partitions, in their order."""
+
+    def waiting(self, reason: str | None) -> None:
+        """Say what the task waits for that should be there, e.g. `file /data/in.txt does not exist`.
+
+        Its status shows the reason, and it is degraded, until None says that it waits no longer. Not for a
+        source in which there is nothing new; one that is away is a RetriableError.
+        """
 
     def wait(self, seconds: float) -> bool:
         """Wait, but no longer than until the task is being stopped; use this and never `time.sleep`.

@@ -11,6 +11,30 @@ from copycat_connect.data import SinkRecord, TopicPartition
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 
+class FakeConnectorContext:
+    """Remembers what a connector tells the engine."""
+
+    def __init__(self) -> None:
+        """Nothing was told yet."""
+        self.reconfigurations = 0
+        self.errors: list[BaseException] = []
+        self.failed = threading.Event()
+        self.waits_for: str | None = None
+
+    def request_task_reconfiguration(self) -> None:
+        """Count how often the work is to be divided again."""
+        self.reconfigurations += 1
+
+    def raise_error(self, error: BaseException) -> None:
+        """Keep the error."""
+        self.errors.append(error)
+        self.failed.set()
+
+    def waiting(self, reason: str | None) -> None:
+        """Remember what the connector waits for."""
+        self.waits_for = reason
+
+
 class FakeSourceContext:
     """Hands out offsets that a test has stored, and waits as the engine does."""
 
@@ -21,6 +45,11 @@ class FakeSourceContext:
         self.stopping = stopping or threading.Event()
         self._config = dict(config)
         self._offsets: dict[str, str] = {}
+        self.waits_for: str | None = None
+
+    def waiting(self, reason: str | None) -> None:
+        """Remember what the task waits for."""
+        self.waits_for = reason
 
     def store(self, partition: SourcePartition | None, offset: SourceOffset | None) -> None:
         """Store an offset as the engine does, through JSON."""

@@ -13,7 +13,7 @@ from copycat_connect.data import ConnectValue, SinkBatch, TopicPartition
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector, SinkTask
 
-from copycat_testkit.conformance.contexts import FakeSinkContext
+from copycat_testkit.conformance.contexts import FakeConnectorContext, FakeSinkContext
 from copycat_testkit.conformance.sink import PARTITION, SinkConformance
 
 RECORDS = 6
@@ -41,6 +41,7 @@ class ExactlyOnceSinkConformance(SinkConformance):
 
     def _context(self) -> FakeSinkContext:
         connector: SinkConnector = self.spec().factory()
+        connector.initialize(FakeConnectorContext())
         connector.start(self.exactly_once_config())
         try:
             return FakeSinkContext(connector.task_configs(1)[0], [PARTITION])

@@ -9,7 +9,7 @@ import pytest
 from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector, SinkTask
 
-from copycat_testkit.conformance.contexts import FakeSinkContext
+from copycat_testkit.conformance.contexts import FakeConnectorContext, FakeSinkContext
 from copycat_testkit.conformance.spec import SpecConformance
 
 PARTITION = TopicPartition("conformance", 0)
@@ -60,6 +60,7 @@ class SinkConformance(SpecConformance):
 
     def _task_configs(self, limit: int) -> list[dict[str, str]]:
         connector: SinkConnector = self.spec().factory()
+        connector.initialize(FakeConnectorContext())
         connector.start(self.config())
         try:
             return connector.task_configs(limit)

@@ -11,7 +11,7 @@ import pytest
 from copycat_connect.data import ConnectValue, SourceRecord
 from copycat_connect.plugin import SourceConnector, SourceTask
 
-from copycat_testkit.conformance.contexts import FakeSourceContext
+from copycat_testkit.conformance.contexts import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.conformance.spec import SpecConformance
 
 _RECORDS_TIMEOUT_SECONDS = 60.0
@@ -63,6 +63,7 @@ class SourceConformance(SpecConformance):
 
     def _task_configs(self, limit: int) -> list[dict[str, str]]:
         connector: SourceConnector = self.spec().factory()
+        connector.initialize(FakeConnectorContext())
         connector.start(self.config())
         try:
             return connector.task_configs(limit)

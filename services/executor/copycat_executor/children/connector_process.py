@@ -15,6 +15,7 @@ from copycat_executor.pipes.connector_messages import (
     ConnectorEvent,
     ConnectorFailed,
     ConnectorOrder,
+    ConnectorWaits,
     PluginLoading,
     PluginsLoaded,
     ProcessEvent,
@@ -64,7 +65,13 @@ class _Owner:
                 self.loading.begins(entry_point)
             case PluginsLoaded(failed=failed):
                 self.loading.finished(failed)
-            case ReconfigurationWanted() | ConnectorFailed() | SecretsExpired() | QueryAsked():
+            case (
+                ReconfigurationWanted()
+                | ConnectorFailed()
+                | ConnectorWaits()
+                | SecretsExpired()
+                | QueryAsked()
+            ):
                 self.listener.heard(event)
             case _:
                 assert_never(event)

@@ -21,13 +21,14 @@ from copycat_executor.connectorhost.task_configs import publishable
 from copycat_executor.domain.plugin import Plugin
 from copycat_executor.pipes.connector_messages import (
     ConnectorFailed,
+    ConnectorWaits,
     ReconfigurationWanted,
     SecretsExpired,
 )
-from copycat_executor.pipes.failures import failure
+from copycat_executor.pipes.failures import failure, shown_text
 
 log = logging.getLogger(__name__)
-Event = ReconfigurationWanted | ConnectorFailed | SecretsExpired
+Event = ReconfigurationWanted | ConnectorFailed | ConnectorWaits | SecretsExpired
 SendEvent = Callable[[Event], None]
 #: A lease that is shorter would have its connector start all the time.
 MIN_LEASE_SECONDS = 1.0
@@ -47,6 +48,8 @@ class ConnectorInstance:
         self._spec: PluginSpec | None = None
         self._connector: SourceConnector | SinkConnector | None = None
         self._abandoned = False
+        self._waits = ""
+        self._saying = threading.Lock()
         self._lease: threading.Timer | None = None
         self.thread = AuthorThread(f"connector-{incarnation}", lambda: keep_secret(self.scrub))
 
@@ -109,9 +112,17 @@ class ConnectorInstance:
         """Have the executor ask for task configurations again (ConnectorContext)."""
         self._report(ReconfigurationWanted(self._incarnation))
 
-    def raise_error(self, error: Exception) -> None:
+    def raise_error(self, error: BaseException) -> None:
         """Report to the executor that the connector failed outside of a call (ConnectorContext)."""
         self._report(ConnectorFailed(self._incarnation, failure(error, self.scrub)))
+
+    def waiting(self, reason: str | None) -> None:
+        """Report to the executor what the connector waits for, if that is news (ConnectorContext)."""
+        said = "" if reason is None else shown_text(reason, self.scrub)
+        with self._saying:
+            if said != self._waits:
+                self._waits = said
+                self._report(ConnectorWaits(self._incarnation, said))
 
     def _begin_lease(self) -> None:
         seconds = self._config.expires_after

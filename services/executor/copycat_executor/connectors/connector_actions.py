@@ -11,12 +11,14 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TargetState
 from copycat_connect.errors import CopycatError
 from copycat_connect.failure_kind import FailureKind, kind_of
+from copycat_telemetry.context import about
 from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_life import ConnectorLife
+from copycat_executor.connectors.connector_troubles import ConnectorTroubles
 from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.domain.desired import WantedConnector
 from copycat_executor.domain.running import Phase, RunningConnector
@@ -47,6 +49,7 @@ class ConnectorActions:
         feed: Feed,
         calls: ConnectorCalls,
         publishing: Publishing,
+        troubles: ConnectorTroubles,
         statuses: StatusOutbox,
         healer: Healer,
         meter: WorkerMeter,
@@ -59,6 +62,7 @@ class ConnectorActions:
         self._feed = feed
         self._calls = calls
         self._publishing = publishing
+        self._troubles = troubles
         self._statuses = statuses
         self._meter = meter
         self._jobs = jobs
@@ -84,6 +88,7 @@ class ConnectorActions:
         failed = self._board.connectors[name].phase is Phase.FAILED
         self._board.change_connector(name, phase=Phase.STOPPING)
         life = self._lives[name]
+        self._troubles.forget(life)
         self._spawn(life, "stop connector", partial(self._stop, life, failed))
 
     def publish(self, name: str) -> None:
@@ -98,9 +103,15 @@ class ConnectorActions:
         if life is None:
             return
         if self._board.connectors[life.name].publishing:
-            life.reconfigure = True
+            life.reconfigure.set()
         else:
             self._board.change_connector(life.name, publish_due=True)
+
+    def waits(self, incarnation: int, reason: str) -> None:
+        """A connector's object says what it waits for; nothing when it waits no longer."""
+        life = self._life_of(incarnation)
+        if life is not None and self._board.connectors[life.name].phase is not Phase.STOPPING:
+            self._troubles.waits(life, reason)
 
     def failed(self, incarnation: int, trace: str, kind: FailureKind) -> None:
         """A connector's object failed outside of a call."""
@@ -129,7 +140,7 @@ class ConnectorActions:
 
     def _spawn(self, life: ConnectorLife, what: str, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
         async def traced() -> None:
-            with self._spans.span(what, life.instance):
+            with about(connector=life.name), self._spans.span(what, life.instance):
                 await job()
 
         task = self._jobs.spawn(traced(), f"connector {life.name}")
@@ -157,6 +168,7 @@ class ConnectorActions:
 
     async def _change(self, life: ConnectorLife, target: TargetState) -> None:
         life.cancel_jobs()
+        self._troubles.forget(life)
         self._board.change_connector(life.name, publishing=False)
         if target is TargetState.STARTED:
             await self._reach(life, target)
@@ -191,8 +203,7 @@ class ConnectorActions:
         except CopycatError as error:
             self._failed(life, *_explained(error))
             return
-        self._board.change_connector(life.name, publishing=False, publish_due=life.reconfigure)
-        life.reconfigure = False
+        self._board.change_connector(life.name, publishing=False, publish_due=life.reconfigure.is_set())
 
     def _settled(self, life: ConnectorLife, target: TargetState) -> None:
         limited = self._publishing.limited(life) if target is TargetState.STARTED else None
@@ -206,6 +217,7 @@ class ConnectorActions:
 
     def _failed(self, life: ConnectorLife, trace: str, kind: FailureKind) -> None:
         self._calls.abandon(life)
+        self._troubles.forget(life)
         self._board.change_connector(
             life.name, phase=Phase.FAILED, changing=False, publishing=False, publish_due=False
         )
@@ -222,6 +234,7 @@ class ConnectorActions:
     def _forget(self, life: ConnectorLife) -> None:
         if not self._feed.wants(life.instance):
             self._healer.forget(life.instance)
+        self._troubles.forget(life)
         self._lives.pop(life.name, None)
         self._board.drop_connector(life.name)
 

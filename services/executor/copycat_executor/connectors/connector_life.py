@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
+from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.cluster import Config, Instance
 
 from copycat_executor.domain.plugin import Plugin
@@ -22,8 +23,12 @@ class ConnectorLife:
     """Names its object in the process; 0 while it has none."""
     plugin: Plugin | None = None
     """Once known."""
-    reconfigure: bool = False
-    """It asked for new task configurations while it was being asked for some."""
+    reconfigure: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it asks for new task configurations while it is being asked for some."""
+    undivided: pb.Trouble | None = None
+    """Why its work is not divided into tasks, or what came of that not published."""
+    waits: pb.Trouble | None = None
+    """What it says it waits for."""
     jobs: set[asyncio.Task[Any]] = field(default_factory=set)
     """What is being done about it."""
 

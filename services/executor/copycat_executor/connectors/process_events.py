@@ -12,6 +12,7 @@ from copycat_executor.connectors.reloading import Reloading
 from copycat_executor.pipes.connector_messages import (
     ConnectorEvent,
     ConnectorFailed,
+    ConnectorWaits,
     QueryAsked,
     ReconfigurationWanted,
     SecretsExpired,
@@ -44,6 +45,8 @@ class ProcessEvents:
                 self._connectors.reconfigure(incarnation)
             case ConnectorFailed(incarnation=incarnation, failure=failure):
                 self._connectors.failed(incarnation, failure.trace, failure.kind)
+            case ConnectorWaits(incarnation=incarnation, reason=reason):
+                self._connectors.waits(incarnation, reason)
             case SecretsExpired(incarnation=incarnation):
                 name = self._connectors.name_of(incarnation)
                 if name is not None:

@@ -21,6 +21,7 @@ from copycat_executor.background.bell import Bell
 from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_life import ConnectorLife
+from copycat_executor.connectors.connector_troubles import ConnectorTroubles
 from copycat_executor.domain.errors import PluginHangsError, TaskLimitError, TooManyTasksError
 from copycat_executor.domain.task_limit import (
     asked_tasks,
@@ -35,6 +36,8 @@ from copycat_executor.state.feed import Feed
 log = logging.getLogger(__name__)
 
 RETRY: Final = RetryPolicy(first=0.25, factor=2.0, ceiling=60.0)
+#: Before it is asked again because it wants that.
+SHORTEST_PAUSE_SECONDS: Final = 0.25
 #: Refusals that another message of the config service explains; it comes by itself.
 OVERTAKEN: Final = frozenset({"connector.stopped", "connector.config_changed", "connector.unknown"})
 #: What another attempt would not change.
@@ -47,10 +50,18 @@ class Publishing:
     """Publishes task sets: all task configurations of a connector, in one call to the config service."""
 
     def __init__(
-        self, calls: ConnectorCalls, services: ServiceStubs, feed: Feed, bell: Bell, *, max_tasks: int
+        self,
+        calls: ConnectorCalls,
+        troubles: ConnectorTroubles,
+        services: ServiceStubs,
+        feed: Feed,
+        bell: Bell,
+        *,
+        max_tasks: int,
     ) -> None:
         """`max_tasks` is the most that one connector may have here, whatever its configuration says."""
         self._calls = calls
+        self._troubles = troubles
         self._services = services
         self._feed = feed
         self._bell = bell
@@ -63,6 +74,9 @@ class Publishing:
     async def publish(self, life: ConnectorLife) -> None:
         """Ask and publish, again and again until it works; running tasks are not touched by a failure.
 
+        What fails is told as the connector's trouble until it works. Where the connector asks to be asked
+        again, because what it waited for is there, that is done at once.
+
         Raises:
             TooManyTasksError: The connector made more than it may; nothing is published.
             TaskLimitError: It made more than this worker allows; nothing is published.
@@ -71,13 +85,24 @@ class Publishing:
         await until_it_works(
             partial(self._attempt, life),
             RETRY,
-            complaint=f"the tasks of connector {life.name} are not published yet",
+            complaint="the connector's tasks are not published yet",
             log_every_failure=True,
             passes=_passes,
+            pause=partial(_pause, life),
         )
+        self._troubles.divided(life)
         await self._wait_until_seen(life.name)
 
     async def _attempt(self, life: ConnectorLife) -> None:
+        life.reconfigure.clear()
+        try:
+            await self._publish_once(life)
+        except CopycatError as error:
+            if _passes(error):
+                self._troubles.undivided(life, error)
+            raise
+
+    async def _publish_once(self, life: ConnectorLife) -> None:
         # A process that is gone is tried as well: the connector, which is to begin anew, is soon taken away.
         tasks = await self._calls.task_configs(life, asked_tasks(life.config, self._max_tasks))
         self._check(life, tasks)
@@ -107,6 +132,15 @@ class Publishing:
                 rings = self._bell.rings
                 while (known := self._feed.connector(name)) and (known.inconsistent or known.outdated):
                     rings = await self._bell.next_ring(rings)
+
+
+async def _pause(life: ConnectorLife, seconds: float) -> None:
+    """Wait, but no longer than until the connector asks to be asked again."""
+    at_least = min(seconds, SHORTEST_PAUSE_SECONDS)
+    await asyncio.sleep(at_least)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds - at_least):
+            await life.reconfigure.wait()
 
 
 def _passes(error: CopycatError) -> bool:

@@ -1,9 +1,13 @@
-"""What keeps tasks of this worker from moving, told to the status service for as long as it lasts."""
+"""What keeps connectors and tasks of this worker from moving, told to the status service while it lasts.
+
+What lasts for some seconds is also a line in the log and an act in the history, and so is its end.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from itertools import islice
 from typing import Final
@@ -12,7 +16,9 @@ from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
+from copycat_rpc.acts import MOVES, STUCK, WAITS, ActReporter
 from copycat_rpc.services import ServiceStubs
+from copycat_telemetry.changes import log_each
 
 from copycat_executor.background.bell import Bell
 
@@ -24,20 +30,35 @@ REPEAT_INTERVAL_SECONDS: Final = 3.0
 SHORTEST_INTERVAL_SECONDS: Final = 0.5
 CALL_TIMEOUT_SECONDS: Final = 2.0
 MAX_TROUBLES: Final = 1000
+#: What is over sooner is in no log and no history.
+NOTED_AFTER_SECONDS: Final = 3.0
+#: One that is told in other words meanwhile, as often.
+NOTED_AGAIN_AFTER_SECONDS: Final = 60.0
+SAID: Final = {
+    pb.TROUBLE_KIND_HANGS: "{call} has not returned: {text}",
+    pb.TROUBLE_KIND_RETRIES: "{call} fails: {text}",
+    pb.TROUBLE_KIND_WAITS: "{text}",
+}
 
 
 class TroubleOutbox:
     """Holds the newest trouble of each instance; nothing is sent while there is none."""
 
     def __init__(
-        self, worker_id: str, services: ServiceStubs, generation_for: Callable[[Instance, int], int]
+        self,
+        worker_id: str,
+        services: ServiceStubs,
+        generation_for: Callable[[Instance, int], int],
+        acts: ActReporter,
     ) -> None:
         """`generation_for` returns the generation under which an instance that began with one runs now."""
         self._worker_id = worker_id
         # In no log: standbys know of it only if they are told, and they answer questions too.
         self._stubs = [StatusServiceStub(channel) for channel in services.every_instance("status")]
         self._generation_for = generation_for
+        self._acts = acts
         self._troubles: dict[Instance, tuple[int, pb.Trouble]] = {}
+        self._noted: dict[Instance, tuple[float, str]] = {}
         self._told = False
         self._bell = Bell()
 
@@ -47,7 +68,14 @@ class TroubleOutbox:
         self._bell.ring()
 
     def over(self, instance: Instance) -> None:
-        """Nothing keeps an instance from moving any more, or it runs here no longer."""
+        """Nothing keeps an instance from moving any more."""
+        if self._noted.pop(instance, None) is not None:
+            self._note(instance, logging.INFO, MOVES, None)
+        self.forget(instance)
+
+    def forget(self, instance: Instance) -> None:
+        """An instance rests, has failed, or runs here no longer: its trouble counts no more."""
+        self._noted.pop(instance, None)
         if self._troubles.pop(instance, None) is not None:
             self._bell.ring()
 
@@ -60,6 +88,7 @@ class TroubleOutbox:
                     rings = await self._bell.next_ring(rings)
             except TimeoutError:
                 pass  # time to repeat it
+            self._note_lasting()
             await self._send()
             await asyncio.sleep(SHORTEST_INTERVAL_SECONDS)
 
@@ -86,3 +115,29 @@ class TroubleOutbox:
         )
         told.MergeFrom(trouble)
         return told
+
+    def _note_lasting(self) -> None:
+        """Log and record what has lasted long enough and was not noted before."""
+        now = time.time()
+        for instance, (_, trouble) in self._troubles.items():
+            why = SAID.get(trouble.kind, "{text}").format(call=trouble.call, text=trouble.text)
+            if now - trouble.since_ms / 1000 < NOTED_AFTER_SECONDS:
+                continue
+            at, said = self._noted.get(instance, (0.0, ""))
+            if said != why and now - at >= NOTED_AGAIN_AFTER_SECONDS:
+                self._noted[instance] = (now, why)
+                what = WAITS if trouble.kind == pb.TROUBLE_KIND_WAITS else STUCK
+                self._note(instance, logging.WARNING, what, why)
+
+    def _note(self, instance: Instance, level: int, what: str, why: str | None) -> None:
+        kind = "connector" if instance.task is None else "task"
+        log_each(
+            log,
+            f"{kind} {what}",
+            level,
+            connector=instance.connector,
+            task=instance.task,
+            worker=self._worker_id,
+            why=why,
+        )
+        self._acts.report(instance, what, why or "")

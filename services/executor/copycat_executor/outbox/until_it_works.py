@@ -27,12 +27,13 @@ async def until_it_works(
     complaint: str = "",
     log_every_failure: bool = False,
     passes: Callable[[CopycatError], bool] = is_transient,
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> T:
     """Call `attempt` until it succeeds, waiting in between; returns its result.
 
     `attempt` looks anew at what waits to be sent, so that what came meanwhile replaces what failed.
     `complaint`, where there is one, is logged with the error: once, after ten failures in a row, or with
-    every failure.
+    every failure. `pause` waits between two tries.
 
     Raises:
         CopycatError: An error that will not pass, as `passes` judges.
@@ -47,4 +48,4 @@ async def until_it_works(
             failures += 1
             if complaint and (log_every_failure or failures == SILENT_FAILURES):
                 log.warning("%s: %s", complaint, error)
-        await asyncio.sleep(next(waits))
+        await pause(next(waits))

@@ -196,6 +196,14 @@ class ConnectorFailed(Message, frozen=True):
     failure: Failure
 
 
+class ConnectorWaits(Message, frozen=True):
+    """A connector waits for something that its source lacks."""
+
+    incarnation: int
+    reason: str
+    """For what, without secrets; empty when it waits no longer."""
+
+
 class SecretsExpired(Message, frozen=True):
     """Values that config providers gave to a connector do not count any more."""
 
@@ -229,7 +237,9 @@ ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
 """What the process of the connectors is told without a reply."""
 ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
-ConnectorEvent: TypeAlias = ReconfigurationWanted | ConnectorFailed | SecretsExpired | QueryAsked
+ConnectorEvent: TypeAlias = (
+    ReconfigurationWanted | ConnectorFailed | ConnectorWaits | SecretsExpired | QueryAsked
+)
 ProcessEvent: TypeAlias = PluginLoading | PluginsLoaded | ConnectorEvent
 FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[UnreadResult] | Refusal | StageReached
 

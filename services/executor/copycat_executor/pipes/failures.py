@@ -18,11 +18,16 @@ def failure(error: BaseException, scrub: Callable[[str], str]) -> Failure:
     """
 
     def shown(text: object) -> str:
-        # Authors pass other things than texts, and a file's name may hold what is not valid in UTF-8.
-        return scrub(str(text)).encode(errors="backslashreplace").decode()
+        return shown_text(text, scrub)
 
     trace, kind = shown(trace_text(error)), kind_of(error, {}) or FailureKind.BUG
     if isinstance(error, CopycatError):
         fields = {name: shown(value) for name, value in error.fields.items()}
         return Failure(shown(error.message), trace, error.code, fields, kind)
     return Failure(shown(error), trace, kind=kind)
+
+
+def shown_text(text: object, scrub: Callable[[str], str]) -> str:
+    """Return what an author says as it may be written: he may pass anything; `scrub` takes secrets out."""
+    # A file's name may hold what is not valid in UTF-8.
+    return scrub(str(text)).encode(errors="backslashreplace").decode()

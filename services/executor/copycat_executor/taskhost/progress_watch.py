@@ -30,8 +30,8 @@ from copycat_executor.taskhost.task_thread import TaskThread
 _log = logging.getLogger(__name__)
 
 _LOOK_INTERVAL_SECONDS: Final = 1.0
-#: A call that fails once and then works is no trouble.
-_RETRIES_NOTICED_AFTER_SECONDS: Final = 1.0
+#: A call that fails once and then works is no trouble, nor is what is there a moment later.
+_NOTICED_AFTER_SECONDS: Final = 1.0
 #: A poll is let wait for so many times the longest one of this run that came back.
 _PATIENCE_WITH_POLLS: Final = 3.0
 _OURS: Final = "copycat_executor"
@@ -102,9 +102,13 @@ def trouble_of(calls: CallLog, thread: int | None, patience: float, epoch: float
     opened, tried, now = calls.open, calls.tried(), calls.clock()
     if opened is not None and patience and now - opened.began > _bound(opened, calls, patience):
         return _trouble(status_pb.TROUBLE_KIND_HANGS, opened, epoch, text=_place(thread))
-    if tried is not None and now - tried.began >= _RETRIES_NOTICED_AFTER_SECONDS:
+    if tried is not None and now - tried.began >= _NOTICED_AFTER_SECONDS:
         text = _error_line(tried)
         return _trouble(status_pb.TROUBLE_KIND_RETRIES, tried, epoch, text=text, tries=tried.tries)
+    waits = calls.waits
+    if waits is not None and now - waits.began >= _NOTICED_AFTER_SECONDS:
+        began_ms = int((epoch + waits.began) * 1000)
+        return status_pb.Trouble(kind=status_pb.TROUBLE_KIND_WAITS, since_ms=began_ms, text=waits.reason)
     return None
 
 

@@ -67,7 +67,7 @@ class PlaceWaits:
     def over(self, instance: Instance) -> None:
         """A task has its place, or wants none any more; until then a try right after another is one wait."""
         if self._waits.pop(instance, None) is not None:
-            self._troubles.over(instance)
+            self._troubles.forget(instance)
 
     def _tell(self, life: TaskLife, wait: Wait) -> None:
         if self._lives.get(life.instance) is not life:

@@ -106,7 +106,7 @@ class TaskLives:
         life.settled.set()
         if self._lives.get(life.instance) is life:
             del self._lives[life.instance]
-            self._troubles.over(life.instance)
+            self._troubles.forget(life.instance)
         if life.host is not None:
             self._hosts.release(life.host, life.instance)
 

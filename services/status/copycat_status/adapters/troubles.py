@@ -63,4 +63,5 @@ def _trouble(message: pb.Trouble) -> Trouble:
         call=shortened(message.call, MAX_CALL_CHARACTERS),
         tries=message.tries,
         text=shortened(message.text, MAX_TEXT_CHARACTERS),
+        lasting=message.lasting,
     )

@@ -10,7 +10,7 @@ from copycat_connect.cluster import Instance
 from copycat_connect.trace_line import shortened, trace_line
 
 from copycat_status.domain.status import State, Status
-from copycat_status.domain.trouble import MAX_TEXT_CHARACTERS, Trouble, trouble_line
+from copycat_status.domain.trouble import MAX_TEXT_CHARACTERS, Trouble, TroubleKind, trouble_line
 
 MAX_HEALTH_CHARACTERS = 1000
 #: Said of a status that has no trace.
@@ -21,6 +21,8 @@ REASONS: Mapping[State, str] = {
     State.STOPPED: "it was told to stop",
     State.FAILED: "its worker did not say why",
 }
+#: Who was told to rest waits for nothing.
+RESTING = (State.PAUSED, State.STOPPED)
 #: What is not well by itself, the worst first.
 UNWELL = (State.FAILED, State.UNASSIGNED, State.RESTARTING)
 
@@ -33,7 +35,7 @@ class HealthLevel(Enum):
     DEGRADED = "degraded"
     """A part of it failed, is run by nobody, or does not move."""
     FAILED = "failed"
-    """The connector itself failed, or all of its tasks."""
+    """The connector itself failed, or cannot go on until somebody mends it, or all of its tasks failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,14 @@ class Told:
     """Why it is not plainly RUNNING, in one line; empty where there is nothing to say."""
     stuck: bool
     """Whether something keeps it from moving."""
+    lasting: bool = False
+    """Whether that does not pass by itself."""
 
 
 def told_of(status: Status, trouble: Trouble | None, now_ms: int) -> Told:
     """Return what is told of an instance; a trouble that is older than its status, or its failure, is not."""
-    if trouble is not None and status.state is not State.FAILED and trouble.generation >= status.generation:
-        return Told(status.state, trouble_line(trouble, now_ms), stuck=True)
+    if trouble is not None and _counts(trouble, status):
+        return Told(status.state, trouble_line(trouble, now_ms), stuck=True, lasting=trouble.lasting)
     said = trace_line(status.trace or "") or REASONS.get(status.state, "")
     return Told(status.state, shortened(said, MAX_TEXT_CHARACTERS), stuck=False)
 
@@ -77,9 +81,15 @@ def health_of(own: Told, tasks: Mapping[int, Told]) -> Health:
     if not parts:
         return Health(HealthLevel.HEALTHY)
     all_failed = bool(tasks) and all(told.state is State.FAILED for told in tasks.values())
-    failed = own.state is State.FAILED or all_failed
+    failed = own.state is State.FAILED or own.lasting or all_failed
     level = HealthLevel.FAILED if failed else HealthLevel.DEGRADED
     return Health(level, shortened("; ".join(parts), MAX_HEALTH_CHARACTERS))
+
+
+def _counts(trouble: Trouble, status: Status) -> bool:
+    if status.state is State.FAILED or trouble.generation < status.generation:
+        return False
+    return trouble.kind is not TroubleKind.WAITS or status.state not in RESTING
 
 
 def _is_well(told: Told) -> bool:

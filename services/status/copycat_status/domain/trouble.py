@@ -19,7 +19,7 @@ class TroubleKind(Enum):
     RETRIES = "retries"
     """A call fails and is tried again and again."""
     WAITS = "waits"
-    """Nobody runs it yet: it waits for a place."""
+    """It waits: for a place, as nobody runs it yet, or for something that its source lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Trouble:
     """How often that was tried since."""
     text: str = ""
     """Where it hangs, what the last try raised, or what it waits for."""
+    lasting: bool = False
+    """It does not pass by itself."""
 
 
 def trouble_line(trouble: Trouble, now_ms: int) -> str:

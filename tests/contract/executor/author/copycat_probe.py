@@ -14,7 +14,7 @@ from typing import Any
 
 from copycat_connect.config import LOW, PASSWORD, STRING, ConfigDef, ConfigKey
 from copycat_connect.data import TopicPartition
-from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError
+from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError, RetriableError
 from copycat_connect.plugin import (
     ConnectorContext,
     OffsetEffect,
@@ -109,11 +109,29 @@ class Probe:
 
     def task_configs(self, max_tasks: int) -> list[Any]:
         behave(self.config.get("on.task.configs"))
+        self._wait_for_source()
         if wrong := WRONG_TASK_CONFIGS.get(self.config.get("on.task.configs", "")):
             return wrong
         return [
             {"index": str(i), "secret": self.config.get("secret", "")} for i in range(self._count(max_tasks))
         ]
+
+    def _wait_for_source(self) -> None:
+        """Raise, or only say so, while a file is missing; a thread looks for it where it is to."""
+        source = Path(self.config.get("source", "/"))
+        if self.config.get("source.says"):
+            self.context.waiting(None if source.exists() else self.config["source.says"])
+        elif not source.exists():
+            if self.config.get("source.watched"):
+                threading.Thread(target=self._watch, args=(source,), daemon=True).start()
+            raise (ConnectError if self.config.get("source.lost") else RetriableError)(
+                f"{source} is not there"
+            )
+
+    def _watch(self, source: Path) -> None:
+        while not source.exists():
+            time.sleep(0.01)
+        self.context.request_task_reconfiguration()
 
     def _count(self, max_tasks: int) -> int:
         return max_tasks if self.config.get("tasks") == "all" else self.tasks

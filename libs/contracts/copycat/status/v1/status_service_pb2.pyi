@@ -151,6 +151,7 @@ class Trouble(_message.Message):
     SINCE_MS_FIELD_NUMBER: _builtins.int
     TRIES_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
+    LASTING_FIELD_NUMBER: _builtins.int
     connector: _builtins.str
     """The connector."""
     task: _builtins.int
@@ -167,6 +168,8 @@ class Trouble(_message.Message):
     """How often the call was tried since."""
     text: _builtins.str
     """Where it hangs, the error of the last try, or what is waited for. No secret; 500 characters count."""
+    lasting: _builtins.bool
+    """It does not pass by itself: somebody has to mend what the text names. Of a connector, it has failed as long as this lasts."""
     def __init__(
         self,
         *,
@@ -178,10 +181,11 @@ class Trouble(_message.Message):
         since_ms: _builtins.int = ...,
         tries: _builtins.int = ...,
         text: _builtins.str = ...,
+        lasting: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_task", b"_task", "task", b"task"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_task", b"_task", "call", b"call", "connector", b"connector", "generation", b"generation", "kind", b"kind", "since_ms", b"since_ms", "task", b"task", "text", b"text", "tries", b"tries"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_task", b"_task", "call", b"call", "connector", b"connector", "generation", b"generation", "kind", b"kind", "lasting", b"lasting", "since_ms", b"since_ms", "task", b"task", "text", b"text", "tries", b"tries"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__task: _TypeAlias = _typing.Literal["task"]  # noqa: Y015
     _WhichOneofArgType__task: _TypeAlias = _typing.Literal["_task", b"_task"]  # noqa: Y015

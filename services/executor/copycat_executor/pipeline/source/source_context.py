@@ -76,6 +76,10 @@ class RunningSourceContext:
             if self._wait(_OFFSETS_RETRY_DELAY_SECONDS):
                 raise DrainedError
 
+    def waiting(self, reason: str | None) -> None:
+        """Note what the task waits for, or that it waits no longer."""
+        self._calls.wait_for(reason)
+
     def wait(self, seconds: float) -> bool:
         """Wait; the engine commits offsets meanwhile."""
         self.waited = True

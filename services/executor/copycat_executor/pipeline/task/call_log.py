@@ -35,6 +35,15 @@ class FailedTries:
     """What the last try gave."""
 
 
+class Wait(NamedTuple):
+    """What a task waits for, as its code says."""
+
+    reason: str
+    """What should be there and is not."""
+    began: float
+    """Time of the clock."""
+
+
 class CallLog:
     """The calls of one run. `with calls("put"):` notes one; of two within each other the inner counts."""
 
@@ -42,6 +51,7 @@ class CallLog:
         """Take seconds that never run backwards."""
         self.clock = clock
         self.open: OpenCall | None = None
+        self.waits: Wait | None = None
         self.longest_poll = 0.0
         """How long a poll took that returned, at most, seconds."""
         self._failed: dict[str, FailedTries] = {}
@@ -73,6 +83,14 @@ class CallLog:
         finally:
             if resting is not None:
                 self.open = OpenCall(resting.name, self.clock())
+
+    def wait_for(self, reason: str | None) -> None:
+        """Note what is waited for; None when nothing is any more."""
+        known = self.waits
+        if reason is None:
+            self.waits = None
+        elif known is None or known.reason != reason:
+            self.waits = Wait(reason, self.clock() if known is None else known.began)
 
     def failed(self, name: str, error: BaseException | str) -> None:
         """Note that a call failed and is to be tried again."""

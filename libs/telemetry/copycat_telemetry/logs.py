@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final, TextIO
 
+from copycat_connect.config.secrets import HIDDEN_HERE
 from copycat_connect.log_levels import LEVELS, level_name, setting_level
 
-from copycat_telemetry.context import log_context, log_scrubber
+from copycat_telemetry.context import what_about
 from copycat_telemetry.loggers import NOISY_LOGGERS
 from copycat_telemetry.repeats import RepeatLimit
 
@@ -28,14 +29,14 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; an exception's trace goes into `trace`."""
-        scrub = log_scrubber.get()
+        scrub = HIDDEN_HERE.scrub
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": level_name(record.levelno),
             "service": self._service,
             "logger": record.name,
             "message": scrub(record.getMessage()),
-            **log_context.get(),
+            **what_about(),
             **_scrubbed(getattr(record, "fields", {}), scrub),
         }
         if record.exc_info:

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Final, TextIO
 
+from copycat_telemetry.context import follow_threads
+
 #: What may be written at once, and each second from then on, characters.
 BURST: Final = 1_000_000
 PER_SECOND: Final = 100_000
@@ -92,6 +94,7 @@ class LimitedStream(io.TextIOBase):
 
 def limit_printing() -> None:
     """Limit what the code of plugins prints and logs in this process; called after `configure_logging`."""
+    follow_threads()
     allowance = PrintAllowance()
 
     def kept(record: logging.LogRecord) -> bool:

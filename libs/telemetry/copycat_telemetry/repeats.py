@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from copycat_telemetry.context import log_context, log_scrubber
+from copycat_telemetry.context import log_context, what_about
 
 #: Lines of one kind that are written in a window; the rest of it is counted.
 MAX_LINES_PER_WINDOW: Final = 5
@@ -33,8 +33,7 @@ class _Window:
     written: int = 0
     left_out: int = 0
     last: logging.LogRecord | None = None
-    context: Mapping[str, str] = field(default_factory=log_context.get)
-    scrub: Callable[[str], str] = field(default_factory=log_scrubber.get)
+    context: Mapping[str, str] = field(default_factory=what_about)
 
 
 class RepeatLimit:
@@ -104,10 +103,14 @@ class RepeatLimit:
         for window in due.values():
             self._sum_up(window)
 
+    def _flush_later(self) -> None:
+        log_context.set({})  # the lines are about what they say, not about who started this thread
+        self.flush(everything=False)
+
     def _wake(self) -> None:
         """See to it that the count is written though no such line may come any more."""
         if self._timer is None:
-            self._timer = threading.Timer(self._seconds, self.flush, kwargs={"everything": False})
+            self._timer = threading.Timer(self._seconds, self._flush_later)
             self._timer.daemon = True
             self._timer.start()
 
@@ -117,14 +120,13 @@ class RepeatLimit:
             return
         seconds = max(1, round(self._clock() - window.began))
         text = f"{window.left_out} more like this in the last {seconds} s: {last.getMessage()}"
-        text = window.scrub(text)  # this may be another thread, which knows no secrets
         summary = logging.LogRecord(last.name, last.levelno, last.pathname, last.lineno, text, None, None)
         summary.fields = {**window.context, **getattr(last, "fields", {})}
         self._write(summary)
 
 
 def _kind(record: logging.LogRecord) -> Kind:
-    about = {**log_context.get(), **getattr(record, "fields", {})}
+    about = {**what_about(), **getattr(record, "fields", {})}
     text = _NUMBERS.sub("#", record.getMessage()[:MAX_KIND_CHARACTERS])
     if record.args and not record.msg.startswith("%s"):
         text = str(record.msg)  # with other values it is of the same kind

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from contextvars import copy_context
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
-from copycat_telemetry.context import keep_secret
+import pytest
+from copycat_connect.config.secrets import Secrets
+from copycat_telemetry.context import about, follow_threads
 from copycat_telemetry.logs import JsonFormatter
 
 
@@ -17,13 +20,24 @@ def line(message: str, error: Exception | None = None) -> dict[str, str]:
     return found
 
 
-def test_secrets_are_kept_out_of_message_and_trace() -> None:
-    def log() -> dict[str, str]:
-        keep_secret(lambda text: text.replace("hunter2", "${env:PASSWORD}"))
-        return line("wrong: hunter2", ValueError("not hunter2"))
+def in_a_thread(message: str, error: Exception | None = None) -> dict[str, str]:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(line, message, error).result()
 
-    written = copy_context().run(log)
 
-    assert written["message"] == "wrong: ${env:PASSWORD}"
-    assert "hunter2" not in written["trace"]
-    assert line("hunter2")["message"] == "hunter2"
+def test_secrets_are_kept_out_of_message_and_trace_whichever_thread_writes_them() -> None:
+    Secrets.of({"hunter2-of-the-logs": "${env:PASSWORD}"}).hide()
+
+    for written in (line("wrong: hunter2-of-the-logs"), in_a_thread("wrong: hunter2-of-the-logs")):
+        assert written["message"] == "wrong: ${env:PASSWORD}"
+    assert "hunter2" not in in_a_thread("", ValueError("not hunter2-of-the-logs"))["trace"]
+
+
+def test_a_line_of_a_thread_is_about_what_its_starter_was_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading.Thread, "start", threading.Thread.start)  # put back afterwards
+    follow_threads()
+    with about(connector="orders", task="0"):
+        written = in_a_thread("hello")
+
+    assert (written["connector"], written["task"]) == ("orders", "0")
+    assert "connector" not in in_a_thread("hello")

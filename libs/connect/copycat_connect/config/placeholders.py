@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from copycat_connect.cluster import Config
@@ -76,7 +76,7 @@ def provider_of(value: str | None) -> str | None:
 class Resolution(Generic[V]):
     """A configuration without placeholders."""
 
-    values: dict[str, V]
+    values: dict[str, V] = field(repr=False)
     """Every key with its value."""
     secrets: Secrets
     """What may not be told to anybody."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from copycat_connect.cluster import Config
-from copycat_connect.data.java import to_text
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
 from copycat_connect.plugin.unloadable import UnloadablePlugin
 
@@ -83,7 +82,8 @@ class NoConnectorClassError(ConfigError):
     code = ErrorCode("plugin.connector_missing", grpc="INVALID_ARGUMENT", http=400)
 
     def __init__(self, config: Config) -> None:
-        super().__init__(f"Connector config {to_text(dict(config))} contains no connector type")
+        # Kafka Connect names the values, too: passwords may be among them.
+        super().__init__(f"Connector config {{{', '.join(config)}}} contains no connector type")
 
 
 class UnknownConnectorClassError(ConfigError):

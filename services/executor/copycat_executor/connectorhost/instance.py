@@ -10,7 +10,7 @@ from copycat_connect.cluster import Config
 from copycat_connect.plugin.connectors import SinkConnector, SourceConnector
 from copycat_connect.plugin.spec import PluginSpec
 from copycat_connect.validation import connector_plugin
-from copycat_telemetry.context import keep_secret
+from copycat_telemetry.context import log_context
 
 from copycat_executor.connectorhost.author_thread import AuthorThread, GivenUpError, Job
 from copycat_executor.connectorhost.creation_keys import check_creation_keys
@@ -51,7 +51,7 @@ class ConnectorInstance:
         self._waits = ""
         self._saying = threading.Lock()
         self._lease: threading.Timer | None = None
-        self.thread = AuthorThread(f"connector-{incarnation}", lambda: keep_secret(self.scrub))
+        self.thread = AuthorThread(f"connector-{incarnation}", self._name_thread)
 
     @property
     def name(self) -> str:
@@ -123,6 +123,10 @@ class ConnectorInstance:
             if said != self._waits:
                 self._waits = said
                 self._report(ConnectorWaits(self._incarnation, said))
+
+    def _name_thread(self) -> None:
+        """Have what this thread logs and prints, and the threads it starts, bear the connector's name."""
+        log_context.set({"connector": self.name})
 
     def _begin_lease(self) -> None:
         seconds = self._config.expires_after

@@ -74,7 +74,7 @@ def _validated(info: ConfigInfo, config: Resolved) -> ValidatedKey:
         definition=None if info.key is None else key_definition(info.key, info.name),
         name=info.name,
         value=config.shown(info.name, info.value_text),
-        recommended=tuple(info.recommended_texts),
-        errors=tuple(config.scrub(error) for error in info.value.errors),
+        recommended=tuple(map(config.scrub_refusal, info.recommended_texts)),
+        errors=tuple(config.scrub_refusal(error, info.name) for error in info.value.errors),
         visible=info.value.visible,
     )

@@ -12,7 +12,7 @@ from copycat_connect.plugin.errors import UnlistedPluginError
 from copycat_connect.plugin.spec import LISTED, PluginKind
 from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
-from copycat_telemetry.context import keep_secret
+from copycat_telemetry.context import log_context
 
 from copycat_executor.connectorhost.plugin_answers import identity, key_definition, listing, validation
 from copycat_executor.connectorhost.resources import ConnectorResources
@@ -41,7 +41,7 @@ class Question:
 
     def scrub(self, text: str) -> str:
         """Take secrets out of a text."""
-        return self._config.scrub(text)
+        return self._config.scrub_refusal(text)
 
     def plugins(self) -> PluginListing:
         """List what is installed."""
@@ -96,7 +96,8 @@ class Question:
         return spec.kind, spec.factory(), config.given()
 
     def _resolve(self, written: Mapping[str, str | None]) -> Resolved:
-        keep_secret(self.scrub)
+        if name := written.get("name"):
+            log_context.set({"connector": name})  # for the threads that author code starts, too
         self._stage(RESOLVING)
         self._config = Resolved.of(written, self._resources.placeholders)
         return self._config

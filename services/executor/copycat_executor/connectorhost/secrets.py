@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import CONFIG_RELOAD
@@ -11,6 +11,8 @@ from copycat_connect.config.placeholders import Placeholders, has_placeholder, r
 from copycat_connect.config.secrets import Secrets
 
 NOTHING = Secrets()
+#: A value as long is looked for everywhere in what is said of its own key; a shorter one as a word.
+MIN_OWN = 3
 #: Of `config.action.reload`, its default.
 RESTART = "restart"
 
@@ -19,8 +21,8 @@ RESTART = "restart"
 class Resolved:
     """A configuration as written and as resolved."""
 
-    raw: Config
-    values: Config
+    raw: Config = field(repr=False)
+    values: Config = field(repr=False)
     secrets: Secrets = NOTHING
     expires_after: float | None = None
     """Seconds for which the values count; None for ever, or where nothing shall happen then."""
@@ -34,6 +36,7 @@ class Resolved:
         """
         read = placeholders.read(raw)
         reload = read.values.get(CONFIG_RELOAD) or RESTART
+        read.secrets.hide()  # before any code of the plugin knows them
         lives = read.ttl_ms is not None and reload == RESTART
         return cls(raw, read.values, read.secrets, (read.ttl_ms or 0) / 1000 if lives else None)
 
@@ -42,14 +45,20 @@ class Resolved:
         return {key: value for key, value in self.values.items() if value is not None}
 
     def restore(self, task_configs: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-        """Put placeholders back into task configurations, also where a secret got another key."""
-        secrets = self.secrets.placeholders
+        """Put placeholders back into task configurations, also under other keys and within longer values."""
         restored = restore_placeholders(self.raw, self.values, task_configs)
-        return [{key: secrets.get(value, value) for key, value in config.items()} for config in restored]
+        return [{key: self.secrets.written(value) for key, value in config.items()} for config in restored]
 
     def scrub(self, text: str) -> str:
         """Put placeholders back into a text: an error's, a trace's."""
         return self.secrets.scrub(text)
+
+    def scrub_refusal(self, text: str, key: str | None = None) -> str:
+        """Put placeholders back into what validation says, of `key` if it is about one; short values, too."""
+        own, written = (self.values.get(key), self.raw.get(key)) if key is not None else (None, None)
+        if own is not None and written is not None and own != written and len(own.strip()) >= MIN_OWN:
+            text = text.replace(own, written).replace(own.strip(), written)
+        return self.secrets.scrub_all(text)
 
     def shown(self, key: str, text: str | None) -> str | None:
         """Return what to show of a validated value: as it was written where it held a placeholder."""

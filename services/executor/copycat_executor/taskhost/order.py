@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Config, TargetState, TopicPartition
@@ -23,11 +23,11 @@ class TaskOrder:
     """Name of the connector."""
     task: int
     """Index of the task."""
-    worker_config: Config
+    worker_config: Config = field(repr=False)
     """The worker's configuration."""
-    connector_config: Config
+    connector_config: Config = field(repr=False)
     """The connector's configuration."""
-    task_config: Mapping[str, str]
+    task_config: Mapping[str, str] = field(repr=False)
     """The task's configuration."""
     partitions: Mapping[TopicPartition, int | None]
     """What a sink reads, with the committed positions."""
@@ -70,6 +70,8 @@ class TaskOrder:
         worker = placeholders.read(raw)
         connector = placeholders.read(config_from_proto(command.connector_config))
         task = placeholders.read(config_from_proto(command.task_config))
+        secrets = Secrets.union(worker.secrets, connector.secrets, task.secrets)
+        secrets.hide()  # before any code of the plugin knows them
         return cls(
             connector=command.task.connector,
             task=command.task.task,
@@ -80,9 +82,7 @@ class TaskOrder:
                 TopicPartition(each.topic, each.partition): each.offset if each.offset >= 0 else None
                 for each in command.partitions
             },
-            secrets=Secrets.of(
-                dict(pair for each in (worker, connector, task) for pair in each.secrets.placeholders.items())
-            ),
+            secrets=secrets,
         )
 
 

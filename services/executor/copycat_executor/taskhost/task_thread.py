@@ -11,7 +11,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.failure_kind import FailureKind
-from copycat_telemetry.context import about, keep_secret
+from copycat_telemetry.context import about
 from copycat_telemetry.tracing import Attributes, continuing
 
 from copycat_executor.pipeline.records.trace import trace_text
@@ -135,7 +135,6 @@ class TaskThread:
     def _run(self) -> None:
         order = TaskOrder.of(self._command, self._surroundings.environment)
         self._secrets = order.secrets
-        keep_secret(order.secrets.scrub)
         with self._traced("assemble task"):
             assembled = assemble(order, self._surroundings, self._control, self._link, calls=self.calls)
         self._link.version = assembled.version

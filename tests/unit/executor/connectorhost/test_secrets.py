@@ -11,7 +11,7 @@ SECRET = "correct horse"
 
 class Vault(ConfigProvider):
     def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
-        return {key: {"db": SECRET, "pin": "1"}[key] for key in keys}
+        return {key: {"db": SECRET, "pin": "1", "code": "k7x"}[key] for key in keys}
 
 
 def resolved(**config: str | None) -> Resolved:
@@ -52,3 +52,21 @@ def test_a_validated_value_is_shown_as_it_was_written() -> None:
     assert config.shown("password", "[hidden]") == "[hidden]"
     assert config.shown("plain", "p") == "p"
     assert config.shown("user", None) is None
+
+
+def test_a_secret_within_a_longer_value_of_a_task_is_published_as_its_placeholder() -> None:
+    restored = resolved(password="${vault:db}").restore([{"url": f"jdbc:x?password={SECRET}&y"}])
+    assert restored == [{"url": "jdbc:x?password=${vault:db}&y"}]
+
+
+def test_what_validation_says_holds_no_secret_however_short() -> None:
+    config = resolved(code="${vault:code}", pin="${vault:pin}", other="o")
+    said = "Invalid value k7x for configuration code"
+    assert config.scrub_refusal(said, "code") == "Invalid value ${vault:code} for configuration code"
+    assert config.scrub_refusal("'ak7xb' is wrong", "code") == "'a${vault:code}b' is wrong"
+    assert config.scrub_refusal("1 is not in 10", "pin") == "${vault:pin} is not in 10"
+    assert config.scrub_refusal("code k7x and pin 1") == "code ${vault:code} and pin ${vault:pin}"
+
+
+def test_no_text_of_a_configuration_shows_it() -> None:
+    assert SECRET not in repr(resolved(password="${vault:db}"))

@@ -17,6 +17,7 @@ from copycat_rpc.errors import RemoteError
 from copycat_rpc.secret import credentials
 
 from tests.contract.executor import world as worlds
+from tests.contract.executor.fake_hosts import FakeHost
 from tests.contract.executor.world import CLUSTER_SECRET, HOST_TOKEN, SOURCE, raw_host_stub
 
 world = partial(worlds.world, connectors=False)
@@ -216,3 +217,64 @@ async def test_hosts_that_never_attach_are_not_launched_in_a_tight_loop() -> Non
         assert time.monotonic() - began > 0.4
         it.launcher.attaches = True
         await it.run_task()
+
+
+def host_of(it: worlds.World, name: str) -> FakeHost | None:
+    """The host that runs a connector's task now."""
+    for host in it.launcher.hosts:
+        stopped = [each.task.connector for each in host.stopped]
+        if not host.life.done() and host.refs().count(f"{name}-0") > stopped.count(name):
+            return host
+    return None
+
+
+def runs_now(it: worlds.World, name: str) -> bool:
+    """Say whether the last start of a connector's task was reported."""
+    starts = sum(host.refs().count(f"{name}-0") for host in it.launcher.hosts)
+    return host_of(it, name) is not None and it.status.states(name, 0).count("RUNNING") == starts
+
+
+async def crashes(it: worlds.World, culprit: str, names: list[str], deaths: int) -> None:
+    """Have the host of a task die whenever all of them run, so many times, or until the task fails."""
+
+    def failed() -> bool:
+        return it.status.states(culprit, 0)[-1] == "FAILED"
+
+    for _ in range(deaths):
+        await it.until(lambda: failed() or all(runs_now(it, name) for name in names), "all run")
+        host = host_of(it, culprit)
+        if failed() or host is None:
+            return
+        host.die("exit code 7")
+        await it.until(host.life.done, "it is dead")
+
+
+@pytest.mark.parametrize("slots", [2, 3])
+async def test_of_tasks_that_share_a_host_only_the_one_that_dies_alone_is_failed(slots: int) -> None:
+    names = ["a", "b", "c", "d"]
+    async with world(slots=slots) as it:
+        for name in names:
+            await it.run_task(name, {**SOURCE, "errors.restart": "off", "isolation": "shared"})
+        assert it.launcher.of("a-0") is it.launcher.of("d-0")
+        await crashes(it, "a", names, 1)
+        await it.until(lambda: all(runs_now(it, name) for name in names), "all run again")
+        # Whoever is not kept apart at first is the culprit.
+        hosts = [host_of(it, name) for name in names]
+        culprit = next(name for name, host in zip(names, hosts, strict=True) if hosts.count(host) > 1)
+        await crashes(it, culprit, names, 8 * MAX_QUICK_REPEATS)
+        await it.status_is("FAILED", culprit, 0)
+        assert f"The host of task {culprit}-0 died again and again" in it.status.trace(culprit, 0)
+        for name in set(names) - {culprit}:
+            assert "FAILED" not in it.status.states(name, 0)
+            await it.status_is("RUNNING", name, 0)
+
+
+async def test_tasks_that_can_only_share_are_never_failed_for_their_neighbour() -> None:
+    names = ["a", "b"]
+    async with world(slots=1) as it:
+        for name in names:
+            await it.run_task(name, {**SOURCE, "errors.restart": "off"})
+        await crashes(it, "a", names, MAX_QUICK_REPEATS + 2)
+        for name in names:
+            await it.status_is("RUNNING", name, 0)
+            assert "FAILED" not in it.status.states(name, 0)

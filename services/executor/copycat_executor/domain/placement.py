@@ -57,16 +57,18 @@ def place(task: Instance, isolation: Isolation, hosts: Sequence[HostView], slots
 
 
 def place_apart(
-    task: Instance, isolation: Isolation, hosts: Sequence[HostView], slots: int
+    task: Instance, isolation: Isolation, hosts: Sequence[HostView], slots: int, *, foremost: bool
 ) -> tuple[Place, Isolation]:
     """Choose a place for a task that may be what ended its host; also returns the isolation it has there.
 
     It is alone as long as that leaves a slot where others share: when a host of many tasks dies all of them
-    are suspected, and would take every slot for themselves.
+    are suspected, and would take every slot for themselves. The last slot that one can have for itself is for
+    a task that is `foremost`, suspected of two deaths and no other of more: others make room for it.
     """
     apart = place(task, Isolation.TASK, hosts, slots)
     closed = sum(not host.retiring and not host.shareable() for host in hosts)
-    if isinstance(apart, NoPlace) or slots - closed <= 1:
+    waits = isinstance(apart, NoPlace) and not (foremost and apart.retire is not None)
+    if waits or slots - closed <= (1 if foremost else 2):
         return place(task, isolation, hosts, slots), isolation
     return apart, Isolation.TASK
 

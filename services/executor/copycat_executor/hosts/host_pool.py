@@ -138,15 +138,18 @@ class HostPool:
         while self._rules.spares and not any(host.session for host in self._hosts.values()):
             rings = await self._changed.next_ring(rings)
 
-    async def place(self, task: Instance, isolation: Isolation, *, alone: bool) -> LaunchedHost | None:
+    async def place(
+        self, task: Instance, isolation: Isolation, *, alone: bool, foremost: bool
+    ) -> LaunchedHost | None:
         """Give a task a host that is attached, with nobody else in it if `alone` and others still find one.
 
+        The last host that one can have for itself is for a task that is `foremost`.
         It has a lease: without one it would outlive a worker that is frozen. None when it died meanwhile.
 
         Raises:
             NoSlotError: Every slot is taken by tasks that share with nobody.
         """
-        host = await self._reserve(task, isolation, alone)
+        host = await self._reserve(task, isolation, alone, foremost)
         self.tend()
         try:
             await host.leased.wait()
@@ -217,10 +220,12 @@ class HostPool:
         for host in self._hosts.values():
             self._launcher.kill(host.host_id, host.pid)
 
-    async def _reserve(self, task: Instance, isolation: Isolation, alone: bool) -> LaunchedHost:
+    async def _reserve(
+        self, task: Instance, isolation: Isolation, alone: bool, foremost: bool
+    ) -> LaunchedHost:
         deadline, rings = self._loop.time() + SLOT_WAIT_SECONDS, self._changed.rings
         while True:
-            chosen, granted = self._choose(task, isolation, alone)
+            chosen, granted = self._choose(task, isolation, alone, foremost)
             match chosen:
                 case InHost(host_id):
                     host = self._hosts[host_id]
@@ -231,17 +236,20 @@ class HostPool:
                 case NoPlace(retire):
                     if retire is not None and not any(host.retiring for host in self._hosts.values()):
                         self.retire(self._hosts[retire])
-                    if self._loop.time() >= deadline:
+                    if self._loop.time() >= deadline and not alone:
                         raise NoSlotError(task, isolation.value, self._rules.slots)
+                    alone = alone and self._loop.time() < deadline
                     rings = await self._changed.next_ring(rings)
         host.take(task, granted)
         return host
 
-    def _choose(self, task: Instance, isolation: Isolation, alone: bool) -> tuple[Place, Isolation]:
+    def _choose(
+        self, task: Instance, isolation: Isolation, alone: bool, foremost: bool
+    ) -> tuple[Place, Isolation]:
         """Choose a place; also returns the isolation the task has there."""
         views = [host.view() for host in self._hosts.values()]
         if alone:
-            return place_apart(task, isolation, views, self._rules.slots)
+            return place_apart(task, isolation, views, self._rules.slots, foremost=foremost)
         return place(task, isolation, views, self._rules.slots), isolation
 
     def _launch(self) -> LaunchedHost:

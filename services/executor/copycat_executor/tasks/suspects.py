@@ -1,30 +1,75 @@
-"""Tasks whose hosts died: started again, alone when possible, but not for ever."""
+"""Tasks whose hosts died: started again, apart from others, but not for ever.
+
+A task is called failed only when it is the only one whose code ran in the hosts that died. Those that share a
+host with it start again, however often that is.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
+from typing import Final
 
 from copycat_connect.cluster import Instance
+from copycat_connect.retry import RetryPolicy
 
-from copycat_executor.domain.repeats import Deaths, after_death
+from copycat_executor.domain.repeats import MAX_QUICK_REPEATS, Deaths, after_death
+from copycat_executor.domain.suspicion import Suspicions
+
+#: Waits of tasks that cannot be kept apart, since there are too few slots, and whose hosts die all the same.
+CROWDED: Final = RetryPolicy(first=1.0, factor=2.0, ceiling=30.0)
 
 
 class Suspects:
-    """Counts the deaths of hosts under each task."""
+    """Knows which tasks may be what ended their hosts."""
 
     def __init__(self) -> None:
+        self._suspicions: Suspicions[Instance] = Suspicions()
         self._deaths: dict[Instance, Deaths] = {}
 
-    def died(self, instance: Instance, *, taken: bool) -> Deaths:
-        """Count a death of a task's host; `taken` when the host had taken the task."""
-        deaths = after_death(self._deaths.get(instance), asyncio.get_running_loop().time(), taken=taken)
-        self._deaths[instance] = deaths
-        return deaths
+    def host_died(self, suspects: Collection[Instance]) -> None:
+        """Count a death of a host; `suspects` are the tasks whose code ran there."""
+        self._suspicions = self._suspicions.after(suspects, _now())
+        if len(suspects) == 1:
+            self._count(*suspects, taken=True)
+
+    def lost_order(self, instance: Instance) -> None:
+        """Count a host that died before it had taken a task."""
+        self._count(instance, taken=False)
+
+    def hopeless(self, instance: Instance) -> bool:
+        """Return whether a task is not to be started again: by itself it ends any host."""
+        return instance in self._deaths and self._deaths[instance].hopeless
 
     def suspected(self, instance: Instance) -> bool:
         """Return whether a task may be what ended its host: it is kept apart from others."""
-        return instance in self._deaths and self._deaths[instance].count > 0
+        return self._suspicions.count(instance) > 0
+
+    def foremost(self, instance: Instance) -> bool:
+        """Return whether it is suspected of two deaths or more, and no other task of more."""
+        return self._suspicions.count(instance) > 1 and self._suspicions.foremost(instance)
+
+    def cleared(self, instance: Instance) -> bool:
+        """Return whether others may share its host again: some are more suspect, or nobody is."""
+        return not (self.suspected(instance) and self._suspicions.foremost(instance))
+
+    def wait_seconds(self, instance: Instance) -> float:
+        """Return how long a task waits before it is started again; most do not."""
+        crowded = self._suspicions.count(instance) - MAX_QUICK_REPEATS
+        return CROWDED.wait(crowded - 1, 0.0) if crowded > 0 else 0.0
+
+    def failed(self, instance: Instance) -> None:
+        """A task is called failed: restarted, it gets as many tries again, still apart from others."""
+        self._deaths.pop(instance, None)
 
     def forget(self, instance: Instance) -> None:
         """A user changed the task, or it left: it begins anew."""
         self._deaths.pop(instance, None)
+        self._suspicions = self._suspicions.without(instance)
+
+    def _count(self, instance: Instance, *, taken: bool) -> None:
+        self._deaths[instance] = after_death(self._deaths.get(instance), _now(), taken=taken)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

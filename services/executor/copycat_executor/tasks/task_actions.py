@@ -141,12 +141,13 @@ class TaskActions:
             check_task_count(instance.connector, wanted.connector_config, wanted.task_count)
             # What its last start achieved comes first, or it would be done again.
             await self._commits.flushed(instance)
+            await asyncio.sleep(self._suspects.wait_seconds(instance))
             group = SinkGroup.of(instance.connector, wanted.connector_config)
             positions = await self._offsets.positions(group, wanted.partitions)
             isolation = Isolation.of(wanted.connector_config)
             with self._waits.told(life):
-                alone = self._suspects.suspected(instance)
-                host = await self._hosts.place(instance, isolation, alone=alone)
+                suspected, foremost = self._suspects.suspected(instance), self._suspects.foremost(instance)
+                host = await self._hosts.place(instance, isolation, alone=suspected, foremost=foremost)
         except CopycatError as error:
             self._waits.over(instance)
             self._lives.fail(life, trace_text(error), kind_of(error, {}) or FailureKind.BUG)

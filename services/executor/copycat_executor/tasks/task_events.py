@@ -161,20 +161,27 @@ class TaskEvents:
 
     def host_lost(self, tasks: Sequence[Instance], reason: str) -> None:
         """The host of these tasks died: they start again elsewhere, a few times."""
-        for instance in tasks:
-            life = self._lives.get(instance)
-            if life is None:
-                continue
-            if self._stopping(life):
-                life.ended.set()
-            elif self._suspects.died(instance, taken=life.taken).hopeless:
-                message = f"The host of task {instance} died again and again, the last time so: {reason}"
-                self._suspects.forget(instance)
-                self._lives.fail(life, trace_text(ConnectError(message)), FailureKind.RESOURCE)
-            else:
-                self._acts.report(instance, HOST_DIED, f"Its host died: {reason}. The task starts again.")
-                self._lives.close(life)
-                self._board.drop_task(instance)
+        there = [life for each in tasks if (life := self._lives.get(each)) is not None]
+        self._suspects.host_died([life.instance for life in there if life.taken])
+        for life in there:
+            self._lost(life, reason)
+        self._lives.let_share(self._suspects.cleared)
+
+    def _lost(self, life: TaskLife, reason: str) -> None:
+        instance = life.instance
+        if self._stopping(life):
+            life.ended.set()
+            return
+        if not life.taken:
+            self._suspects.lost_order(instance)
+        if self._suspects.hopeless(instance):
+            message = f"The host of task {instance} died again and again, the last time so: {reason}"
+            self._suspects.failed(instance)
+            self._lives.fail(life, trace_text(ConnectError(message)), FailureKind.RESOURCE)
+        else:
+            self._acts.report(instance, HOST_DIED, f"Its host died: {reason}. The task starts again.")
+            self._lives.close(life)
+            self._board.drop_task(instance)
 
     def leave_host(self, tasks: Sequence[Instance]) -> None:
         """These tasks are to move to another host."""

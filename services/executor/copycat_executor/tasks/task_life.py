@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from copycat_connect.cluster import Instance
 from copycat_connect.failure_kind import FailureKind
 
 from copycat_executor.domain.desired import WantedTask
+from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.running import Phase
 from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.hosts.launched_host import LaunchedHost
@@ -100,6 +102,12 @@ class TaskLives:
         """Return the life an event is about; None when that start is over."""
         life = self._lives.get(messages.task_of(ref))
         return life if life is not None and life.start == ref.start else None
+
+    def let_share(self, cleared: Callable[[Instance], bool]) -> None:
+        """Let others into the hosts of tasks that were kept apart and need not be any more."""
+        for instance, life in self._lives.items():
+            if life.host is not None and instance in life.host.tasks and cleared(instance):
+                life.host.take(instance, Isolation.of(life.wanted.connector_config))
 
     def close(self, life: TaskLife) -> None:
         """End a life and free its place."""

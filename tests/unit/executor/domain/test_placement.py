@@ -81,13 +81,25 @@ def test_tasks_that_share_gather_though_slots_are_free() -> None:
 
 def test_a_suspect_is_alone_while_others_have_a_slot_to_share() -> None:
     hosts = [host("h1", Instance("a", 0)), host("h2")]
-    assert place_apart(Instance("b", 0), AUTO, hosts, 2) == (InHost("h2"), TASK)
+    assert place_apart(Instance("b", 0), AUTO, hosts, 3, foremost=False) == (InHost("h2"), TASK)
+
+
+def test_the_last_slot_that_one_can_have_for_itself_is_for_who_is_most_suspect() -> None:
+    hosts = [host("h1", Instance("a", 0)), host("h2")]
+    assert place_apart(Instance("b", 0), AUTO, hosts, 2, foremost=False) == (InHost("h2"), AUTO)
+    assert place_apart(Instance("b", 0), AUTO, hosts, 2, foremost=True) == (InHost("h2"), TASK)
+
+
+def test_others_make_room_for_who_is_most_suspect() -> None:
+    hosts = [host("h1", Instance("a", 0)), host("h2", Instance("b", 0))]
+    assert place_apart(Instance("c", 0), AUTO, hosts, 2, foremost=True) == (NoPlace("h1"), TASK)
+    assert place_apart(Instance("c", 0), AUTO, hosts, 2, foremost=False) == (InHost("h1"), AUTO)
 
 
 def test_a_suspect_leaves_the_last_slot_to_all() -> None:
     hosts = [host("h1", Instance("a", 0), isolation=TASK), host("h2")]
-    assert place_apart(Instance("b", 0), AUTO, hosts, 2) == (InHost("h2"), AUTO)
-    assert place_apart(Instance("b", 0), AUTO, [], 1) == (NewHost(), AUTO)
+    assert place_apart(Instance("b", 0), AUTO, hosts, 2, foremost=True) == (InHost("h2"), AUTO)
+    assert place_apart(Instance("b", 0), AUTO, [], 1, foremost=True) == (NewHost(), AUTO)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=40), st.integers(1, 6))
@@ -98,7 +110,7 @@ def test_tasks_that_may_share_find_a_place_however_many_are_suspected(
     for index, (connector, suspected) in enumerate(arrivals):
         task, views = Instance(connector, index), list(hosts.values())
         if suspected:
-            chosen, isolation = place_apart(task, AUTO, views, slots)
+            chosen, isolation = place_apart(task, AUTO, views, slots, foremost=False)
         else:
             chosen, isolation = place(task, AUTO, views, slots), AUTO
         match chosen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import Generic, TypeVar
@@ -85,4 +86,8 @@ class Ahead(Generic[E, S]):
             self._rebuild()
 
     def _rebuild(self) -> None:
-        self.state = reduce(self._evolve, (event for _, event in self._flying.values()), self._folded)
+        self.state = self._folded
+        for _, event in self._flying.values():
+            # Part of the fold of what others wrote, which passes over what cannot be followed.
+            with suppress(Exception):
+                self.state = self._evolve(self.state, event)

@@ -31,6 +31,11 @@ class FileLog(MemoryLog):
         self._turn = asyncio.Lock()
         self._failures = 0
 
+    @property
+    def name(self) -> str:
+        """The file."""
+        return str(self._path)
+
     async def start(self, fold: Fold) -> None:
         """Read the file, if there is one, and fold it."""
         facts = await asyncio.to_thread(self._read)

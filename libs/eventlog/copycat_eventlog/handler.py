@@ -20,6 +20,7 @@ from copycat_eventlog.ahead import Ahead, Flight
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Codec, Entry, Log, Record, Revision
 from copycat_eventlog.observing import Observer
+from copycat_eventlog.unreadable import RecordReader, Unreadable
 from copycat_eventlog.watch import Change, History, Snapshot
 
 C = TypeVar("C")
@@ -64,6 +65,7 @@ class EventSourced(Generic[C, E, S]):
         """
         self._decider = decider
         self._codec = codec
+        self._reader = RecordReader(codec, log.name)
         self._log = log
         self._patience = patience
         self._observer: Observer[E, S] = Observer()
@@ -96,6 +98,11 @@ class EventSourced(Generic[C, E, S]):
     def owns(self) -> bool:
         """Whether commands are to be decided here as soon as the log can be reached."""
         return self._log.owns
+
+    @property
+    def unreadable(self) -> Unreadable:
+        """What could not be read of the log."""
+        return self._reader.unreadable
 
     def observe(self, observer: Observer[E, S]) -> None:
         """Tell an observer what is appended here, once it is durable."""
@@ -264,14 +271,14 @@ class EventSourced(Generic[C, E, S]):
             raise NotWriterError(message)
 
     def _fold(self, entries: Sequence[Entry], reached: Revision) -> None:
-        evolve, decode, state = self._decider.evolve, self._codec.decode, self._state
+        step, evolve, state = self._reader.step, self._decider.evolve, self._state
         position = dict(self._revision.next)
         for entry in entries:
-            event = decode(entry.record)
+            before = state
+            event, state = step(evolve, before, entry)
             position[entry.partition] = entry.offset + 1
             if event is None:
                 continue
-            before, state = state, evolve(state, event)
             self._observer.folded(event, before, entry)
             if self._caught_up:
                 change = Change(event, state, Revision(dict(position)), entry.record.traceparent)

@@ -1,13 +1,21 @@
-"""Record values as Kafka Connect writes them: compact JSON in UTF-8, without a schema."""
+"""Record keys and values as Kafka Connect writes them: text, and compact JSON in UTF-8 without a schema."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
+
+from copycat_connect.cluster.strict_json import read_strict_json
+
+INT32_MAX: Final = 2**31 - 1
+#: Far above what any cluster reaches, and low enough that the next one is a 64-bit number, too.
+MAX_GENERATION: Final = 2**62
+#: 9999-12-31: no calendar goes further.
+MAX_TIME_MS: Final = 253_402_300_799_999
 
 
 class MalformedError(ValueError):
-    """A record is not what its key promises; the text says what is wrong."""
+    """A record is not what its key promises, or its key promises nothing; the text says what is wrong."""
 
 
 def write_json(value: dict[str, Any]) -> bytes:
@@ -15,18 +23,59 @@ def write_json(value: dict[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def read_key(key: bytes) -> str:
+    """Return a key that is text.
+
+    Raises:
+        MalformedError: It is not UTF-8.
+    """
+    try:
+        return key.decode()
+    except UnicodeDecodeError as error:
+        message = "the key is not UTF-8"
+        raise MalformedError(message) from error
+
+
+def read_task_key(name: str) -> tuple[str, int]:
+    """Return connector and index of a task; the index follows the last dash, since names may have dashes.
+
+    Raises:
+        MalformedError: There is no index of 32 bits.
+    """
+    connector, dash, index = name.rpartition("-")
+    # Java's readers take a sign and zeros before the number; Python's would take other digits, and spaces.
+    digits = index.removeprefix("+")
+    if dash and digits.isascii() and digits.isdigit():
+        number = digits.lstrip("0") or "0"
+        if len(number) <= len(str(INT32_MAX)) and int(number) <= INT32_MAX:
+            return connector, int(number)
+    message = "the key does not end in a task index"
+    raise MalformedError(message)
+
+
+def read_json(text: bytes) -> object:
+    """Return what JSON text says.
+
+    Raises:
+        MalformedError: It is none that can be carried on.
+    """
+    try:
+        return read_strict_json(text)
+    except ValueError as error:
+        message = f"it is not JSON: {error}"
+        raise MalformedError(message) from error
+
+
 def read_object(value: bytes) -> dict[str, Any]:
     """Return a JSON object.
 
     Raises:
-        MalformedError: It is none, or holds text that UTF-8 cannot carry on.
+        MalformedError: It is none that can be carried on.
     """
     try:
-        found = json.loads(value.decode())
-        if b"\\u" in value:  # an escaped lone surrogate is text to Java and to nobody else
-            write_json(found)
-    except (ValueError, RecursionError) as error:
-        message = "the value is not JSON"
+        found = read_strict_json(value)
+    except ValueError as error:
+        message = f"the value is not JSON: {error}"
         raise MalformedError(message) from error
     if not isinstance(found, dict):
         message = "the value is not a JSON object"
@@ -45,6 +94,24 @@ def read_integer(found: dict[str, Any], name: str) -> int:
         message = f"field {name!r} is not an integer"
         raise MalformedError(message)
     return number
+
+
+def read_generation(found: dict[str, Any], name: str) -> int:
+    """Return a generation.
+
+    Raises:
+        MalformedError: It is missing, something else, or so large that none could follow it.
+    """
+    number = read_integer(found, name)
+    if number > MAX_GENERATION:
+        message = f"field {name!r} is too large for a generation"
+        raise MalformedError(message)
+    return number
+
+
+def readable_time(milliseconds: int) -> int | None:
+    """Return a time since the epoch, or None for a number that no calendar shows as one."""
+    return milliseconds if 0 <= milliseconds <= MAX_TIME_MS else None
 
 
 def read_text(found: dict[str, Any], name: str) -> str:

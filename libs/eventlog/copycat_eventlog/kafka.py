@@ -65,6 +65,11 @@ class KafkaLog:
         self._cancelled = threading.Event()
 
     @property
+    def name(self) -> str:
+        """The topic."""
+        return self._settings.topic
+
+    @property
     def leads(self) -> bool:
         """Whether this instance may append."""
         return self._leadership.leads

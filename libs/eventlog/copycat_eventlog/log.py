@@ -75,20 +75,34 @@ The entries are empty when only the position moved (Kafka's control records and 
 class Codec(Protocol[E]):
     """Turns events into records and back."""
 
+    @property
+    def forgets_unreadable(self) -> bool:
+        """Whether a value that cannot be read forgets what was known under its key, as its tombstone would.
+
+        Else its record changes nothing.
+        """
+        ...
+
     def encode(self, event: E) -> Record:
         """Return the record that states the event."""
         ...
 
-    def decode(self, record: Record) -> E | None:
-        """Return the event a record states, or None when it is malformed or not ours.
+    def decode(self, record: Record) -> E:
+        """Return the event a record states: one that can be encoded again, and told in messages.
 
-        Total: it never raises. It logs what it cannot read.
+        Raises:
+            MalformedError: It states none; whatever the bytes are, nothing else is raised.
         """
         ...
 
 
 class Log(Protocol):
     """One compacted topic, or something that behaves like it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called where it is kept: a topic, a file."""
+        ...
 
     @property
     def leads(self) -> bool:

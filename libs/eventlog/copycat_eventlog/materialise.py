@@ -12,6 +12,7 @@ from aiokafka.errors import KafkaError
 from copycat_connect.errors import UnavailableError
 from copycat_telemetry.tracing import TRACEPARENT
 
+from copycat_eventlog.json_text import readable_time
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.owner import SILENT_LOGGER, Election
 
@@ -161,7 +162,7 @@ class Materialiser(faust.Service):
             Entry(
                 record.partition,
                 record.offset,
-                Record(record.key, record.value, record.timestamp, _traceparent(record)),
+                Record(record.key, record.value, readable_time(record.timestamp), _traceparent(record)),
             )
             for record in records
             if record.key is not None

@@ -80,6 +80,11 @@ class MemoryLog:
         self._fold: Fold | None = None
 
     @property
+    def name(self) -> str:
+        """It has none."""
+        return "in memory"
+
+    @property
     def leads(self) -> bool:
         """Whether this log was attached first."""
         return self.topic.leader is self

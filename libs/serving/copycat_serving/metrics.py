@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from copycat_eventlog.handler import EventSourced
-from copycat_telemetry.metrics.registry import Reading
-from copycat_telemetry.metrics.worker_groups import EVENT_LOG
+from copycat_eventlog.unreadable import Unreadable
+from copycat_telemetry.metrics.registry import Reading, Value
+from copycat_telemetry.metrics.worker_groups import (
+    EVENT_LOG,
+    LAST_UNREADABLE_RECORD,
+    UNREADABLE_RECORDS,
+)
 
 
-def log_reading(events: EventSourced[Any, Any, Any]) -> Reading:
-    """Return whether this instance writes."""
-    return Reading(EVENT_LOG, {}, {"leads": float(events.leads)})
+def log_reading(events: EventSourced[Any, Any, Any], *others: Unreadable) -> Reading:
+    """Return whether this instance writes, and what it could not read: of its log, and of `others`."""
+    found = [each for each in (events.unreadable, *others) if each.records]
+    values: dict[str, Value] = {
+        "leads": float(events.leads),
+        UNREADABLE_RECORDS: float(sum(each.records for each in found)),
+    }
+    if found:
+        values[LAST_UNREADABLE_RECORD] = max(found, key=lambda each: each.at).last
+    return Reading(EVENT_LOG, {}, values)

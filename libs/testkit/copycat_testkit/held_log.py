@@ -42,6 +42,11 @@ class HeldLog:
         self._gate.set()
 
     @property
+    def name(self) -> str:
+        """As the wrapped log says."""
+        return self._log.name
+
+    @property
     def leads(self) -> bool:
         """As the wrapped log says."""
         return self._log.leads

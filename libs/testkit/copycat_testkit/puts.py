@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from copycat_connect.errors import ConfigError
 from copycat_eventlog.decider import Decider
 from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Record
 from immutables import Map
 
@@ -51,16 +52,23 @@ def evolve(state: State, event: WasPut) -> State:
 class PutCodec:
     """Keys and values as UTF-8 text."""
 
+    forgets_unreadable: Final = False
+
     def encode(self, event: WasPut) -> Record:
         """Return the key and the value as UTF-8 text; a null value makes a tombstone."""
         return Record(event.key.encode(), None if event.value is None else event.value.encode())
 
-    def decode(self, record: Record) -> WasPut | None:
-        """Return the event, or None for what is not text."""
+    def decode(self, record: Record) -> WasPut:
+        """Return the event.
+
+        Raises:
+            MalformedError: It is not text.
+        """
         try:
             return WasPut(record.key.decode(), None if record.value is None else record.value.decode())
-        except UnicodeDecodeError:
-            return None
+        except UnicodeDecodeError as error:
+            message = "it is not UTF-8"
+            raise MalformedError(message) from error
 
 
 DECIDER: Decider[Put, WasPut, State] = Decider(EMPTY, decide, evolve)

@@ -1,4 +1,7 @@
-"""Whether requests would be answered: services and brokers answer, configs are written, a worker is alive."""
+"""Whether requests would be answered: services and brokers answer, configs are written, a worker is alive.
+
+And what the services pass over, though they are well: records of their topics that they cannot read.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.offset.v1 import offset_service_pb2 as offset_pb2
 from copycat_connect.errors import CopycatError
 from copycat_rpc.errors import code_of
+from copycat_telemetry.metrics.worker_groups import EVENT_LOG, LAST_UNREADABLE_RECORD, UNREADABLE_RECORDS
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import now
 from copycat_gateway.errors import CONNECTOR_UNKNOWN
+from copycat_gateway.metrics.scrape import ServiceMetrics
 
 RETRY_DELAY_SECONDS: Final = 0.2
 """Seconds between two looks."""
@@ -47,6 +52,19 @@ class Health:
                 return f"The worker is currently {doing}, which began at {self._waiting_since}."
             await asyncio.sleep(RETRY_DELAY_SECONDS)
 
+    async def passed_over(self) -> str:
+        """Return what the services could not read since they started; empty where they read everything."""
+        found: dict[str, tuple[int, str]] = {}
+        for answer in await self._services.scrape.read_services():
+            records, last = _unreadable(answer)
+            found[answer.service] = max(found.get(answer.service, (0, "")), (records, last))
+        told = [
+            f"{records} of the {service} service (the last: {last})"
+            for service, (records, last) in found.items()
+            if records
+        ]
+        return f"Records that could not be read were passed over: {'; '.join(told)}." if told else ""
+
     async def _missing(self, timeout: float) -> str:
         serving = await asyncio.gather(
             *(self._services.serves(role, timeout) for role in self._services.channels)
@@ -78,3 +96,12 @@ class Health:
         except CopycatError as error:
             return code_of(error).name == CONNECTOR_UNKNOWN
         return True
+
+
+def _unreadable(answer: ServiceMetrics) -> tuple[int, str]:
+    """Return how many records an instance of a service could not read, and where the last of them lies."""
+    log = next((group for group in answer.groups or () if group.name == EVENT_LOG.name), None)
+    values = {} if log is None else {metric.name: metric for metric in log.metrics}
+    if UNREADABLE_RECORDS not in values or LAST_UNREADABLE_RECORD not in values:
+        return 0, ""
+    return int(values[UNREADABLE_RECORDS].total), values[LAST_UNREADABLE_RECORD].text

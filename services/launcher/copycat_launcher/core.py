@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from copycat_connect.errors import CopycatError, NotWriterError
+from copycat_eventlog.json_text import MalformedError, read_object
 from copycat_eventlog.log import Entry, Log, Record, Revision
 from copycat_eventlog.open import open_log
 from copycat_eventlog.settings import Backend, LogSettings
@@ -101,9 +102,19 @@ class Core:
 
     def _fold(self, entries: Sequence[Entry], _: Revision) -> None:
         for entry in entries:
-            if entry.record.key == WHERE and entry.record.value is not None:
-                self._found(json.loads(entry.record.value))
+            if entry.record.key == WHERE and (addresses := addresses_in(entry.record)) is not None:
+                self._found(addresses)
                 self._known = True
+
+
+def addresses_in(record: Record) -> Mapping[str, str] | None:
+    """Return what a record says; None for one that another program wrote."""
+    try:
+        found = read_object(record.value or b"")
+    except MalformedError:
+        return None
+    addresses = {role: address for role, address in found.items() if isinstance(address, str)}
+    return addresses if addresses.keys() >= {role.name for role in SERVICES} else None
 
 
 async def _leads(where: Log, wanted: bool) -> bool:

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, aclosing
 
 from copycat_connect.config.placeholders import Placeholders
 from copycat_eventlog.open import open_log
+from copycat_eventlog.unreadable import Unreadable
 from copycat_rpc import role
 from copycat_rpc.channel import open_channel
 from copycat_rpc.metrics import serving_metrics
@@ -54,10 +55,11 @@ async def serve(
     )
     generations = Generations()
     placeholders = Placeholders.from_worker(properties, os.environ)
+    unreadable = Unreadable()  # of the topics that connectors have of their own
     own = KafkaGroups(settings.bootstrap_servers, settings.client_config)
     async with (
         aclosing(KafkaGroupClients(properties, own, placeholders)) as groups,
-        aclosing(KafkaHomes(resolved, settings.own_topics, placeholders)) as homes,
+        aclosing(KafkaHomes(resolved, settings.own_topics, placeholders, unreadable)) as homes,
         AsyncExitStack() as stack,
         keeping_history(
             server, resolved, settings.log, service="offset", codec=OffsetCodec(), telling=TELLING
@@ -68,7 +70,7 @@ async def serve(
         events.observe(history.recorder)
         samples = CommitSamples(history.keeper, history.settings.sample_seconds)
         await stack.enter_async_context(
-            serving_metrics(server, "offset", properties, lambda: [log_reading(events)])
+            serving_metrics(server, "offset", properties, lambda: [log_reading(events, unreadable)])
         )
         register(server, events, SourceOffsets(events, homes), groups, generations, samples=samples)
         following = beside(lambda: generations.follow(scheduler), samples.run)

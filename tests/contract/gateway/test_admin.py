@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
+from copycat.metrics.v1 import metrics_service_pb2 as metrics_pb
 from copycat_connect.errors import UnavailableError
 
 from tests.contract.gateway.world import World
@@ -214,3 +215,22 @@ async def test_health_is_gone_while_nothing_can_be_written(bare: World) -> None:
     assert unfit.status_code == 500
     assert "The worker is currently writing to the config topic, which began at " in unfit.json()["message"]
     assert (fit.status_code, fit.content) == (200, HEALTHY)
+
+
+async def test_health_says_what_the_services_pass_over_though_they_are_well(cluster: World) -> None:
+    last = "topic connect-configs, partition 0, offset 17"
+    log = metrics_pb.MetricGroup(
+        name="event-log-metrics",
+        metrics=[
+            metrics_pb.Metric(name="unreadable-records-total", total=2),
+            metrics_pb.Metric(name="last-unreadable-record", text=last),
+        ],
+    )
+    cluster.metrics.groups = [log]
+
+    reply = await cluster.rest.get("/health")
+
+    assert (reply.status_code, reply.json()["status"]) == (200, "healthy")
+    told = reply.json()["message"]
+    assert told.startswith("Worker has completed startup and is ready to handle requests. Records")
+    assert f"2 of the config service (the last: {last})" in told

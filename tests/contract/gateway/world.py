@@ -10,16 +10,19 @@ import httpx
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.executor.v1.executor_service_pb2_grpc import add_ExecutorServiceServicer_to_server
 from copycat.history.v1.history_service_pb2_grpc import add_HistoryServiceServicer_to_server
+from copycat.metrics.v1.metrics_service_pb2_grpc import add_MetricsServiceServicer_to_server
 from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_to_server
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
 from copycat_gateway.main import serve
+from copycat_rpc.metrics import METRICS_SERVICE_NAME
 from copycat_rpc.server import RpcServer
 
 from tests.contract.gateway.fake_config import FakeConfig
 from tests.contract.gateway.fake_executor import FakeExecutor
 from tests.contract.gateway.fake_history import FakeHistory
+from tests.contract.gateway.fake_metrics import FakeMetrics
 from tests.contract.gateway.fake_offset import FakeOffset
 from tests.contract.gateway.fake_scheduler import FakeScheduler
 from tests.contract.gateway.fake_status import FakeStatus
@@ -35,6 +38,7 @@ class World:
         self._stack, self.secret = stack, secret
         self.config, self.status, self.offset = FakeConfig(), FakeStatus(), FakeOffset()
         self.scheduler, self.history = FakeScheduler(), FakeHistory()
+        self.metrics = FakeMetrics()
         self.services = RpcServer(LOOPBACK, secret=secret)
         self.address = ""
         self.rest = httpx.AsyncClient(verify=False)  # noqa: S501 - no TLS here, and certificates load slowly
@@ -51,6 +55,7 @@ class World:
         self.services.add(
             add_HistoryServiceServicer_to_server, self.history, "copycat.history.v1.HistoryService"
         )
+        self.services.add(add_MetricsServiceServicer_to_server, self.metrics, METRICS_SERVICE_NAME)
         self.address = await self.services.start()
         self._stack.push_async_callback(self.services.stop, 0)
         await self.services.set_serving(True)

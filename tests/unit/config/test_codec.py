@@ -1,8 +1,5 @@
 """The bytes of Kafka Connect's config topic."""
 
-import json
-import logging
-
 import pytest
 from copycat_config.adapters.codec import ConfigCodec
 from copycat_config.domain.events import (
@@ -19,6 +16,7 @@ from copycat_config.domain.events import (
     TasksFenced,
 )
 from copycat_connect.cluster import TargetState
+from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Record
 
 CODEC = ConfigCodec()
@@ -178,20 +176,11 @@ def test_restart_flags_that_are_missing_or_odd_are_false() -> None:
         ("logger-cluster-a", None),
     ],
 )
-def test_a_malformed_record_is_ignored_with_one_line(
-    key: str, value: str | None, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert CODEC.decode(record(key, value)) is None
-
-    assert len(caplog.records) == 1
+def test_a_malformed_record_states_nothing(key: str, value: str | None) -> None:
+    with pytest.raises(MalformedError):
+        CODEC.decode(record(key, value))
 
 
-def test_a_key_that_is_not_text_is_ignored() -> None:
-    assert CODEC.decode(Record(b"connector-\xff", b'{"properties":{}}')) is None
-
-
-def test_the_value_of_a_malformed_record_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    CODEC.decode(record("connector-a", json.dumps({"properties": ["hunter2"]})))
-
-    assert "hunter2" not in caplog.text
+def test_a_key_that_is_not_text_states_nothing() -> None:
+    with pytest.raises(MalformedError):
+        CODEC.decode(Record(b"connector-\xff", b'{"properties":{}}'))

@@ -1,9 +1,8 @@
 """The bytes of Kafka Connect's status topic."""
 
-import logging
-
 import pytest
 from copycat_connect.cluster import Instance
+from copycat_eventlog.json_text import MalformedError
 from copycat_eventlog.log import Record
 from copycat_status.adapters.codec import StatusCodec
 from copycat_status.domain.events import (
@@ -101,10 +100,6 @@ def test_names_may_look_like_keys(connector: str) -> None:
         ("foreign", "{}"),
     ],
 )
-def test_a_malformed_or_foreign_record_is_ignored_with_one_line(
-    key: str, value: str | None, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert CODEC.decode(record(key, value)) is None
-
-    assert len(caplog.records) == 1
+def test_a_malformed_or_foreign_record_states_nothing(key: str, value: str | None) -> None:
+    with pytest.raises(MalformedError):
+        CODEC.decode(record(key, value))

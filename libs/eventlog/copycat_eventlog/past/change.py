@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from copycat_telemetry.asking import Asker
 
-from copycat_eventlog.json_text import MalformedError, read_integer, read_object
+from copycat_eventlog.json_text import (
+    MalformedError,
+    read_integer,
+    read_json,
+    read_key,
+    read_object,
+    read_task_key,
+    readable_time,
+)
 from copycat_eventlog.log import Record
 
 #: Of a fact before or after, JSON text; a record of both is still well below what Kafka takes.
@@ -93,22 +101,26 @@ def read_change(record: Record, place: str) -> PastChange:
     """Return the change of a record.
 
     Raises:
-        MalformedError: The record is none of ours.
+        MalformedError: The record is none of ours: what is in it could not be shown.
     """
     if record.value is None:
         message = "a change has no tombstone"
         raise MalformedError(message)
     found = read_object(record.value)
+    time_ms, kind = readable_time(read_integer(found, "time")), _text(found, "kind")
+    if time_ms is None:
+        message = "field 'time' is no time"
+        raise MalformedError(message)
     asker = found.get("by")
     by: Mapping[str, object] = asker if isinstance(asker, dict) else {}
     return PastChange(
-        time_ms=read_integer(found, "time"),
-        connector=record.key.decode(),
-        kind=_text(found, "kind"),
+        time_ms=time_ms,
+        connector=read_key(record.key),
+        kind=kind,
         what=_text(found, "what"),
-        subject=_text(found, "subject"),
-        before=_optional(found, "before"),
-        after=_optional(found, "after"),
+        subject=_subject(found, kind),
+        before=_fact(found, "before"),
+        after=_fact(found, "after"),
         before_known=found.get("before_known") is True,
         omitted=found.get("omitted") is True,
         by=Asker(_text(by, "type"), _text(by, "name"), _text(by, "address")),
@@ -128,9 +140,21 @@ def _text(found: Mapping[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _optional(found: Mapping[str, object], name: str) -> str | None:
+def _subject(found: Mapping[str, object], kind: str) -> str:
+    subject = _text(found, "subject")
+    if kind == COMMIT:
+        read_json(subject.encode())
+    elif subject:
+        read_task_key(f"-{subject}")
+    return subject
+
+
+def _fact(found: Mapping[str, object], name: str) -> str | None:
     value = found.get(name)
-    return value if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    read_json(value.encode())
+    return value
 
 
 def _position(value: object) -> tuple[int, int] | None:

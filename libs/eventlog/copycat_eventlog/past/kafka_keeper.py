@@ -89,7 +89,7 @@ class KafkaKeeper:
                 return
             try:
                 visit(read_change(entry.record, f"k{entry.partition}.{entry.offset:012d}"))
-            except (MalformedError, UnicodeDecodeError):
+            except MalformedError:
                 return  # not ours: the topic is not fenced, and no reader depends on it
 
         # A topic that somebody made with fewer partitions has all changes in its first one.

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from copycat_eventlog.clients import librdkafka_config, read_security
+from copycat_eventlog.json_text import readable_time
 from copycat_eventlog.log import Codec, Entry
 from copycat_eventlog.past.change import PastChange
 from copycat_eventlog.past.keeper import Visit
 from copycat_eventlog.past.scan import TopicScan
 from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.unreadable import decode
 
 E = TypeVar("E")
 S = TypeVar("S")
@@ -60,7 +62,7 @@ class OwnLog(Generic[E, S]):
         def meet(entry: Entry, time_ms: int) -> None:
             if not describing.concerns(entry.record.key, connector):
                 return
-            event = codec.decode(entry.record)
+            event = decode(codec, entry.record).event  # the fold says what cannot be read
             if event is None:
                 return
             for change in describing.tell(event, None):
@@ -68,7 +70,7 @@ class OwnLog(Generic[E, S]):
                     visit(
                         replace(
                             change,
-                            time_ms=time_ms,
+                            time_ms=readable_time(time_ms) or 0,
                             position=(entry.partition, entry.offset),
                             place=f"l{tag}.{entry.partition}.{entry.offset:012d}",
                         )

@@ -56,11 +56,17 @@ REBALANCE: Final = MetricGroup(
     ),
 )
 
+UNREADABLE_RECORDS: Final = "unreadable-records-total"
+LAST_UNREADABLE_RECORD: Final = "last-unreadable-record"
 #: Ours: of each event-sourced service.
 EVENT_LOG: Final = MetricGroup(
     "event-log-metrics",
     (),
-    (gauge("leads", "1 where this instance of the service writes its topic, 0 where it stands by."),),
+    (
+        gauge("leads", "1 where this instance of the service writes its topic, 0 where it stands by."),
+        total(UNREADABLE_RECORDS, "Records of its topic that could not be read and were passed over."),
+        text(LAST_UNREADABLE_RECORD, "Topic, partition and offset of the last of them."),
+    ),
 )
 
 STATUS_STORE: Final = MetricGroup(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from copycat_connect.cluster import TargetState
-from copycat_eventlog.json_text import MalformedError, write_json
+from copycat_eventlog.json_text import MalformedError, read_key, write_json
 from copycat_eventlog.log import Record
-from copycat_eventlog.unreadable import log_ignored
 
 from copycat_config.adapters import readers
 from copycat_config.domain.events import (
@@ -25,8 +23,6 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-
-log = logging.getLogger(__name__)
 
 Reader = Callable[[str, bytes | None], ConfigEvent]
 
@@ -44,30 +40,29 @@ READERS: tuple[tuple[str, Reader], ...] = (
 
 
 class ConfigCodec:
-    """Writes and reads what Kafka Connect does; the rest is ignored with one line in the log."""
+    """Writes and reads what Kafka Connect does; what it passes over changes nothing."""
+
+    forgets_unreadable: Final = False
 
     def encode(self, event: ConfigEvent) -> Record:
         """Return the record that states the event."""
         key, value = _write(event)
         return Record(key.encode(), value)
 
-    def decode(self, record: Record) -> ConfigEvent | None:
-        """Return the event a record states, or None when it is malformed or of an unknown kind."""
-        try:
-            return _read(record.key.decode(), record.value)
-        except (MalformedError, UnicodeDecodeError) as error:
-            log_ignored(log, "config", record.key, error)
-            return None
+    def decode(self, record: Record) -> ConfigEvent:
+        """Return the event a record states.
 
-
-def _read(key: str, value: bytes | None) -> ConfigEvent:
-    if key == SESSION_KEY:
-        return readers.session_key(value)
-    for prefix, reader in READERS:
-        if key.startswith(prefix):
-            return reader(key.removeprefix(prefix), value)
-    message = "no such kind of record"
-    raise MalformedError(message)
+        Raises:
+            MalformedError: It is of an unknown kind, or not what its kind is.
+        """
+        key, value = read_key(record.key), record.value
+        if key == SESSION_KEY:
+            return readers.session_key(value)
+        for prefix, reader in READERS:
+            if key.startswith(prefix):
+                return reader(key.removeprefix(prefix), value)
+        message = "no such kind of record"
+        raise MalformedError(message)
 
 
 def _write(event: ConfigEvent) -> tuple[str, bytes | None]:

@@ -5,10 +5,15 @@ A reader takes what follows the key's prefix and the value; it raises `Malformed
 
 from __future__ import annotations
 
-import re
-
 from copycat_connect.cluster import Config, TargetState
-from copycat_eventlog.json_text import MalformedError, read_integer, read_object, read_text
+from copycat_eventlog.json_text import (
+    INT32_MAX,
+    MalformedError,
+    read_integer,
+    read_object,
+    read_task_key,
+    read_text,
+)
 
 from copycat_config.domain.events import (
     ConnectorConfigured,
@@ -23,8 +28,8 @@ from copycat_config.domain.events import (
     TasksFenced,
 )
 
-TASK = re.compile(r"(?P<connector>.*)-(?P<index>\+?[0-9]+)", re.DOTALL)
-INT32_MAX = 2**31 - 1
+#: A round of fencing asks Kafka about each task: a number that no cluster has would keep it busy for ever.
+MAX_FENCED = 100_000
 
 
 def connector(name: str, value: bytes | None) -> ConnectorConfigured | ConnectorRemoved:
@@ -47,12 +52,9 @@ def target_state(name: str, value: bytes | None) -> TargetStateSet | TargetState
 
 
 def task(name: str, value: bytes | None) -> TaskConfigured:
-    """Read a task's configuration; the index follows the last dash, so a connector's name may have dashes."""
-    found = TASK.fullmatch(name)
-    if found is None or int(found["index"]) > INT32_MAX:
-        message = "the key does not end in a task index"
-        raise MalformedError(message)
-    return TaskConfigured(found["connector"], int(found["index"]), _properties(_present(value)))
+    """Read a task's configuration."""
+    connector_name, index = read_task_key(name)
+    return TaskConfigured(connector_name, index, _properties(_present(value)))
 
 
 def commit(name: str, value: bytes | None) -> TaskSetCommitted:
@@ -62,7 +64,7 @@ def commit(name: str, value: bytes | None) -> TaskSetCommitted:
 
 def fencing(name: str, value: bytes | None) -> TasksFenced:
     """Read how many tasks were fenced."""
-    return TasksFenced(name, _count(value, "task-count"))
+    return TasksFenced(name, _count(value, "task-count", MAX_FENCED))
 
 
 def restart(name: str, value: bytes | None) -> RestartRequested:
@@ -102,9 +104,9 @@ def _properties(value: bytes) -> Config:
     return properties
 
 
-def _count(value: bytes | None, field: str) -> int:
+def _count(value: bytes | None, field: str, most: int = INT32_MAX) -> int:
     count = read_integer(read_object(_present(value)), field)
-    if not 0 <= count <= INT32_MAX:
+    if not 0 <= count <= most:
         message = f"field {field!r} is not a number of tasks"
         raise MalformedError(message)
     return count

@@ -69,6 +69,10 @@ class Scrape:
             await self._forget({address for _, address in targets})
         return answers
 
+    async def read_services(self) -> Sequence[ServiceMetrics]:
+        """Ask those whose addresses are known beforehand: all but executors."""
+        return await asyncio.gather(*(self._ask(role, address) for role, address in self._fixed))
+
     async def close(self) -> None:
         """Close every connection."""
         await self._forget(set())

@@ -13,7 +13,7 @@ from copycat_gateway.health import Health
 
 
 class HealthStatus(TypedDict):
-    """healthy, starting or unhealthy, and what is missing."""
+    """healthy, starting or unhealthy, and what is missing or passed over."""
 
     status: str
     message: str
@@ -30,7 +30,8 @@ async def check_health(health: NamedDependency[Health]) -> Response[HealthStatus
     known = health.was_ready
     obstacle = await health.obstacle()
     if not obstacle:
-        return answer(_shown("healthy", "Worker has completed startup and is ready to handle requests."))
+        text = "Worker has completed startup and is ready to handle requests."
+        return answer(_shown("healthy", f"{text} {await health.passed_over()}".rstrip()))
     if known:
         text = (
             f"Worker was unable to handle this request and may be unable to handle other requests. {obstacle}"

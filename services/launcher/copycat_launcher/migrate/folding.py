@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from copycat_eventlog.log import Codec, Entry
 from copycat_eventlog.past.scan import TopicScan
+from copycat_eventlog.unreadable import RecordReader
 
 E = TypeVar("E")
 S = TypeVar("S")
@@ -41,16 +42,12 @@ class TopicFold(Generic[E, S]):
         Raises:
             UnavailableError: It was not read in time.
         """
-        state, unreadable = self.initial, 0
+        state, reader = self.initial, RecordReader(self.codec, topic)
 
         def meet(entry: Entry, _time_ms: int) -> None:
-            nonlocal state, unreadable
-            event = self.codec.decode(entry.record)
-            if event is None:
-                unreadable += 1
-            else:
-                state = self.evolve(state, event)
+            nonlocal state
+            _, state = reader.step(self.evolve, state, entry)
 
         if topic:
             asyncio.run(TopicScan(connection, topic).run(meet))
-        return Folded(state, unreadable)
+        return Folded(state, reader.unreadable.records)

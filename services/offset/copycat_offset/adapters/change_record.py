@@ -8,15 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from copycat_eventlog.json_text import (
+    INT32_MAX,
     MalformedError,
     read_integer,
     read_object,
     read_optional_text,
     read_text,
+    readable_time,
     write_json,
 )
 
 from copycat_offset.domain.changes import OffsetsChange, SinkMove, SourceMove
+from copycat_offset.domain.errors import OffsetFormatError
+from copycat_offset.domain.maps import check_map, check_partition
 
 
 def write_change(change: OffsetsChange) -> bytes:
@@ -54,22 +58,18 @@ def read_change(connector: str, value: bytes) -> OffsetsChange:
     found = read_object(value)
     return OffsetsChange(
         connector,
-        changed_at=read_integer(found, "changed_at"),
+        changed_at=_time(found, "changed_at"),
         reset=found.get("reset") is True,
-        undone_at=_optional_integer(found, "undone_at"),
+        undone_at=None if found.get("undone_at") is None else _time(found, "undone_at"),
         group=read_text(found, "group"),
         source=tuple(
-            SourceMove(
-                read_text(move, "partition").encode(),
-                _bytes(read_optional_text(move, "before")),
-                _bytes(read_optional_text(move, "after")),
-            )
+            SourceMove(_partition(move), _offset(move, "before"), _offset(move, "after"))
             for move in _objects(found, "source")
         ),
         sink=tuple(
             SinkMove(
                 read_text(move, "topic"),
-                read_integer(move, "partition"),
+                _number(move),
                 _optional_integer(move, "before"),
                 _optional_integer(move, "after"),
             )
@@ -83,8 +83,43 @@ def _text(text: bytes | None) -> str | None:
     return None if text is None else text.decode()
 
 
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else text.encode()
+def _partition(move: dict[str, Any]) -> bytes:
+    text = read_text(move, "partition").encode()
+    try:
+        check_partition(text)
+    except OffsetFormatError as error:
+        message = "field 'partition' is no source partition"
+        raise MalformedError(message) from error
+    return text
+
+
+def _offset(move: dict[str, Any], name: str) -> bytes | None:
+    text = read_optional_text(move, name)
+    if text is None:
+        return None
+    offset = text.encode()
+    try:
+        check_map(offset)
+    except OffsetFormatError as error:
+        message = f"field {name!r} is no source offset"
+        raise MalformedError(message) from error
+    return offset
+
+
+def _number(move: dict[str, Any]) -> int:
+    number = read_integer(move, "partition")
+    if not 0 <= number <= INT32_MAX:
+        message = "field 'partition' is no number of a partition"
+        raise MalformedError(message)
+    return number
+
+
+def _time(found: dict[str, Any], name: str) -> int:
+    time_ms = readable_time(read_integer(found, name))
+    if time_ms is None:
+        message = f"field {name!r} is no time"
+        raise MalformedError(message)
+    return time_ms
 
 
 def _optional_integer(found: dict[str, Any], name: str) -> int | None:

@@ -11,13 +11,11 @@ connector is called so, since names have no control characters.
 from __future__ import annotations
 
 import json
-import logging
-from typing import assert_never
+from typing import Final, assert_never
 
 from copycat_connect.cluster.source_offset_key import source_offset_key
-from copycat_eventlog.json_text import MalformedError
+from copycat_eventlog.json_text import MalformedError, read_key
 from copycat_eventlog.log import Record
-from copycat_eventlog.unreadable import log_ignored, log_taken_for_tombstone
 
 from copycat_offset.adapters.change_record import read_change, write_change
 from copycat_offset.domain.errors import OffsetFormatError
@@ -30,16 +28,15 @@ from copycat_offset.domain.events import (
 )
 from copycat_offset.domain.maps import NULL, parse
 
-log = logging.getLogger(__name__)
-
-TOPIC = "offset"
 #: What the first element of a key begins with where the record is a user's last change.
 CHANGE = "\0undo:"
 NAME = json.JSONDecoder()
 
 
 class OffsetCodec:
-    """Writes and reads what Kafka Connect does; the rest is ignored with one line in the log."""
+    """Writes and reads what Kafka Connect does; a partition whose value cannot be read has no offset."""
+
+    forgets_unreadable: Final = True
 
     def encode(self, event: OffsetEvent) -> Record:
         """Return the record that states the event."""
@@ -55,20 +52,18 @@ class OffsetCodec:
             case _:
                 assert_never(event)
 
-    def decode(self, record: Record) -> OffsetEvent | None:
-        """Return the event a record states, or None when Kafka Connect would not have written its key."""
-        try:
-            connector, partition = _read_key(record.key)
-        except MalformedError as error:
-            log_ignored(log, TOPIC, record.key, error)
-            return None
+    def decode(self, record: Record) -> OffsetEvent:
+        """Return the event a record states.
+
+        Raises:
+            MalformedError: Kafka Connect would not have written its key, or its value.
+        """
+        connector, partition = _read_key(record.key)
         if partition == NULL and connector.startswith(CHANGE):
             return _read_change(record, connector.removeprefix(CHANGE))
         if record.value is None or record.value == NULL:
             return SourceOffsetForgotten(connector, partition)
-        if not _is_object(record.value):
-            log_taken_for_tombstone(log, TOPIC, record.key, "the value is not a JSON object")
-            return SourceOffsetForgotten(connector, partition)
+        _check_object(record.value, "the value")
         return SourceOffsetCommitted(connector, partition, record.value)
 
 
@@ -80,32 +75,32 @@ def change_key(connector: str) -> bytes:
 def _read_change(record: Record, connector: str) -> OffsetEvent:
     if record.value is None:
         return ChangeForgotten(connector)
-    try:
-        return ChangeRemembered(read_change(connector, record.value))
-    except MalformedError as error:
-        log_taken_for_tombstone(log, TOPIC, record.key, error)
-        return ChangeForgotten(connector)
+    return ChangeRemembered(read_change(connector, record.value))
 
 
 def _read_key(key: bytes) -> tuple[str, bytes]:
+    text = read_key(key)
     try:
-        text = key.decode()
         connector, end = NAME.raw_decode(text, 1)
-    except (ValueError, RecursionError) as error:
+        partition = text[end + 1 : -1].encode()
+        composed = isinstance(connector, str) and source_offset_key(connector, partition.strip())
+    except (ValueError, RecursionError) as error:  # of them, a name with half of a surrogate pair
         message = "the key is not JSON text"
         raise MalformedError(message) from error
-    partition = text[end + 1 : -1].encode()
-    if not isinstance(connector, str) or key != source_offset_key(connector, partition.strip()):
+    if key != composed:
         message = "the key is not a compact list of connector name and source partition"
         raise MalformedError(message)
-    if partition != NULL and not _is_object(partition):
-        message = "the source partition is not a JSON object"
-        raise MalformedError(message)
+    if partition != NULL:
+        _check_object(partition, "the source partition")
     return connector, partition
 
 
-def _is_object(text: bytes) -> bool:
+def _check_object(text: bytes, what: str) -> None:
     try:
-        return isinstance(parse(text), dict)
-    except OffsetFormatError:
-        return False
+        found = parse(text)
+    except OffsetFormatError as error:
+        message = f"{what} is not JSON: {error.__cause__}"
+        raise MalformedError(message) from error
+    if not isinstance(found, dict):
+        message = f"{what} is not a JSON object"
+        raise MalformedError(message)

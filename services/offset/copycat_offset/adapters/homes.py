@@ -28,6 +28,7 @@ from copycat_connect.errors import UnavailableError
 from copycat_eventlog.append import Transaction, TransactionalIdRefusedError, TransactionalProducer
 from copycat_eventlog.clients import librdkafka_config, read_security
 from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.unreadable import Unreadable
 
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.groups import operation_seconds
@@ -82,7 +83,11 @@ class KafkaHomes:
     """`OffsetsHomes` on Kafka; what placeholders stand for is kept in its clients only."""
 
     def __init__(
-        self, worker: Mapping[str, str], own_topics: LogSettings, placeholders: Placeholders
+        self,
+        worker: Mapping[str, str],
+        own_topics: LogSettings,
+        placeholders: Placeholders,
+        unreadable: Unreadable,
     ) -> None:
         """Take the settings.
 
@@ -90,7 +95,9 @@ class KafkaHomes:
             worker: The worker's properties; those for its connectors' clients as written.
             own_topics: What own topics are created with.
             placeholders: Resolves what is written.
+            unreadable: Counts the records of own topics that cannot be read.
         """
+        self._unreadable = unreadable
         self._worker = worker
         self._settings = own_topics
         self._placeholders = placeholders
@@ -127,7 +134,8 @@ class KafkaHomes:
         name = (topic.name, isolation, seconds, tuple(tuple(sorted(client.items())) for client in clients))
         found = self._topics.pop(name, None)
         if found is None:
-            found = KafkaOwnTopic(replace(self._settings, topic=topic.name), connections, isolation, seconds)
+            settings = replace(self._settings, topic=topic.name)
+            found = KafkaOwnTopic(settings, connections, isolation, seconds, self._unreadable)
         self._topics[name] = found
         if len(self._topics) > MAX_TOPICS:
             _, unused = self._topics.popitem(last=False)

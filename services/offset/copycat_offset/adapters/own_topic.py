@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from functools import reduce
 from typing import TypeVar
 
 from copycat_connect.errors import UnavailableError
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.topics import ensure_log_topic
+from copycat_eventlog.unreadable import RecordReader, Unreadable
 
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.own_topic_clients import (
@@ -45,7 +45,12 @@ class KafkaOwnTopic:
     """`OwnTopic` on Kafka. One thread reads, one writes: brokers that are away hold up nobody else."""
 
     def __init__(
-        self, settings: LogSettings, connections: Connections, isolation: str, seconds: float
+        self,
+        settings: LogSettings,
+        connections: Connections,
+        isolation: str,
+        seconds: float,
+        unreadable: Unreadable,
     ) -> None:
         """Nothing is connected before the first call.
 
@@ -54,6 +59,7 @@ class KafkaOwnTopic:
             connections: Its clients.
             isolation: `isolation.level` of its reader.
             seconds: How long a read or a write may take.
+            unreadable: Counts the records that cannot be read.
         """
         self._settings = settings
         self._connections = connections
@@ -67,6 +73,7 @@ class KafkaOwnTopic:
         self._reader: TopicReader | None = None
         self._writer: TopicWriter | None = None
         self._state = OffsetState()
+        self._records = RecordReader(_CODEC, settings.topic, unreadable)
 
     def turn(self) -> AbstractAsyncContextManager[object]:
         """Keep others out until the end of the block."""
@@ -128,9 +135,9 @@ class KafkaOwnTopic:
             self._reader = TopicReader(self._connections.consumer, self._place, self._isolation)
             self._state = OffsetState()
         try:
-            for records in self._reader.read():
-                events = (event for record in records if (event := _CODEC.decode(record)) is not None)
-                self._state = reduce(evolve, events, self._state)
+            for entries in self._reader.read():
+                for entry in entries:
+                    _, self._state = self._records.step(evolve, self._state, entry)
         except TopicLostError:
             self._reader.close()
             self._reader = None

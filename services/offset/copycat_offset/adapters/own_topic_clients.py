@@ -19,7 +19,7 @@ from confluent_kafka import (
 )
 from copycat_connect.errors import UnavailableError
 from copycat_connect.leader_errors import LEADER_ERRORS
-from copycat_eventlog.log import Record
+from copycat_eventlog.log import Entry, Record
 from copycat_eventlog.producers import SILENT
 
 from copycat_offset.domain.errors import OffsetsTopicError
@@ -94,7 +94,7 @@ class TopicReader:
         self._probe = Consumer({**common, "isolation.level": "read_uncommitted"}, logger=SILENT)
         self._reached: dict[int, int] = {}
 
-    def read(self) -> Iterable[Sequence[Record]]:
+    def read(self) -> Iterable[Sequence[Entry]]:
         """Yield records, in order by partition, up to the ends that the topic has now.
 
         Raises:
@@ -118,9 +118,9 @@ class TopicReader:
                 missing = sum(max(0, end - self._reached[each]) for each, end in ends.items())
                 raise self._place.away(f"{missing} records are still to be read; ask again")
             yield [
-                record
+                entry
                 for message in self._consumer.consume(_BATCH, _POLL_SECONDS)
-                if (record := self._take(message)) is not None
+                if (entry := self._take(message)) is not None
             ]
 
     def close(self) -> None:
@@ -150,12 +150,13 @@ class TopicReader:
                 raise KafkaException(each.error)
         return {each.partition: each.offset for each in found}
 
-    def _take(self, message: Message) -> Record | None:
+    def _take(self, message: Message) -> Entry | None:
         error, partition, offset = message.error(), message.partition(), message.offset()
         if error is None:
             self._advance(partition, offset, 1)
             key = message.key()
-            return Record(key if isinstance(key, bytes) else b"", message.value())
+            record = Record(key if isinstance(key, bytes) else b"", message.value())
+            return Entry(partition or 0, offset or 0, record)
         if error.code() == _PARTITION_EOF:  # past what is no record: the ends of transactions
             self._advance(partition, offset, 0)
         elif error.code() not in _READ_ON and (error.code() >= 0 or error.code() in _LOST):

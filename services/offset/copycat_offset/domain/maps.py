@@ -6,20 +6,13 @@ numbers must survive.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import NoReturn
+
+from copycat_connect.cluster.strict_json import read_strict_json
 
 from copycat_offset.domain.errors import NestedOffsetError, NotAMapError, NotJsonError, PaddedPartitionError
 
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a JSON number")
-
-
 NULL = b"null"
-#: Built once: the commit of 100 000 partitions reads as many texts, and so does a fold of them.
-STRICT = json.JSONDecoder(parse_constant=_refuse)
 STRUCTURES: dict[type, str] = {dict: "MAP", list: "ARRAY"}
 
 
@@ -60,13 +53,13 @@ def check_maps(offsets: Mapping[bytes, bytes | None]) -> None:
 
 
 def parse(text: bytes) -> object:
-    """Return what one JSON text says; `NaN` and the like are not JSON.
+    """Return what one JSON text says; what nobody can read or write again is not JSON.
 
     Raises:
         NotJsonError: It is not JSON in UTF-8.
     """
     try:
-        parsed: object = STRICT.decode(text.decode())
-    except (ValueError, RecursionError) as error:
+        parsed: object = read_strict_json(text)
+    except ValueError as error:
         raise NotJsonError(error) from error
     return parsed

@@ -7,23 +7,26 @@ The key is `["orders"]` for a connector and `["orders",0]` for a task. The value
 from __future__ import annotations
 
 import json
-import logging
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from copycat_connect.cluster import Instance, TopicPartition
-from copycat_eventlog.json_text import MalformedError
+from copycat_eventlog.json_text import (
+    INT32_MAX,
+    MalformedError,
+    read_generation,
+    read_json,
+    read_object,
+    read_text,
+)
 from copycat_eventlog.log import Record
-from copycat_eventlog.unreadable import log_ignored, log_taken_for_tombstone
 
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 
-log = logging.getLogger(__name__)
-
-TOPIC = "assignment"
-
 
 class SchedulerCodec:
-    """Writes and reads our own format; the rest is ignored with one line in the log."""
+    """Writes and reads our own format; a value that is none leaves its instance without a worker."""
+
+    forgets_unreadable: Final = True
 
     def encode(self, event: SchedulerEvent) -> Record:
         """Return the record that states the event."""
@@ -37,27 +40,21 @@ class SchedulerCodec:
             case _:
                 assert_never(event)
 
-    def decode(self, record: Record) -> SchedulerEvent | None:
-        """Return the event a record states, or None when its key names no instance."""
-        try:
-            instance = _read_instance(record.key)
-        except MalformedError as error:
-            log_ignored(log, TOPIC, record.key, error)
-            return None
-        if record.value is None:
-            return Unassigned(instance)
-        try:
-            return _read_assigned(instance, record.value)
-        except MalformedError as error:
-            log_taken_for_tombstone(log, TOPIC, record.key, error)
-            return Unassigned(instance)
+    def decode(self, record: Record) -> SchedulerEvent:
+        """Return the event a record states.
+
+        Raises:
+            MalformedError: Its key names no instance, or its value says nothing about one.
+        """
+        instance = _read_instance(record.key)
+        return Unassigned(instance) if record.value is None else _read_assigned(instance, record.value)
 
 
 def _read_instance(key: bytes) -> Instance:
-    match _parsed(key):
+    match read_json(key):
         case [str(connector)]:
             return Instance(connector)
-        case [str(connector), int(task)] if type(task) is int and task >= 0:
+        case [str(connector), int(task)] if type(task) is int and 0 <= task <= INT32_MAX:
             return Instance(connector, task)
         case _:
             message = "the key is not a list of a connector and, for a task, its index"
@@ -65,17 +62,18 @@ def _read_instance(key: bytes) -> Instance:
 
 
 def _read_assigned(instance: Instance, value: bytes) -> Assigned:
-    match _parsed(value):
-        case {"worker": str(worker), "generation": int(generation), "partitions": list(named)}:
-            return Assigned(instance, worker, generation, tuple(map(_read_partition, named)))
-        case _:
-            message = "the value does not name a worker, a generation and partitions"
-            raise MalformedError(message)
+    found = read_object(value)
+    named = found.get("partitions")
+    if not isinstance(named, list):
+        message = "field 'partitions' is not a list"
+        raise MalformedError(message)
+    generation, partitions = read_generation(found, "generation"), tuple(map(_read_partition, named))
+    return Assigned(instance, read_text(found, "worker"), generation, partitions)
 
 
 def _read_partition(named: Any) -> TopicPartition:
     match named:
-        case [str(topic), int(partition)] if type(partition) is int:
+        case [str(topic), int(partition)] if type(partition) is int and 0 <= partition <= INT32_MAX:
             return TopicPartition(topic, partition)
         case _:
             message = "a partition is not a list of a topic and a number"
@@ -84,11 +82,3 @@ def _read_partition(named: Any) -> TopicPartition:
 
 def _text(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _parsed(text: bytes) -> Any:
-    try:
-        return json.loads(text.decode())
-    except (ValueError, RecursionError) as error:
-        message = "it is not JSON text"
-        raise MalformedError(message) from error

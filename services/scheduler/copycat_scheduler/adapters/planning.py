@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from copycat_connect.cluster import Instance
 from copycat_connect.errors import CopycatError
+from copycat_eventlog.json_text import MAX_GENERATION
 from copycat_rpc.acts import ActReporter
 from copycat_rpc.pace import Pace
 from copycat_telemetry.changes import log_change
@@ -134,11 +135,12 @@ class Planning:
     def _next_generation(self, leases: Leases) -> int:
         """Return a number above every generation that is known anywhere.
 
-        The log position alone would do, had nobody ever replaced the log.
+        The log position alone would do, had nobody ever replaced the log. Only a record that another program
+        wrote can be at the limit: then generations end there, and what follows is told apart by its worker.
         """
         seen = [self._highest_generation(), self._inputs.statuses.highest]
         seen += [generation for session in leases.sessions.values() for generation in session.held.values()]
-        return max(self._events.revision.next.get(0, 0), 1 + max(seen))
+        return min(MAX_GENERATION, max(self._events.revision.next.get(0, 0), 1 + max(seen)))
 
     def _highest_generation(self) -> int:
         return max(self._last_generation, highest_generation(self._events.state))

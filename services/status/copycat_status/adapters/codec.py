@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from copycat_connect.cluster import Instance
 from copycat_eventlog.json_text import (
     MalformedError,
+    read_generation,
     read_integer,
+    read_key,
     read_object,
     read_optional_text,
+    read_task_key,
     read_text,
     write_json,
 )
 from copycat_eventlog.log import Record
-from copycat_eventlog.unreadable import log_ignored
 
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.status import State, Status
-
-log = logging.getLogger(__name__)
 
 CONNECTOR = "status-connector-"
 TASK = "status-task-"
 TOPIC = "status-topic-"
 SEPARATOR = ":connector-"
-TASK_KEY = re.compile(r"(?P<connector>.+)-(?P<index>\+?[0-9]+)", re.DOTALL)
 # No topic has a colon, so the first one ends it; Kafka skips as many characters as its separator has, unseen.
 TOPIC_KEY = re.compile(rf"(?P<topic>[^:]+):.{{{len(SEPARATOR) - 1}}}(?P<connector>.+)", re.DOTALL)
-INT32_MAX = 2**31 - 1
 
 
 class StatusCodec:
-    """Writes and reads what Kafka Connect does; the rest is ignored with one line in the log.
+    """Writes and reads what Kafka Connect does; what it passes over changes nothing.
 
     When a status began is the timestamp of its record, and so is known of Kafka Connect's, too.
     """
+
+    forgets_unreadable: Final = False
 
     def encode(self, event: StatusEvent) -> Record:
         """Return the record that states the event."""
@@ -45,16 +44,16 @@ class StatusCodec:
         since_ms = event.status.since_ms if isinstance(event, StatusSet) else None
         return Record(key.encode(), value, since_ms)
 
-    def decode(self, record: Record) -> StatusEvent | None:
-        """Return the event a record states, or None when it is malformed or of an unknown kind."""
-        try:
-            key = record.key.decode()
-            if key.startswith(TOPIC):
-                return _read_topic(key, record.value)
-            return _read_status(_read_instance(key), record)
-        except (MalformedError, UnicodeDecodeError) as error:
-            log_ignored(log, "status", record.key, error)
-            return None
+    def decode(self, record: Record) -> StatusEvent:
+        """Return the event a record states.
+
+        Raises:
+            MalformedError: It is of an unknown kind, or not what its kind is.
+        """
+        key = read_key(record.key)
+        if key.startswith(TOPIC):
+            return _read_topic(key, record.value)
+        return _read_status(_read_instance(key), record)
 
 
 def _write(event: StatusEvent) -> tuple[str, bytes | None]:
@@ -115,11 +114,11 @@ def _read_instance(key: str) -> Instance:
     if not key.startswith(TASK):
         message = "no such kind of record"
         raise MalformedError(message)
-    found = TASK_KEY.fullmatch(key.removeprefix(TASK))
-    if found is None or int(found["index"]) > INT32_MAX:
-        message = "the key does not end in a task index"
+    connector, task = read_task_key(key.removeprefix(TASK))
+    if not connector:
+        message = "the key names no connector"
         raise MalformedError(message)
-    return Instance(found["connector"], int(found["index"]))
+    return Instance(connector, task)
 
 
 def _read_status(instance: Instance, record: Record) -> StatusSet | StatusForgotten:
@@ -133,7 +132,7 @@ def _read_status(instance: Instance, record: Record) -> StatusSet | StatusForgot
     status = Status(
         state=State(stated),
         worker_id=read_text(found, "worker_id"),
-        generation=read_integer(found, "generation"),
+        generation=read_generation(found, "generation"),
         trace=read_optional_text(found, "trace"),
         version=read_optional_text(found, "version"),
         since_ms=record.timestamp_ms,

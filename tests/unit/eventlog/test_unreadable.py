@@ -1,0 +1,104 @@
+"""The last line of defence: whatever a codec or a fold does about one record, the service goes on."""
+
+from __future__ import annotations
+
+import pytest
+from copycat_eventlog.decider import Decider
+from copycat_eventlog.handler import EventSourced
+from copycat_eventlog.log import Record
+from copycat_eventlog.memory import MemoryLog, MemoryTopic
+from copycat_testkit.puts import EMPTY, Put, PutCodec, Puts, State, WasPut, decide, evolve
+
+FAULTS = (
+    RuntimeError("hunter2"),
+    RecursionError(),
+    KeyError("hunter2"),
+    UnicodeEncodeError("u", "", 0, 1, "x"),
+)
+
+
+class FaultyCodec(PutCodec):
+    """Has a fault that shows with the key `bad`."""
+
+    def __init__(self, fault: Exception) -> None:
+        self._fault = fault
+
+    def decode(self, record: Record) -> WasPut:
+        if record.key == b"bad":
+            raise self._fault
+        return super().decode(record)
+
+
+class ForgettingCodec(FaultyCodec):
+    """Its fault is about values; they replaced what was there."""
+
+    forgets_unreadable = True  # type: ignore[misc]
+
+    def decode(self, record: Record) -> WasPut:
+        return PutCodec().decode(record) if record.value is None else super().decode(record)
+
+
+def following(state: State, event: WasPut) -> State:
+    """Follow all but one event, though a fold never raises."""
+    if event.value == "not to be followed":
+        raise ZeroDivisionError(event.value)
+    return evolve(state, event)
+
+
+def records(*keys: str, value: str = "v") -> list[Record]:
+    return [Record(key.encode(), value.encode()) for key in keys]
+
+
+async def started(topic: MemoryTopic, codec: PutCodec) -> Puts:
+    events: Puts = EventSourced(Decider(EMPTY, decide, following), codec, MemoryLog(topic))
+    await events.start()
+    return events
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+async def test_a_fault_of_the_codec_costs_one_record_at_start_and_later(
+    fault: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic = MemoryTopic()
+    topic.write(records("a", "bad", "b"))
+    events = await started(topic, FaultyCodec(fault))
+    topic.write(records("bad", "c"))
+
+    assert dict((await events.execute(Put("d", "v"))).state) == dict.fromkeys("abcd", "v")
+    assert events.unreadable.records == 2
+    assert events.unreadable.last == "topic in memory, partition 0, offset 3"
+    assert "hunter2" not in caplog.text + str([line.__dict__["fields"] for line in caplog.records])
+
+
+async def test_a_fault_about_a_value_forgets_the_key_where_values_replace() -> None:
+    topic = MemoryTopic()
+    topic.write(records("a", "bad"))
+    events = await started(topic, PutCodec())
+    assert dict(events.state) == {"a": "v", "bad": "v"}
+    await events.stop()
+
+    again = await started(topic, ForgettingCodec(RuntimeError()))
+
+    assert dict(again.state) == {"a": "v"}
+    assert again.unreadable.records == 1
+
+
+async def test_a_record_that_cannot_be_followed_costs_itself_alone() -> None:
+    topic = MemoryTopic()
+    topic.write(records("x", value="not to be followed"))
+    events = await started(topic, PutCodec())
+    topic.write(records("y", value="not to be followed"))
+    topic.write(records("z"))
+
+    assert dict(events.state) == {"z": "v"}
+    assert events.unreadable.records == 2
+
+
+async def test_an_event_of_ours_that_cannot_be_followed_is_not_appended() -> None:
+    topic = MemoryTopic()
+    events = await started(topic, PutCodec())
+
+    with pytest.raises(ZeroDivisionError):
+        await events.execute(Put("x", "not to be followed"))
+
+    assert topic.entries == ()

@@ -59,7 +59,7 @@ def is_free(port: int) -> bool:
 
 
 def notebook() -> Path | None:
-    """Return the file in which this user's processes note the ports they picked; none where there is no place.
+    """Return the file in which this user's processes note the ports they picked, where there is a place.
 
     It lies in a folder that nobody else may write, since whoever could might hold the file for ever.
     """

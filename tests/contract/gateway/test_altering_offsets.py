@@ -108,6 +108,12 @@ WRONG_ENTRIES: list[tuple[Any, Any, str]] = [
         " Partition values for sink connectors need to be integers.",
     ),
     (
+        {"kafka_topic": "t", "kafka_partition": "9" * 5_000},
+        {"kafka_offset": 5},
+        f"Failed to parse the following Kafka partition value in the provided offsets: '{'9' * 5_000}'."
+        " Partition values for sink connectors need to be integers.",
+    ),
+    (
         {"kafka_topic": "t", "kafka_partition": "0"},
         {"kafka_offset": " 5"},
         "Failed to parse the following Kafka offset value in the provided offsets: ' 5'."

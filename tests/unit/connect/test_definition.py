@@ -93,6 +93,9 @@ def test_a_key_cannot_be_defined_twice() -> None:
         (SHORT, "-32768", -32768),
         (LONG, "9223372036854775807", 2**63 - 1),
         (DOUBLE, "1e3", 1000.0),
+        (DOUBLE, "9" * 5_000, float("inf")),
+        (INT, "-" + "0" * 5_000 + "7", -7),
+        (LONG, "-9223372036854775808", -(2**63)),
         (LIST, "", []),
         (LIST, "a,,b", ["a", "", "b"]),
         (PASSWORD, "secret", Password("secret")),
@@ -111,6 +114,11 @@ def test_text_is_parsed_to_its_type(type_: Type, text: str, value: object) -> No
         (SHORT, "1.0", "Not a number of type SHORT"),
         (LONG, "1_000", "Not a number of type LONG"),
         (DOUBLE, "x", "Not a number of type DOUBLE"),
+        (INT, "9" * 5_000, "Not a number of type INT"),
+        (SHORT, "-" + "9" * 5_000, "Not a number of type SHORT"),
+        (LONG, "1" + "0" * 5_000, "Not a number of type LONG"),
+        (INT, "²", "Not a number of type INT"),
+        (INT, "+", "Not a number of type INT"),
     ],
 )
 def test_text_of_another_type_is_refused(type_: Type, text: str, reason: str) -> None:

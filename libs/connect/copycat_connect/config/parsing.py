@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from copycat_connect.config.password import Password
 from copycat_connect.config.setting import ConfigSetting, Type
-from copycat_connect.data.java import double_text, to_text
+from copycat_connect.data.java import double_text, parse_integer, to_text
 from copycat_connect.errors import ConfigError
 
 ClassLookup: TypeAlias = Callable[[str], str | None]
@@ -20,7 +20,6 @@ It may raise a ConfigError that says why a class cannot be used.
 # Java's trim knows only these.
 _BLANKS = "".join(map(chr, range(33)))
 _COMMA = re.compile(r"\s*,\s*")
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 _DOUBLE = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?|NaN|Infinity)")
 _BITS = {Type.SHORT: 16, Type.INT: 32, Type.LONG: 64}
 
@@ -89,9 +88,9 @@ def _parse_number(name: str, value: str, text: str, type: Type) -> int | float:
     if type is Type.DOUBLE:
         if _DOUBLE.fullmatch(text):
             return float(text.rstrip("dDfF"))
-    elif _INTEGER.fullmatch(text):
-        number = int(text)
-        if -(1 << _BITS[type] - 1) <= number < 1 << _BITS[type] - 1:
+    else:
+        number = parse_integer(text, _BITS[type])
+        if number is not None:
             return number
     raise invalid_value(name, value, f"Not a number of type {type.value}")
 

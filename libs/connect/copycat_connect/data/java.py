@@ -1,4 +1,4 @@
-"""Java's view of Python values: the class names and texts Kafka Connect prints."""
+"""Java's view of Python values: the class names and texts Kafka Connect prints, the integers it reads."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ _ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 #: Types that `%s` writes as Java does.
 _PLAIN = frozenset({str, int})
 _MAX_TEMPLATES = 256
+_INTEGER = re.compile(r"(?P<sign>[+-]?)(?=[0-9])0*(?P<digits>[0-9]*)")
+_MAX_DIGITS = 19
+"""Digits of the largest integer of 64 bits."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLI = timedelta(milliseconds=1)
 _templates: dict[tuple[ConnectValue, ...], str] = {}
@@ -55,6 +58,18 @@ def class_name(value: ConnectValue) -> str:
 def class_text(value: ConnectValue) -> str:
     """Return what Java prints for the class object, e.g. `class java.lang.Long`; `null` for None."""
     return "null" if value is None else f"class {class_name(value)}"
+
+
+def parse_integer(text: str, bits: int) -> int | None:
+    """Return the integer of so many bits that a text is, as `Long.parseLong` reads it; None where it is none.
+
+    Python refuses texts of more than 4,300 digits, with a text of its own; leading zeros count for neither.
+    """
+    found = _INTEGER.fullmatch(text)
+    if found is None or len(found["digits"]) > _MAX_DIGITS:
+        return None
+    number = int(found["sign"] + (found["digits"] or "0"))
+    return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
 
 
 def double_text(value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from copycat_connect.cluster import Config
+from copycat_connect.data.java import parse_integer
 
 from copycat_executor.domain.errors import TaskLimitError, TooManyTasksError
 
@@ -15,10 +16,12 @@ MAX_TASKS_PER_CONNECTOR: Final = "max.tasks.per.connector"
 def tasks_max(config: Config) -> int:
     """Return the most tasks a connector may have; 1 when nothing valid is said.
 
+    What is here may have been read from a topic, where nobody checked it.
+
     `connector.tasks.max` is the name that KIP-26 has for it; today's name comes first.
     """
     text = (config.get("tasks.max") or config.get("connector.tasks.max") or "").strip()
-    return int(text) if text.isdigit() and int(text) > 0 else 1
+    return max(1, parse_integer(text, 32) or 1)
 
 
 def asked_tasks(config: Config, limit: int) -> int:

@@ -8,15 +8,15 @@ from typing import Final
 
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
-from copycat_connect.data.java import to_text
+from copycat_connect.data.java import parse_integer, to_text
 
 from copycat_gateway.bodies import Json, OffsetEntry, clean
 from copycat_gateway.edge.answers import to_json
 from copycat_gateway.errors import BadRequestError
 from copycat_gateway.views.offsets import KAFKA_OFFSET, KAFKA_PARTITION, KAFKA_TOPIC
 
-INT: Final = range(-(2**31), 2**31)
-LONG: Final = range(-(2**63), 2**63)
+INT_BITS: Final = 32
+LONG_BITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _sink_change(entry: OffsetEntry) -> SinkChange:
             f"The offset for a sink connector should either be null or contain the key '{KAFKA_OFFSET}'"
         )
     text = _text(entry.offset[KAFKA_OFFSET])
-    offset = _integer(text, LONG)
+    offset = parse_integer(text, LONG_BITS)
     if offset is None:
         raise BadRequestError(
             f"Failed to parse the following Kafka offset value in the provided offsets: '{text}'."
@@ -84,7 +84,7 @@ def _topic_partition(fields: Mapping[str, Json]) -> TopicPartition:
     if fields[KAFKA_PARTITION] is None:
         raise BadRequestError("Kafka partitions must be valid numbers and may not be null")
     text = _text(fields[KAFKA_PARTITION])
-    partition = _integer(text, INT)
+    partition = parse_integer(text, INT_BITS)
     if partition is None:
         raise BadRequestError(
             f"Failed to parse the following Kafka partition value in the provided offsets: '{text}'."
@@ -96,13 +96,6 @@ def _topic_partition(fields: Mapping[str, Json]) -> TopicPartition:
     if partition < 0:
         raise BadRequestError(f"Kafka partitions may not be negative, got {partition} of topic {topic}")
     return TopicPartition(topic, partition)
-
-
-def _integer(text: str, bounds: range) -> int | None:
-    digits = text[1:] if text[:1] in {"+", "-"} else text
-    if not (digits.isascii() and digits.isdigit()) or int(text) not in bounds:
-        return None
-    return int(text)
 
 
 def _text(value: Json) -> str:

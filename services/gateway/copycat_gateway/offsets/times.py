@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import datetime, timedelta
 from typing import Final
+
+from copycat_connect.data.java import parse_integer
 
 from copycat_gateway.errors import BadRequestError
 
@@ -23,13 +26,13 @@ def duration(text: str) -> timedelta:
     """
     wanted = text.strip().lower()
     found = _SHORT.fullmatch(wanted) or _ISO.fullmatch(wanted)
-    parts = [int(part or "0") for part in found.groups()] if found else []
-    if not any(parts):
+    parts = [parse_integer(part or "0", 64) for part in found.groups()] if found else []
+    if not any(part != 0 for part in parts):
         raise BadRequestError(
             f"'{text}' is no duration above zero: write weeks, days, hours, minutes and seconds as in 2h, 90m"
             " or 1d12h, or by ISO 8601 as in PT2H"
         )
-    weeks, days, hours, minutes, seconds = parts
+    weeks, days, hours, minutes, seconds = (sys.maxsize if part is None else part for part in parts)
     try:
         length = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     except OverflowError:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
+from copycat_connect.data.java import parse_integer
 from copycat_connect.errors import ConfigError
 from copycat_connect.named_files import check_client_file
 
@@ -112,7 +113,8 @@ def _host(text: str, default: int, key: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         return text.strip("[]") or "localhost", default
-    if not port.isdecimal():
-        message = f"Invalid value for configuration {key}: the port is no number"
+    number = parse_integer(port, 32)
+    if number is None or not 0 < number < 65536:
+        message = f"Invalid value for configuration {key}: the port is no number from 1 to 65535"
         raise ConfigError(message, key=key)
-    return host.strip("[]") or "localhost", int(port)
+    return host.strip("[]") or "localhost", number

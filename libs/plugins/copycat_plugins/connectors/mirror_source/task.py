@@ -25,6 +25,7 @@ from copycat_connect.data import (
     SourceBatch,
 )
 from copycat_connect.data.batches import RawHeaders
+from copycat_connect.data.java import parse_integer
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import SourceTask
 
@@ -188,4 +189,5 @@ def _beginning(reset: str | None) -> int:
 
 
 def _most_records(given: str | None) -> int:
-    return int(given) if given and given.isdigit() and int(given) > 0 else _BATCH_RECORDS
+    number = parse_integer(given or "", 32)
+    return number if number is not None and number > 0 else _BATCH_RECORDS

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
+import pytest
 from copycat.types.v1 import types_pb2
 
 from tests.contract.gateway.fake_executor import FakeExecutor
@@ -203,3 +206,38 @@ async def test_a_request_that_takes_too_long_says_what_it_was_doing(
     assert reply.json()["message"].startswith(
         "Request timed out. The worker is currently validating the configuration of the connector, which"
     )
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+async def test_a_connector_that_no_path_can_name_is_deleted_by_a_parameter(bare: World, name: str) -> None:
+    bare.config.has(name)
+    bare.config.has("c")
+
+    unknown = await bare.rest.delete("/connectors", params={"name": "other"})
+    deleted = await bare.rest.delete("/connectors", params={"name": name})
+
+    assert (unknown.status_code, unknown.json()["message"]) == (404, "Connector other not found")
+    assert (deleted.status_code, deleted.content) == (204, b"")
+    assert bare.config.connectors.keys() == {"c"}
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\0", "a\nb", "...", "\x7f"])
+async def test_a_connector_that_nobody_could_have_created_here_is_shown_and_deleted(
+    bare: World, name: str
+) -> None:
+    bare.config.has(name)
+    path = f"/connectors/{quote(name, safe='')}"
+
+    assert (await bare.rest.get(f"{path}/config")).json()["name"] == name
+    assert (await bare.rest.delete(path)).status_code == 204
+    assert not bare.config.connectors
+
+
+async def test_a_request_to_delete_all_is_none(bare: World) -> None:
+    bare.config.has("c")
+    reply = await bare.rest.delete("/connectors")
+    allowed = await bare.rest.options("/connectors")
+
+    assert reply.content == b'{"error_code":405,"message":"HTTP 405 Method Not Allowed"}'
+    assert reply.headers["allow"] == allowed.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+    assert "c" in bare.config.connectors

@@ -182,6 +182,9 @@ def test_an_unknown_connector_takes_no_command(command: ConfigCommand) -> None:
         ("", "String may not be empty"),
         ("  ", "String may not be empty"),
         ("a\tb", "may not contain control sequences"),
+        ("a\0b", "may not contain control sequences"),
+        (".", "it leads to another place"),
+        ("..", "it leads to another place"),
         ("a" * 1025, "at most 1024 bytes"),
     ],
 )

@@ -65,8 +65,8 @@ def non_empty(name: str, value: ConfigSetting) -> None:
         raise invalid_value(name, value, "String must be non-empty")
 
 
-def non_empty_without_control_characters(name: str, value: ConfigSetting) -> None:
-    """Accept names; null passes, since its absence is reported elsewhere."""
+def usable_name(name: str, value: ConfigSetting) -> None:
+    """Accept names that REST can be asked for; null passes, since its absence is reported elsewhere."""
     if value is None:
         return
     if value == "":
@@ -75,6 +75,9 @@ def non_empty_without_control_characters(name: str, value: ConfigSetting) -> Non
     if found:
         text = ", ".join(str(code) for code in found)
         reason = f"String may not contain control sequences but had the following ASCII chars: {text}"
+        raise invalid_value(name, value, reason)
+    if value in (".", ".."):
+        reason = "In a URL it leads to another place, so that nobody could ask for it; use another name"
         raise invalid_value(name, value, reason)
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from copycat_cli.rest import Rest
 
 CONNECTORS = "connectors"
+IN_NO_PATH = ("", ".", "..")
+"""Names that clients take for steps in a path; only a record in a topic can have made such a connector."""
 
 
 class TaskId(Struct, frozen=True):
@@ -59,7 +61,10 @@ def put_config(rest: Rest, name: str, config: Config) -> None:
 
 def delete_connector(rest: Rest, name: str) -> None:
     """Delete a connector; its offsets stay."""
-    rest.ask("DELETE", CONNECTORS, name)
+    if name in IN_NO_PATH:
+        rest.ask("DELETE", CONNECTORS, query={"name": name})
+    else:
+        rest.ask("DELETE", CONNECTORS, name)
 
 
 def set_state(rest: Rest, name: str, order: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from copycat_cli.api.connectors import delete_connector, get_connector
+from copycat_cli.api.connectors import IN_NO_PATH, delete_connector, get_connector
 from copycat_cli.arguments import connectors_argument, yes_option
 from copycat_cli.asking import confirm
 from copycat_cli.command import cluster_command
@@ -27,7 +27,8 @@ def delete(session: Session, connectors: Sequence[str], yes: bool) -> None:
       copycat delete lines orders --yes
     """
     for name in connectors:
-        get_connector(session.rest, name)  # all are there before any is deleted
+        if name not in IN_NO_PATH:
+            get_connector(session.rest, name)  # all are there before any is deleted
     if not yes:
         confirm(f"Delete {', '.join(connectors)}?")
     for name in connectors:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_connect.config.validators import non_empty_without_control_characters
+from copycat_connect.config.validators import usable_name
 from copycat_connect.errors import ConfigError
 
 from copycat_config.domain.errors import InvalidNameError, LongNameError
@@ -21,6 +21,6 @@ def check_name(name: str, what: str) -> None:
     if size > MAX_NAME_BYTES:
         raise LongNameError(what, name, size, MAX_NAME_BYTES)
     try:
-        non_empty_without_control_characters(what, name if name.strip() else "")
+        usable_name(what, name if name.strip() else "")
     except ConfigError as error:
         raise InvalidNameError(what, error.message) from error

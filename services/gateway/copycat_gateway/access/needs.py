@@ -39,6 +39,7 @@ NEEDS: Final[Mapping[tuple[str, str], Need]] = {
     ("PUT", "/connector-plugins/{plugin:str}/config/validate"): Need(Role.ADMIN, Scope.ANYWHERE),
     ("GET", "/connectors"): SHOWS_SOME,
     ("POST", "/connectors"): Need(Role.ADMIN, Scope.IN_BODY, "create connector"),
+    ("DELETE", "/connectors"): Need(Role.ADMIN, Scope.IN_BODY, "delete connector"),
     ("GET", CONNECTOR): VIEWS,
     ("DELETE", CONNECTOR): _changes("delete connector"),
     ("GET", f"{CONNECTOR}/config"): VIEWS,

@@ -12,14 +12,18 @@ from litestar.handlers import HTTPRouteHandler
 
 
 def options_handlers(handlers: Iterable[HTTPRouteHandler]) -> Sequence[HTTPRouteHandler]:
-    """Return a handler of OPTIONS for each path of these."""
+    """Return a handler of OPTIONS for each path of these; it names the methods that the document has."""
     methods: dict[str, set[str]] = defaultdict(lambda: {HTTPMethod.OPTIONS.value})
-    for handler in handlers:
+    for handler in filter(_is_told, handlers):
         for path in handler.paths:
             methods[path].update(handler.http_methods)
             if HttpMethod.GET in handler.http_methods:
                 methods[path].add(HTTPMethod.HEAD.value)
     return [_options(path, ", ".join(sorted(allowed))) for path, allowed in methods.items()]
+
+
+def _is_told(handler: HTTPRouteHandler) -> bool:
+    return handler.include_in_schema is not False
 
 
 def _options(path: str, allow: str) -> HTTPRouteHandler:

@@ -22,7 +22,7 @@ from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, saying, writing_config
 from copycat_gateway.registration import named, register
-from copycat_gateway.routes.dependencies import BODY, CONNECTOR, SITE
+from copycat_gateway.routes.dependencies import BODY, CONNECTOR, CONNECTOR_IN_QUERY, SITE
 from copycat_gateway.views.connectors import ConnectorInfo, connector_info, location
 from copycat_gateway.views.statuses import ConnectorStateInfo, connector_state_info
 
@@ -139,6 +139,24 @@ async def delete_connector(
     services: NamedDependency[Services], connector: NamedDependency[str]
 ) -> Response[None]:
     """Delete a connector; its tasks flush and stop afterwards."""
+    return await _delete(services, connector)
+
+
+@delete(
+    "/connectors",
+    dependencies=CONNECTOR_IN_QUERY,
+    status_code=204,
+    include_in_schema=False,
+)
+async def delete_connector_by_query(
+    services: NamedDependency[Services], access: NamedDependency[Access], connector: NamedDependency[str]
+) -> Response[None]:
+    """Delete a connector whose name no path can have: empty, `.` or `..`, as a record in a topic may name one."""
+    access.demand_in_body(Role.ADMIN, connector)
+    return await _delete(services, connector)
+
+
+async def _delete(services: Services, connector: str) -> Response[None]:
     with (
         stage(f"removing the config for connector {connector} from the config topic"),
         writing_config(),
@@ -150,4 +168,4 @@ async def delete_connector(
     return nothing(204)
 
 
-HANDLERS = (list_connectors, create_connector, get_connector, delete_connector)
+HANDLERS = (list_connectors, create_connector, get_connector, delete_connector, delete_connector_by_query)

@@ -7,6 +7,7 @@ from typing import Any
 from litestar import Request
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.exceptions import MethodNotAllowedException
 from litestar.params import FromPath
 
 from copycat_gateway.edge.intake import read_body
@@ -16,6 +17,18 @@ from copycat_gateway.edge.paths import segment, task_number
 async def connector(name: FromPath[str]) -> str:
     """Return the connector the path names."""
     return segment(name)
+
+
+async def connector_in_query(request: Request[Any, Any, State]) -> str:
+    """Return the connector that the parameter `name` names.
+
+    Raises:
+        MethodNotAllowedException: There is none: Kafka Connect knows no such request.
+    """
+    name = request.query_params.get("name")
+    if name is None:
+        raise MethodNotAllowedException(headers={"allow": "GET, HEAD, OPTIONS, POST"})
+    return str(name)
 
 
 async def task(task_id: FromPath[str]) -> int:
@@ -34,6 +47,7 @@ async def site(request: Request[Any, Any, State]) -> str:
 
 
 CONNECTOR = {"connector": Provide(connector)}
+CONNECTOR_IN_QUERY = {"connector": Provide(connector_in_query)}
 TASK = {**CONNECTOR, "task": Provide(task)}
 SITE = {"site": Provide(site)}
 BODY = {"payload": Provide(payload)}

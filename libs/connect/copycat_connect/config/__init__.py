@@ -11,11 +11,14 @@ from copycat_connect.config.validators import (
     at_most,
     between,
     distinct_names,
+    file_name,
     non_empty,
     non_empty_list,
     non_null,
     one_of,
     one_of_ignoring_case,
+    topic_name,
+    topic_prefix,
 )
 from copycat_connect.config.values import ConfigValue
 
@@ -60,10 +63,13 @@ __all__ = [
     "at_most",
     "between",
     "distinct_names",
+    "file_name",
     "matches_java_regex",
     "non_empty",
     "non_empty_list",
     "non_null",
     "one_of",
     "one_of_ignoring_case",
+    "topic_name",
+    "topic_prefix",
 ]

@@ -32,6 +32,8 @@ from copycat_connect.config.validators import (
     distinct_names,
     non_empty,
     one_of_ignoring_case,
+    topic_name,
+    topic_names,
 )
 
 MAX_TOPICS = 10_000
@@ -42,7 +44,7 @@ _SINK = (
         Type.LIST,
         Importance.HIGH,
         default="",
-        validator=all_of((at_most_entries(MAX_TOPICS), distinct_names())),
+        validator=all_of((at_most_entries(MAX_TOPICS), distinct_names(), topic_names)),
         doc="Topics to read, separated by commas.",
         group=COMMON_GROUP,
         order=4,
@@ -70,6 +72,7 @@ _DEAD_LETTERS = (
         order=6,
         title="Dead Letter Queue Topic Name",
         doc="Topic that receives the records that fail; empty for none.",
+        validator=topic_name,
     ),
     error_key(
         DLQ_REPLICATION_FACTOR,
@@ -142,7 +145,7 @@ _SOURCE = (
         Type.STRING,
         Importance.LOW,
         default=None,
-        validator=non_empty,
+        validator=all_of((non_empty, topic_name)),
         doc="Topic for this connector's offsets; by default the worker's.",
         group=OFFSETS_TOPIC_GROUP,
         order=1,

@@ -29,16 +29,16 @@ from copycat_connect.config.framework_names import (
     TRANSFORMS_GROUP,
     VALUE_CONVERTER,
 )
-from copycat_connect.config.key import ConfigKey, Importance, Width
+from copycat_connect.config.key import ConfigKey, Importance, Validator, Width
 from copycat_connect.config.setting import Type
 from copycat_connect.config.validators import (
     all_of,
     at_least,
     at_most_entries,
-    usable_name,
     non_null,
     one_of,
     unique_aliases,
+    usable_name,
 )
 
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
@@ -174,7 +174,15 @@ _PROCESSING = (
 
 
 def error_key(
-    name: str, type: Type, default: object, *, order: int, title: str, doc: str, width: Width = Width.MEDIUM
+    name: str,
+    type: Type,
+    default: object,
+    *,
+    order: int,
+    title: str,
+    doc: str,
+    width: Width = Width.MEDIUM,
+    validator: Validator | None = None,
 ) -> ConfigKey:
     """Define one of the keys that say what happens to records that fail."""
     return ConfigKey(
@@ -182,7 +190,7 @@ def error_key(
         type,
         _MEDIUM,
         default=default,
-        validator=one_of("none", "all") if name == TOLERANCE else None,
+        validator=validator,
         doc=doc,
         group=ERRORS_GROUP,
         order=order,
@@ -215,6 +223,7 @@ _ERRORS = (
         order=3,
         title="Error Tolerance",
         doc="none: a bad record fails the task. all: it is skipped, after it was reported.",
+        validator=one_of("none", "all"),
         width=Width.SHORT,
     ),
     error_key(

@@ -5,13 +5,19 @@ Each is called with the key's name and the parsed value, and raises ConfigError.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from copycat_connect.config.key import Validator
 from copycat_connect.config.parsing import invalid_value, setting_text
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.errors import ConfigError
 from copycat_connect.log_levels import LEVELS, setting_level
+
+MAX_TOPIC_NAME: Final = 249
+_TOPIC_PART: Final = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def between(low: float | None, high: float | None) -> Validator:
@@ -99,6 +105,40 @@ def unique_aliases(name: str, value: ConfigSetting) -> None:
         raise invalid_value(name, value, "Duplicate alias provided.")
 
 
+def topic_name(name: str, value: ConfigSetting) -> None:
+    """Accept the names that Kafka accepts for topics; null and the empty text pass, for they name none."""
+    if value and (value in (".", "..") or len(value) > MAX_TOPIC_NAME or not _TOPIC_PART.fullmatch(value)):
+        raise _wrong_topic(name, value)
+
+
+def topic_names(name: str, value: ConfigSetting) -> None:
+    """Accept lists of such names."""
+    for each in value or ():
+        topic_name(name, each)
+
+
+def topic_prefix(name: str, value: ConfigSetting) -> None:
+    """Accept what such a name may begin with; null and the empty text pass."""
+    if value and (len(value) > MAX_TOPIC_NAME or not _TOPIC_PART.fullmatch(value)):
+        raise _wrong_topic(name, value)
+
+
+def file_name(name: str, value: ConfigSetting) -> None:
+    """Accept what may be the name of a file, whether there is one or not; null passes."""
+    if value is None:
+        return
+    try:
+        possible = b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise ConfigError(
+            f"Invalid value for configuration {name}: no file can have this name, since it has a zero"
+            " character or one that is no text",
+            key=name,
+        )
+
+
 def at_most_entries(most: int) -> Validator:
     """Accept lists of up to `most` entries; the error does not repeat the list, which is long."""
 
@@ -127,6 +167,15 @@ def distinct_names(*, allow_empty: bool = True) -> Validator:
             raise _wrong_list(name, "values must not be empty.")
 
     return check
+
+
+def _wrong_topic(name: str, value: str) -> ConfigError:
+    return invalid_value(
+        name,
+        value,
+        f"Kafka allows topics up to {MAX_TOPIC_NAME} characters, of ASCII letters, digits, '.', '_' and '-',"
+        " but neither . nor ..",
+    )
 
 
 def _wrong_list(name: str, reason: str) -> ConfigError:

@@ -151,7 +151,7 @@ async def delete_connector(
 async def delete_connector_by_query(
     services: NamedDependency[Services], access: NamedDependency[Access], connector: NamedDependency[str]
 ) -> Response[None]:
-    """Delete a connector whose name no path can have: empty, `.` or `..`, as a record in a topic may name one."""
+    """Delete a connector whose name no path can have: empty, `.` or `..`, as one in a topic may be called."""
     access.demand_in_body(Role.ADMIN, connector)
     return await _delete(services, connector)
 

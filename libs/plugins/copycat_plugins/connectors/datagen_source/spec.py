@@ -13,8 +13,10 @@ from copycat_connect.config import (
     STRING,
     ConfigDef,
     ConfigKey,
+    all_of,
     at_least,
     non_empty,
+    topic_name,
 )
 from copycat_connect.config.setting import ConfigSetting
 
@@ -52,7 +54,9 @@ def _check_max(name: str, value: ConfigSetting) -> None:
 
 
 CONFIG = ConfigDef(
-    ConfigKey(TOPIC, STRING, HIGH, validator=non_empty, doc="Topic that receives the records."),
+    ConfigKey(
+        TOPIC, STRING, HIGH, validator=all_of((non_empty, topic_name)), doc="Topic that receives the records."
+    ),
     ConfigKey(
         FIELDS,
         STRING,

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import (
+    HIGH,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    file_name,
+)
 
 CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkTask"
@@ -21,7 +27,14 @@ GUARANTEES = (
     "off and written again."
 )
 CONFIG = ConfigDef(
-    ConfigKey(FILE, STRING, HIGH, default=None, doc="File to append to; without it the standard output."),
+    ConfigKey(
+        FILE,
+        STRING,
+        HIGH,
+        default=None,
+        validator=file_name,
+        doc="File to append to; without it the standard output.",
+    ),
 )
 EXAMPLES = {
     "A copy of a topic": {"topics": "messages", "file": "/data/messages.txt"},

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from copycat_connect.config import HIGH, INT, LOW, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_connect.config import (
+    HIGH,
+    INT,
+    LOW,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    all_of,
+    file_name,
+    non_empty,
+    topic_name,
+)
 
 CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceTask"
@@ -23,8 +34,17 @@ GUARANTEES = (
     "standard input has no offsets. A last line without an end waits for one."
 )
 CONFIG = ConfigDef(
-    ConfigKey(FILE, STRING, HIGH, default=None, doc="File to read; without it the standard input is read."),
-    ConfigKey(TOPIC, STRING, HIGH, validator=non_empty, doc="Topic that receives the lines."),
+    ConfigKey(
+        FILE,
+        STRING,
+        HIGH,
+        default=None,
+        validator=file_name,
+        doc="File to read; without it the standard input is read.",
+    ),
+    ConfigKey(
+        TOPIC, STRING, HIGH, validator=all_of((non_empty, topic_name)), doc="Topic that receives the lines."
+    ),
     ConfigKey(BATCH_SIZE, INT, LOW, default=2000, doc="The most lines the task takes from the file at once."),
 )
 EXAMPLES = {

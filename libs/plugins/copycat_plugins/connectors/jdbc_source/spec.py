@@ -16,6 +16,7 @@ from copycat_connect.config import (
     ConfigKey,
     at_least,
     one_of,
+    topic_prefix,
 )
 
 CLASS_NAME = "io.confluent.connect.jdbc.JdbcSourceConnector"
@@ -168,7 +169,7 @@ CONFIG = ConfigDef(
         doc="How often in a row a query may fail for a reason that passes; 0 and less have no limit.",
     ),
     ConfigKey(
-        TOPIC_PREFIX, STRING, HIGH,
+        TOPIC_PREFIX, STRING, HIGH, validator=topic_prefix,
         doc="A table's topic is this and the table's name; that of a query is this alone.",
     ),
     ConfigKey(POLL_INTERVAL, INT, HIGH, default=5000, doc="Milliseconds between two queries of a table."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 
 from copycat_connect.config import (
     BOOLEAN,
@@ -19,9 +18,11 @@ from copycat_connect.config import (
     all_of,
     at_least,
     between,
+    file_name,
     matches_java_regex,
     non_empty,
     non_empty_list,
+    topic_name,
 )
 from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.parsing import invalid_value
@@ -86,8 +87,10 @@ def _grouped(name: str, value: ConfigSetting) -> None:
 
 def _pairs(name: str, value: ConfigSetting) -> None:
     for each in value if isinstance(value, list) else []:
-        if not re.fullmatch(r".+:[A-Za-z0-9._-]{1,249}", str(each)):
+        pattern, _, topic = str(each).rpartition(":")
+        if not pattern or not topic:
             raise invalid_value(name, each, "it must be a pattern and a topic, such as *access*:access-log")
+        topic_name(name, topic)
 
 
 def _types(name: str, value: ConfigSetting) -> None:
@@ -112,6 +115,7 @@ def _absolute(name: str, value: ConfigSetting) -> None:
     for each in value if isinstance(value, list) else []:
         if not str(each).startswith("/"):
             raise invalid_value(name, each, "it must be an absolute path, beginning with /")
+        file_name(name, each)
 
 
 CONFIG = ConfigDef(
@@ -140,7 +144,9 @@ CONFIG = ConfigDef(
         validator=_regexes,
         doc="Regular expressions for whole names (without directories) that are left out.",
     ),
-    ConfigKey(TOPIC, STRING, HIGH, validator=non_empty, doc="Topic that receives the records."),
+    ConfigKey(
+        TOPIC, STRING, HIGH, validator=all_of((non_empty, topic_name)), doc="Topic that receives the records."
+    ),
     ConfigKey(
         TOPIC_BY_FILE,
         LIST,

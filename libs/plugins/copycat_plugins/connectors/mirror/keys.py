@@ -13,9 +13,11 @@ from copycat_connect.config import (
     SHORT,
     STRING,
     ConfigKey,
+    all_of,
     non_empty,
     one_of,
     one_of_ignoring_case,
+    topic_prefix,
 )
 from copycat_connect.validation.client_settings import Client, client_definition
 
@@ -48,9 +50,12 @@ BYTES = {
 
 BASE = (
     ConfigKey(ENABLED, BOOLEAN, LOW, default=True, doc="Whether this connector works; else it has no tasks."),
-    ConfigKey(SOURCE_ALIAS, STRING, HIGH, doc="Short name of the cluster that is read, in topic names too."),
     ConfigKey(
-        TARGET_ALIAS, STRING, HIGH, default="target",
+        SOURCE_ALIAS, STRING, HIGH, validator=topic_prefix,
+        doc="Short name of the cluster that is read, in topic names too.",
+    ),
+    ConfigKey(
+        TARGET_ALIAS, STRING, HIGH, default="target", validator=topic_prefix,
         doc="Short name of the cluster that is written to; topics from there are not mirrored back.",
     ),
     ConfigKey(
@@ -62,7 +67,7 @@ BASE = (
         doc="What a mirrored topic is called: the alias of its source and its name, or its name alone.",
     ),
     ConfigKey(
-        SEPARATOR, STRING, LOW, default=".", validator=non_empty,
+        SEPARATOR, STRING, LOW, default=".", validator=all_of((non_empty, topic_prefix)),
         doc="Stands between alias and topic in the name of a mirrored topic.",
     ),
     ConfigKey(

@@ -12,10 +12,12 @@ from copycat_connect.config import (
     STRING,
     ConfigDef,
     ConfigKey,
+    all_of,
     at_least,
     matches_java_regex,
     non_empty,
     one_of,
+    topic_name,
 )
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.errors import ConfigError
@@ -58,6 +60,10 @@ GUARANTEES = (
 )
 
 
+def _topic(name: str, value: ConfigSetting) -> None:
+    topic_name(name, str(value).replace("${topic}", ""))
+
+
 def _one_character(name: str, value: ConfigSetting) -> None:
     if not isinstance(value, str) or len(value) != 1 or value in "\r\n":
         raise ConfigError(f"Invalid value for configuration {name}: expected one character", key=name)
@@ -70,7 +76,7 @@ def _character_or_none(name: str, value: ConfigSetting) -> None:
 
 CONFIG = ConfigDef(
     ConfigKey(
-        TOPIC, STRING, HIGH, validator=non_empty,
+        TOPIC, STRING, HIGH, validator=all_of((non_empty, _topic)),
         doc="Topic that receives the records; ${topic} in it stands for the topic in the name of a file as "
         "the object "
         "sinks write them (<topic>+<partition>+<offset>...), and files without one are not read.",

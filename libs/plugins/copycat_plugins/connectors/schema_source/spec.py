@@ -11,9 +11,11 @@ from copycat_connect.config import (
     STRING,
     ConfigDef,
     ConfigKey,
+    all_of,
     at_least,
     non_empty,
     non_null,
+    topic_name,
 )
 
 CLASS_NAME = "org.apache.kafka.connect.tools.SchemaSourceConnector"
@@ -34,7 +36,9 @@ GUARANTEES = (
     "number of each record is printed on the standard output of the process the task runs in."
 )
 CONFIG = ConfigDef(
-    ConfigKey(TOPIC, STRING, HIGH, validator=non_empty, doc="Topic that receives the structs."),
+    ConfigKey(
+        TOPIC, STRING, HIGH, validator=all_of((non_empty, topic_name)), doc="Topic that receives the structs."
+    ),
     ConfigKey(
         NUM_MESSAGES, LONG, HIGH, validator=at_least(0), doc="Records of each task, from its start on."
     ),

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from copycat_connect.config import BOOLEAN, HIGH, LONG, LOW, STRING, ConfigDef, ConfigKey, non_empty, non_null
+from copycat_connect.config import (
+    BOOLEAN,
+    HIGH,
+    LONG,
+    LOW,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    all_of,
+    non_empty,
+    non_null,
+    topic_name,
+)
 
 CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSourceConnector"
 TASK_CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSourceTask"
@@ -21,7 +33,9 @@ GUARANTEES = (
     "what is printed goes to the standard output of the process the task runs in, the executor's log."
 )
 CONFIG = ConfigDef(
-    ConfigKey(TOPIC, STRING, HIGH, validator=non_empty, doc="Topic that receives the numbers."),
+    ConfigKey(
+        TOPIC, STRING, HIGH, validator=all_of((non_empty, topic_name)), doc="Topic that receives the numbers."
+    ),
     ConfigKey(
         THROUGHPUT,
         LONG,

@@ -11,6 +11,7 @@ from typing import Any
 from copycat_connect.errors import NotWriterError, UnavailableError
 from copycat_telemetry.changes import log_change
 
+from copycat_eventlog.any_headers import read_any_headers
 from copycat_eventlog.append import TransactionalProducer
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security, silence_clients
@@ -82,6 +83,7 @@ class KafkaLog:
     async def start(self, fold: Fold) -> None:
         """Make or check the topic, fold it, and take part in the election."""
         silence_clients()
+        read_any_headers()
         self._fold = fold
         self._questions.add(self._spawn(self._wake_coordinators()))
         self._materialiser = Materialiser(

@@ -14,10 +14,20 @@ from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
 from copycat_testkit.kafka import consume_all, create_topic, delete_topic, idempotent_producer, unique
 from copycat_testkit.log_suite import Reader, led, running
+from kafka import KafkaProducer
 
 COMPACT = {"cleanup.policy": "compact"}
 #: All that Kafka has, by whoever compresses: the client, or the broker, whose framing differs.
 CODECS = ("gzip", "snappy", "lz4", "zstd")
+
+
+class NotText(str):
+    """The name of a header that is not UTF-8, as a client in another language may write it."""
+
+    __slots__ = ()
+
+    def encode(self, *_: object, **__: object) -> bytes:
+        return b"\xff\xfe"
 
 
 def on(kafka: str, topic: str) -> KafkaLog:
@@ -74,6 +84,24 @@ async def test_records_are_read_whatever_codec_their_writer_used(kafka: str) -> 
         producer.flush(60)
     async with running(on(kafka, topic)) as reader:
         assert reader.facts == {codec.encode(): b"v" * 10_000 for codec in CODECS}
+
+
+@pytest.mark.parametrize("codec", [None, "gzip"])
+async def test_headers_may_have_any_name(kafka: str, codec: str | None) -> None:
+    """Brokers take every bytes for a name; the clients of Java and of librdkafka, too."""
+    topic = create_topic(kafka, config=COMPACT)
+    producer = KafkaProducer(bootstrap_servers=kafka, linger_ms=1000, compression_type=codec)
+    headers = [(NotText("x"), b"v"), ("traceparent", b"00-a-b-01")]
+    for key, value in ((b"a", b"1"), (b"b", b"2"), (b"c", None)):
+        producer.send(topic, key=key, value=value, headers=headers if key == b"b" else [])
+    producer.close()
+    transaction(kafka, topic, "d").abort_transaction(20)
+    log = on(kafka, topic)
+    async with running(log) as reader:
+        assert reader.records == [Record(b"a", b"1"), Record(b"b", b"2"), Record(b"c", None)]
+        assert [record.traceparent for record in reader.records] == ["", "00-a-b-01", ""]
+        await led(log)
+        await reader.reached(await log.append([Record(b"e", b"ours")]))
 
 
 async def test_an_aborted_transaction_at_the_tail_is_passed(kafka: str) -> None:

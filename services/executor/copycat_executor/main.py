@@ -21,7 +21,7 @@ from copycat_rpc.users.calls import UserCalls, user_calls
 from copycat_tls.passing import PassingCertificate, make_certificate
 
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.domain.residency import ResidencyRules
@@ -66,13 +66,13 @@ async def serve(
     settings = _settings(properties)
     users = user_calls(role.own_properties(properties), "executor")
     worker, jobs = _without_secret(properties), Jobs()
-    process = ConnectorProcess(worker)
-    jobs.spawn(process.run(), "process of the connectors")
+    processes = ConnectorProcesses(worker, jobs)
+    jobs.spawn(processes.run(), "process of the connectors")
     try:
         if spark is None:
             spark = await _starting(properties, stop)
         if spark is not None:
-            await _serve(_Given(worker, settings, process, jobs, users), spark, stop, ready)
+            await _serve(_Given(worker, settings, processes, jobs, users), spark, stop, ready)
     finally:
         await jobs.close()
         if spark is not None:
@@ -105,7 +105,7 @@ class _Given:
     worker: Mapping[str, str]
     """The worker's configuration, as plugins may see it."""
     settings: Settings
-    process: ConnectorProcess
+    processes: ConnectorProcesses
     jobs: Jobs
     users: UserCalls | None
     """Who answers users that bring a token; none where no tokens are accepted."""
@@ -167,7 +167,7 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
                 given.worker,
                 _limits(given.worker, settings),
                 ExecutorSurroundings(
-                    server, services, launcher, given.process, Queries(given.worker, jobs), jobs
+                    server, services, launcher, given.processes, Queries(given.worker, jobs), jobs
                 ),
                 host_token=secrets.token_urlsafe(32),
                 host_tls=lambda: _host_tls(address, settings.tls, for_hosts),
@@ -220,7 +220,7 @@ async def _loaded(given: _Given, stop: asyncio.Event) -> bool:
     Raises:
         CopycatError: A part crashed.
     """
-    loaded = asyncio.create_task(given.process.loaded())
+    loaded = asyncio.create_task(given.processes.loaded())
     stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(given.jobs.crashed())
     try:
         await asyncio.wait((loaded, stopped, crash), return_when=asyncio.FIRST_COMPLETED)

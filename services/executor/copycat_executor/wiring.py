@@ -1,6 +1,6 @@
 """The executor put together: every part is made once, from parts that exist already, in the order below.
 
-Two parts are made before who hears them: the process of the connectors, and the hosts. `listen` connects each
+Two parts are made before who hears them: the processes of connectors, and the hosts. `listen` connects each
 with its listener, once and before anything runs.
 """
 
@@ -24,7 +24,7 @@ from copycat_telemetry.recent_spans import RecentSpans
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
 from copycat_executor.connectors.connector_calls import ConnectorCalls
@@ -91,8 +91,8 @@ class ExecutorSurroundings:
     """The other services."""
     launcher: Launcher
     """Runs hosts."""
-    process: ConnectorProcess
-    """Runs author code of connectors; it may run already."""
+    processes: ConnectorProcesses
+    """They run author code of connectors; the one that all share may run already."""
     queries: Queries
     """The query engine."""
     jobs: Jobs
@@ -121,7 +121,7 @@ def wire(
             on this executor, and nothing else.
         host_tls: Returns what they encrypt with.
     """
-    services, process, jobs = given.services, given.process, given.jobs
+    services, processes, jobs = given.services, given.processes, given.jobs
     bell = Bell()
     tenure = Tenure(time.monotonic)
     board, feed = Board(bell), Feed(worker_id, bell, tenure)
@@ -138,7 +138,7 @@ def wire(
         address=worker_id,
         token=host_token,
         log_level=limits.log_level,
-        failed_plugins=process.failed_plugins,
+        failed_plugins=processes.failed_plugins,
         lease=lambda: tenure.length,
         tls=host_tls,
         span_endpoint=worker.get(SPAN_ENDPOINT.name) or "",
@@ -181,7 +181,7 @@ def wire(
         worker=worker,
         spans=spans,
     )
-    calls = ConnectorCalls(process, limits.plugin_call)
+    calls = ConnectorCalls(processes, limits.plugin_call)
     connector_troubles = ConnectorTroubles(troubles)
     connectors = ConnectorActions(
         board=board,
@@ -195,7 +195,7 @@ def wire(
         jobs=jobs,
         spans=spans,
     )
-    process.listen(ProcessEvents(connectors, Reloading(services, jobs), given.queries, process, jobs))
+    processes.listen(ProcessEvents(connectors, Reloading(services, jobs), given.queries, jobs))
     restarting = Restarting(board, feed, statuses, suspects, healer)
     given.server.add(
         host_service_pb2_grpc.add_HostServiceServicer_to_server,
@@ -205,7 +205,7 @@ def wire(
     )
     given.server.add(
         executor_service_pb2_grpc.add_ExecutorServiceServicer_to_server,
-        executor_server.ExecutorServer(process, restarting, limits.plugin_call),
+        executor_server.ExecutorServer(processes, restarting, limits.plugin_call),
         executor_server.SERVICE_NAME,
     )
     return Executor(
@@ -222,7 +222,7 @@ def wire(
             services,
             feed,
             restarting=restarting,
-            levels=LogLevels(process, given.queries, hosts),
+            levels=LogLevels(processes, given.queries, hosts),
             statuses=statuses,
             topics=topics,
             spans=spans,

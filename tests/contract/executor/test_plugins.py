@@ -141,9 +141,9 @@ async def test_a_hanging_validation_is_answered_before_its_caller_gives_up() -> 
 
 
 async def test_a_validation_that_ends_the_process_is_answered_and_others_go_on() -> None:
-    async with world() as it:
+    async with world(plugin_call=60.0) as it:
         with pytest.raises(RemoteError) as crashed:
-            await validate(it, {**SOURCE, "on.validate": "exit"})
+            await validate(it, {**SOURCE, "on.validate": "exit"}, timeout=60)
         assert crashed.value.remote_code.name == "plugin.crashed"
         assert (await validate(it, SOURCE)).error_count == 0
 
@@ -152,11 +152,11 @@ async def test_a_plugin_that_holds_the_interpreter_is_ended_with_its_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(child_process, "PING_AFTER_SECONDS", 0.2)
-    monkeypatch.setattr(child_process, "PING_TIMEOUT_SECONDS", 0.5)
-    async with world() as it:
+    monkeypatch.setattr(child_process, "PING_TIMEOUT_SECONDS", 2.0)
+    async with world(plugin_call=60.0) as it:
         assert (await validate(it, SOURCE)).error_count == 0
         with pytest.raises(RemoteError) as crashed:
-            await validate(it, {**SOURCE, "on.validate": "hold the interpreter"})
+            await validate(it, {**SOURCE, "on.validate": "hold the interpreter"}, timeout=60)
         assert crashed.value.remote_code.name == "plugin.crashed"
         assert (await validate(it, SOURCE)).error_count == 0
 

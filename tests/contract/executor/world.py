@@ -17,7 +17,7 @@ from copycat.offset.v1.offset_service_pb2_grpc import add_OffsetServiceServicer_
 from copycat.scheduler.v1.scheduler_service_pb2_grpc import add_SchedulerServiceServicer_to_server
 from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_to_server
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.tasks.task_actions import Budgets
@@ -108,10 +108,10 @@ async def world(
     peers.add(add_StatusServiceServicer_to_server, it.status, "copycat.status.v1.StatusService")
     peers.add(add_OffsetServiceServicer_to_server, it.offset, "copycat.offset.v1.OffsetService")
     address = await peers.start()
-    process = ConnectorProcess(properties or {})
+    processes = ConnectorProcesses(properties or {}, it.jobs)
     it.queries = Queries(properties or {}, it.jobs, module="copycat_fake_engine")
     if connectors:
-        it.jobs.spawn(process.run(), "process of the connectors")
+        it.jobs.spawn(processes.run(), "process of the connectors")
     server = RpcServer("127.0.0.1:0", secret=CLUSTER_SECRET)
     it.worker = server.bind()
     limits = Limits(
@@ -131,13 +131,13 @@ async def world(
                 it.worker,
                 properties or {},
                 limits,
-                ExecutorSurroundings(server, services, it.launcher, process, it.queries, it.jobs, reach),
+                ExecutorSurroundings(server, services, it.launcher, processes, it.queries, it.jobs, reach),
                 host_token=HOST_TOKEN,
             )
             await server.start()
             it.executor.run()
             if connectors:  # so that short deadlines mean author code only
-                await asyncio.wait_for(process.loaded(), 60.0)
+                await asyncio.wait_for(processes.loaded(), 60.0)
             yield it
             crashed = asyncio.create_task(it.jobs.crashed())
             done, _ = await asyncio.wait((crashed,), timeout=0)

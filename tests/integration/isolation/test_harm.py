@@ -18,6 +18,7 @@ pytestmark = pytest.mark.timeout(300)
 SOURCE, SINK = "HarmfulSource", "HarmfulSink"
 #: What a log may hold after gigabytes were printed.
 MAX_LOG_BYTES = 20_000_000
+ALONE = "ended the process that it ran in, where nothing else ran"
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Case:
     """It is done when the connector is deleted, not before."""
     trace: str = ""
     """What the status of the task says, where it fails."""
+
+    connector_trace: str = ""
+    """What the status of the connector says, where that fails."""
 
     def __str__(self) -> str:
         return f"{self.plugin}-{self.call}-{self.harm}"
@@ -51,7 +55,9 @@ CASES = [
     Case(SINK, "put", "leaks", trace="task.memory.max allows 400 MB"),
     Case(SINK, "close", "hangs", when_deleted=True),
     Case(SINK, "close", "spins", when_deleted=True),
-    Case(SOURCE, "connector.start", "hangs"),
+    Case(SOURCE, "connector.start", "hangs", connector_trace="Request timed out. The worker is currently"),
+    Case(SOURCE, "connector.start", "exits", connector_trace=ALONE),
+    Case(SOURCE, "connector.start", "backtracks", connector_trace=ALONE),
     Case(SOURCE, "connector.task_configs", "spins"),
     Case(SOURCE, "connector.stop", "hangs", when_deleted=True),
 ]
@@ -91,6 +97,14 @@ class Harm:
 
         wait_until(said, PATIENCE, f"the status says {text}")
 
+    def connector_says(self, text: str) -> None:
+        path = f"/connectors/{self.name}/status"
+
+        def said() -> bool:
+            return text in self._worker.rest.get(path)["connector"].get("trace", "")
+
+        wait_until(said, PATIENCE, f"the status says {text}")
+
     def is_over(self) -> None:
         """Wait until no process of its tasks is left, nor any that they forked."""
         if not self._case.call.startswith("connector."):
@@ -117,6 +131,8 @@ def test_harm_stays_with_its_connector(
     neighbour.flows()
     if case.trace:
         harm.says(case.trace)
+    if case.connector_trace:
+        harm.connector_says(case.connector_trace)
     if not case.when_deleted:
         harm.delete()
     harm.is_over()

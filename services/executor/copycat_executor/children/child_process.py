@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -41,6 +42,13 @@ RESTARTS: Final = RetryPolicy(first=0.05, factor=4.0, ceiling=10.0)
 #: A process that lived longer than this is started again at once.
 STEADY_SECONDS: Final = 30.0
 
+#: How a process ends that the kernel, or somebody, has killed.
+KILLED: Final = "exit code -9"
+SILENT: Final = ": it answered nothing for {:g} s, as when code that it runs holds the interpreter"
+#: Who holds the interpreter in C leaves the others none of the processor.
+BUSIEST_SHARE: Final = 0.8
+BUSIEST_SECONDS: Final = 0.05
+
 E = TypeVar("E")
 E_contra = TypeVar("E_contra", contravariant=True)
 
@@ -60,8 +68,17 @@ class Owner(Protocol[E_contra]):
     def fell_silent(self) -> None:
         """Note that it took longer, and is ended for it."""
 
-    def ended(self, ending: str) -> None:
-        """Note that the process ended, and how; another is started."""
+    def held(self, busiest: str | None) -> None:
+        """Note that it is ended since it answers nothing; `busiest` names the thread that computes alone."""
+
+    def ended(self, ending: str, authors: frozenset[str], *, outside: bool) -> PluginProcessGoneError:
+        """Note that the process ended, and how; another is started. Returns what open calls are told.
+
+        Args:
+            ending: How it ended, for people.
+            authors: Whose code ran for open calls.
+            outside: Something beside us and the process itself ended it, or had stopped it.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,8 @@ class Program(Generic[E]):
     """Reads what it writes."""
     grace_seconds: float = 0.0
     """How long it may take to end by itself when it is no longer wanted."""
+    give_up: Callable[[int], Message] | None = None
+    """Makes what it is told about a call of this number for which nobody waits any more."""
 
 
 class ChildProcess(Generic[E]):
@@ -88,6 +107,8 @@ class ChildProcess(Generic[E]):
         self._calls = OpenCalls()
         self._ready = asyncio.Event()
         self._process: PipedProcess | None = None
+        self._killed = self._stopped = False
+        self._silence = ""
         self._levels: dict[str, SetLevel] = {}
 
     async def ready(self) -> None:
@@ -96,25 +117,22 @@ class ChildProcess(Generic[E]):
 
     async def run(self) -> None:
         """Keep a process running until cancelled."""
-        loop, waits = asyncio.get_running_loop(), RESTARTS.waits()
-        while True:
-            began = loop.time()
-            ending = await self._one_life()
-            if loop.time() - began > STEADY_SECONDS:
-                waits = RESTARTS.waits()
-            log.warning("the process of the %s ended (%s) and is started again", self._program.name, ending)
-            self._owner.ended(ending)
-            await asyncio.sleep(next(waits))
+        try:
+            await self._live()
+        finally:
+            self._calls.fail(PluginProcessGoneError("it is not needed any more"))
 
-    async def call(self, call: Call[T], stage: str, deadline_seconds: float) -> T:
-        """Call and wait; `stage` names what hangs when the deadline passes.
+    async def call(
+        self, call: Call[T], stage: str, deadline_seconds: float, authors: Sequence[str] = ()
+    ) -> T:
+        """Call and wait; `stage` names what hangs when the deadline passes, `authors` whose code runs.
 
         Raises:
             PluginError: Author code raised.
             PluginHangsError: It did not come back in time; it still runs.
             PluginProcessGoneError: The process died meanwhile.
         """
-        opened = self._calls.new(call, stage)
+        opened = self._calls.new(call, stage, authors)
         try:
             async with asyncio.timeout(deadline_seconds):
                 await self._ready.wait()
@@ -123,6 +141,8 @@ class ChildProcess(Generic[E]):
             raise PluginHangsError(opened.stage, opened.began) from None
         finally:
             self._calls.remove(opened)
+            if self._program.give_up is not None and not opened.result.done():
+                self.send(self._program.give_up(opened.number))
 
     def send(self, message: Message) -> None:
         """Send what is not answered; lost while there is no process."""
@@ -140,7 +160,21 @@ class ChildProcess(Generic[E]):
         """End the process, whatever it does; another takes its place."""
         if self._process is not None:
             self._ready.clear()
+            self._killed = True
             self._process.kill()
+
+    async def _live(self) -> None:
+        loop, waits = asyncio.get_running_loop(), RESTARTS.waits()
+        while True:
+            began = loop.time()
+            ending = await self._one_life()
+            if loop.time() - began > STEADY_SECONDS:
+                waits = RESTARTS.waits()
+            log.warning("the process of the %s ended (%s) and is started again", self._program.name, ending)
+            outside = self._stopped or (ending == KILLED and not self._killed)
+            gone = self._owner.ended(ending + self._silence, self._calls.authors(), outside=outside)
+            self._calls.fail(gone)
+            await asyncio.sleep(next(waits))
 
     async def _answered(self, opened: OpenCall[T]) -> T:
         self._calls.add(opened)
@@ -161,6 +195,9 @@ class ChildProcess(Generic[E]):
     async def _check_alive(self, timeout_seconds: float) -> None:
         """End a process that does not even answer a ping; its end then fails all calls."""
         process, ping = self._process, self._calls.new(Ping(), "")
+        if process is None:
+            return
+        used = process.thread_seconds()
         self._calls.add(ping)
         try:
             self._write(Ask(ping.number, ping.call))
@@ -168,6 +205,9 @@ class ChildProcess(Generic[E]):
         except TimeoutError:
             log.warning("the process of the %s does not answer and is replaced", self._program.name)
             if process is self._process:
+                self._stopped = process.stopped()
+                self._owner.held(None if self._stopped else busiest(used, process.thread_seconds()))
+                self._silence = SILENT.format(timeout_seconds)
                 self.kill()
         except PluginProcessGoneError:
             pass  # its callers hear the same
@@ -176,7 +216,7 @@ class ChildProcess(Generic[E]):
 
     async def _one_life(self) -> str:
         process = await PipedProcess.start(self._program.module)
-        self._process = process
+        self._process, self._killed, self._stopped, self._silence = process, False, False, ""
         checks = asyncio.create_task(self._check_idle())
         try:
             process.write(self._owner.first_message())
@@ -186,7 +226,7 @@ class ChildProcess(Generic[E]):
             checks.cancel()
             self._ready.clear()
             self._process = None
-            self._calls.fail(await process.end(self._program.grace_seconds))
+            await process.end(self._program.grace_seconds)
 
     async def _read(self, process: PipedProcess) -> None:
         """Take what it writes to its end; kill it when it is silent for too long or writes no message."""
@@ -215,3 +255,12 @@ class ChildProcess(Generic[E]):
     def _write(self, message: Message) -> None:
         if self._process is not None:
             self._process.write(message)
+
+
+def busiest(before: Mapping[str, float], after: Mapping[str, float]) -> str | None:
+    """Return the name of the threads that used nearly all processor time in between; None where none did."""
+    used = {name: seconds - before.get(name, 0.0) for name, seconds in after.items()}
+    name = max(used, key=lambda each: used[each], default=None)
+    if name is None or used[name] < max(BUSIEST_SECONDS, BUSIEST_SHARE * sum(used.values())):
+        return None
+    return name

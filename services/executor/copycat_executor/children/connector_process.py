@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Protocol, assert_never
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, assert_never
 
 from copycat_executor.children import plugin_watch
 from copycat_executor.children.child_process import ChildProcess, Program
 from copycat_executor.children.plugin_watch import PluginWatch
+from copycat_executor.domain.errors import PluginProcessGoneError
+from copycat_executor.pipes.authors import tag_of
 from copycat_executor.pipes.connector_messages import (
     FROM_CONNECTORS,
+    AbandonCall,
     BeginConnectors,
     ConnectorCall,
     ConnectorEvent,
@@ -18,6 +22,7 @@ from copycat_executor.pipes.connector_messages import (
     ConnectorWaits,
     PluginLoading,
     PluginsLoaded,
+    ProcessEnds,
     ProcessEvent,
     QueryAsked,
     ReconfigurationWanted,
@@ -28,36 +33,49 @@ from copycat_executor.pipes.messages import T
 MODULE: Final = "copycat_executor.connectorhost"
 
 
-class ProcessListener(Protocol):
-    """Who hears what a process says without having been called."""
+@dataclass(frozen=True, slots=True)
+class ProcessEnd:
+    """How a process ended, and who may be the cause."""
 
-    def heard(self, event: ConnectorEvent) -> None:
-        """Something happened to an object in the process, or one asks for something."""
+    ending: str
+    """For people."""
+    known: frozenset[str]
+    """Authors that certainly are: the process said so, or they held its interpreter."""
+    called: frozenset[str]
+    """Authors whose code ran for open calls."""
+    outside: bool
+    """Something else ended it, or had stopped it."""
 
-    def process_ended(self) -> None:
-        """The process ended, and all objects in it; another is started."""
-
-
-class _Nobody:
-    """Listens until somebody else does: a process that was not called yet says nothing of importance."""
-
-    def heard(self, event: ConnectorEvent) -> None:
-        pass
-
-    def process_ended(self) -> None:
-        pass
+    def suspects(self, there: Collection[str]) -> frozenset[str]:
+        """Return the authors that may be the cause, of those who had a connector `there` or were called."""
+        if self.known or self.called:
+            return self.known or self.called
+        return frozenset() if self.outside else frozenset(there)
 
 
 class _Owner:
     """What is special about this child process: it loads plugins, any of which may end it or hold it up."""
 
-    def __init__(self, worker: Mapping[str, str]) -> None:
-        self.loading = PluginWatch()
-        self.listener: ProcessListener = _Nobody()
-        self._worker = dict(worker)
+    def __init__(
+        self,
+        begin: BeginConnectors,
+        heard: Callable[[ConnectorEvent], None],
+        ended: Callable[[ProcessEnd], PluginProcessGoneError],
+    ) -> None:
+        self.loading = PluginWatch(begin.failed_plugins)
+        self._worker = begin.worker
+        self._heard = heard
+        self._ended = ended
+        self._tags: dict[str, tuple[str, ...]] = {}
+        self._known: set[str] = set()
 
     def first_message(self) -> BeginConnectors:
         return BeginConnectors(self._worker, self.loading.failed)
+
+    def called(self, authors: Sequence[str]) -> None:
+        """Note whose code runs in the process from now on."""
+        if authors:
+            self._tags[tag_of(authors[0])] = tuple(authors)
 
     def heard(self, event: ProcessEvent) -> None:
         match event:
@@ -65,6 +83,8 @@ class _Owner:
                 self.loading.begins(entry_point)
             case PluginsLoaded(failed=failed):
                 self.loading.finished(failed)
+            case ProcessEnds(authors=authors):
+                self._known.update(authors)
             case (
                 ReconfigurationWanted()
                 | ConnectorFailed()
@@ -72,7 +92,7 @@ class _Owner:
                 | SecretsExpired()
                 | QueryAsked()
             ):
-                self.listener.heard(event)
+                self._heard(event)
             case _:
                 assert_never(event)
 
@@ -82,23 +102,42 @@ class _Owner:
     def fell_silent(self) -> None:
         self.loading.hangs()
 
-    def ended(self, ending: str) -> None:
+    def held(self, busiest: str | None) -> None:
+        self._known.update(self._tags.get(busiest or "", ()))
+
+    def ended(self, ending: str, authors: frozenset[str], *, outside: bool) -> PluginProcessGoneError:
         self.loading.process_ended(ending)
-        self.listener.process_ended()
+        end = ProcessEnd(ending, frozenset(self._known), authors, outside)
+        self._tags, self._known = {}, set()
+        return self._ended(end)
 
 
 class ConnectorProcess:
     """The process that runs author code of connectors, and the one that takes its place when it ends."""
 
-    def __init__(self, worker: Mapping[str, str], *, module: str = MODULE) -> None:
-        """Take the worker's properties, which the process gets; `module` is what it runs."""
-        self._owner = _Owner(worker)
-        program: Program[ProcessEvent] = Program(module, "connectors", FROM_CONNECTORS)
-        self._child = ChildProcess(program, self._owner)
+    def __init__(
+        self,
+        worker: Mapping[str, str],
+        *,
+        heard: Callable[[ConnectorEvent], None] = lambda _: None,
+        ended: Callable[[ProcessEnd], PluginProcessGoneError] = lambda end: PluginProcessGoneError(
+            end.ending
+        ),
+        failed_plugins: Mapping[str, str] | None = None,
+        module: str = MODULE,
+    ) -> None:
+        """Prepare; `run` starts it.
 
-    def listen(self, listener: ProcessListener) -> None:
-        """Have what the process says heard by `listener`; call it once, before the first call into it."""
-        self._owner.listener = listener
+        Args:
+            worker: The worker's properties, which the process gets.
+            heard: Hears what the process says without having been called.
+            ended: Judges its end, before another is started; returns what its open calls are told.
+            failed_plugins: What it must not load, by entry point, and why.
+            module: What it runs.
+        """
+        self._owner = _Owner(BeginConnectors(dict(worker), failed_plugins or {}), heard, ended)
+        program: Program[ProcessEvent] = Program(module, "connectors", FROM_CONNECTORS, give_up=AbandonCall)
+        self._child = ChildProcess(program, self._owner)
 
     def failed_plugins(self) -> Mapping[str, str]:
         """Return the plugins not to load, by entry point, and why; complete once `loaded` has returned."""
@@ -112,15 +151,18 @@ class ConnectorProcess:
         """Keep a process running until cancelled."""
         await self._child.run()
 
-    async def call(self, call: ConnectorCall[T], stage: str, deadline_seconds: float) -> T:
-        """Call and wait; `stage` names what hangs when the deadline passes.
+    async def call(
+        self, call: ConnectorCall[T], stage: str, deadline_seconds: float, authors: Sequence[str] = ()
+    ) -> T:
+        """Call and wait; `stage` names what hangs when the deadline passes, `authors` whose code runs.
 
         Raises:
             PluginError: Author code raised.
             PluginHangsError: It did not come back in time; it still runs.
             PluginProcessGoneError: The process died meanwhile.
         """
-        return await self._child.call(call, stage, deadline_seconds)
+        self._owner.called(authors)
+        return await self._child.call(call, stage, deadline_seconds, authors)
 
     def send(self, order: ConnectorOrder) -> None:
         """Send what is not answered; lost while there is no process."""

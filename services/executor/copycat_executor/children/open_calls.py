@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, assert_never
 
@@ -25,12 +26,13 @@ from copycat_executor.pipes.messages import (
 class OpenCall(Generic[T]):
     """A call, its result to come, and what it is busy with."""
 
-    def __init__(self, number: int, call: Call[T], stage: str) -> None:
+    def __init__(self, number: int, call: Call[T], stage: str, authors: Sequence[str]) -> None:
         self.number = number
         self.call = call
+        self.authors = authors
         self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.stage = stage
-        self.began = _now()
+        self.began = now_text()
 
     def answer(self, result: UnreadResult) -> None:
         """Take the result, if it is of the call's type: an author may have returned anything."""
@@ -48,9 +50,17 @@ class OpenCalls:
         self._numbers = itertools.count(1)
         self._open: dict[int, OpenCall[Any]] = {}
 
-    def new(self, call: Call[T], stage: str) -> OpenCall[T]:
-        """Give a call its number; `stage` is what hangs when there is no answer, until it reports another."""
-        return OpenCall(next(self._numbers), call, stage)
+    def new(self, call: Call[T], stage: str, authors: Sequence[str] = ()) -> OpenCall[T]:
+        """Give a call its number; `stage` is what hangs when there is no answer, until it reports another.
+
+        Code of `authors` runs for it.
+        """
+        return OpenCall(next(self._numbers), call, stage, authors)
+
+    def authors(self) -> frozenset[str]:
+        """Return whose code runs for calls without a reply."""
+        unanswered = (call for call in self._open.values() if not call.result.done())
+        return frozenset(author for call in unanswered for author in call.authors)
 
     def add(self, call: OpenCall[Any]) -> None:
         """Wait for the replies to a call from now on."""
@@ -75,12 +85,13 @@ class OpenCalls:
             case _:
                 assert_never(reply)
 
-    def fail(self, ending: str) -> None:
+    def fail(self, error: PluginProcessGoneError) -> None:
         """Fail all calls, since their process ended."""
         for call in self._open.values():
             if not call.result.done():
-                call.result.set_exception(PluginProcessGoneError(ending))
+                call.result.set_exception(error)
 
 
-def _now() -> str:
+def now_text() -> str:
+    """Return the time of day as stages bear it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

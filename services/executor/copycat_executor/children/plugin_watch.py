@@ -22,8 +22,9 @@ DEATHS_TO_BLAME: Final = 2
 class PluginWatch:
     """What one process after the other reports while it loads the plugins."""
 
-    def __init__(self) -> None:
-        self._failed: dict[str, str] = {}
+    def __init__(self, failed: Mapping[str, str] | None = None) -> None:
+        """Begin with what failed in another process."""
+        self._failed = dict(failed or {})
         self._deaths: Counter[str] = Counter()
         self._current: str | None = None
 

@@ -55,8 +55,11 @@ class _Owner:
     def fell_silent(self) -> None:
         pass
 
-    def ended(self, ending: str) -> None:
+    def held(self, busiest: str | None) -> None:
         pass
+
+    def ended(self, ending: str, authors: frozenset[str], *, outside: bool) -> PluginProcessGoneError:
+        return PluginProcessGoneError(ending)
 
 
 class Queries:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from copycat_executor.pipeline.task.memory import raise_in_thread
 from copycat_executor.pipeline.task.memory_bound import processor_seconds
@@ -19,10 +21,11 @@ class GivenUpError(BaseException):
 class AuthorThread:
     """Runs jobs until it is ended."""
 
-    def __init__(self, name: str, prepare: Job) -> None:
-        """Start it; `prepare` is its first act."""
+    def __init__(self, name: str, tag: str, prepare: Job) -> None:
+        """Start it; the kernel calls it `tag`, and `prepare` is its first act."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._prepare = prepare
+        self._tag = tag
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._busy = False
         self._thread.start()
@@ -50,6 +53,8 @@ class AuthorThread:
         return processor_seconds(self._thread)
 
     def _work(self) -> None:
+        with suppress(OSError):  # what is outside then knows less of who holds the interpreter
+            Path("/proc/thread-self/comm").write_text(self._tag)
         self._prepare()
         while True:
             try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import assert_never
@@ -19,8 +18,10 @@ from copycat_executor.connectorhost.questions import Question
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.watchdog import CONNECTOR_MEMORY_MAX, Watchdog
 from copycat_executor.pipeline.task.memory import memory_limit
+from copycat_executor.pipes.authors import authors_of
 from copycat_executor.pipes.child import LineWriter
 from copycat_executor.pipes.connector_messages import (
+    AbandonCall,
     AbandonConnector,
     AlterOffsets,
     AnyConnectorCall,
@@ -30,7 +31,9 @@ from copycat_executor.pipes.connector_messages import (
     FindPlugin,
     ListPlugins,
     MakeTaskConfigs,
+    ProcessEnds,
     QueryChecked,
+    QuestionCall,
     StartConnector,
     StopConnector,
     ToConnectors,
@@ -54,9 +57,14 @@ class Dispatcher:
         placeholders = Placeholders.from_worker(worker, environment)
         self._resources = ConnectorResources(plugins, placeholders, self._queries, worker)
         self._instances: dict[int, ConnectorInstance] = {}
+        self._questions: dict[int, Question] = {}
         self._out = out
         limit = memory_limit(worker.get(CONNECTOR_MEMORY_MAX))
-        self._watchdog = Watchdog(limit, lambda: list(self._instances.values()))
+        self._watchdog = Watchdog(
+            limit,
+            lambda: [*list(self._instances.values()), *list(self._questions.values())],
+            lambda authors: out.write(ProcessEnds(authors)),
+        )
         self._watchdog.start()
 
     def obey(self, message: ToConnectors) -> None:
@@ -72,6 +80,10 @@ class Dispatcher:
                 instance = self._instances.pop(incarnation, None)
                 if instance is not None:
                     self._watchdog.give_up(instance)
+            case AbandonCall(number=number):
+                question = self._questions.pop(number, None)
+                if question is not None:
+                    self._watchdog.give_up(question)
             case _:
                 assert_never(message)
 
@@ -105,11 +117,18 @@ class Dispatcher:
             case _:
                 assert_never(call)
 
-    def _ask(self, number: int, call: Call[T], answer: Callable[[Question], T]) -> None:
+    def _ask(self, number: int, call: QuestionCall[T], answer: Callable[[Question], T]) -> None:
         """Answer in a thread of its own."""
-        question = Question(self._resources, number, self._out)
-        job = partial(self._out.reply, number, call, partial(answer, question), question.scrub)
-        threading.Thread(target=job, name=f"call-{number}", daemon=True).start()
+        question = Question(self._resources, number, authors_of(call), self._out)
+        self._questions[number] = question
+
+        def reply() -> None:
+            try:
+                self._out.reply(number, call, partial(answer, question), question.scrub)
+            finally:
+                self._questions.pop(number, None)
+
+        question.answer(reply)
 
     def _run_connector(self, number: int, call: StartConnector | MakeTaskConfigs | StopConnector) -> None:
         """Answer in the connector's thread, after the calls before it."""

@@ -19,6 +19,7 @@ from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
 from copycat_executor.connectorhost.task_configs import publishable
 from copycat_executor.domain.plugin import Plugin
+from copycat_executor.pipes.authors import connector_author, tag_of
 from copycat_executor.pipes.connector_messages import (
     ConnectorFailed,
     ConnectorWaits,
@@ -51,7 +52,8 @@ class ConnectorInstance:
         self._waits = ""
         self._saying = threading.Lock()
         self._lease: threading.Timer | None = None
-        self.thread = AuthorThread(f"connector-{incarnation}", self._name_thread)
+        self.authors = (connector_author(self.name),)
+        self.thread = AuthorThread(f"connector-{incarnation}", tag_of(self.authors[0]), self._name_thread)
 
     @property
     def name(self) -> str:

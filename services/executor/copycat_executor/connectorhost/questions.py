@@ -14,10 +14,12 @@ from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 from copycat_telemetry.context import log_context
 
+from copycat_executor.connectorhost.author_thread import AuthorThread, GivenUpError, Job
 from copycat_executor.connectorhost.plugin_answers import identity, key_definition, listing, validation
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
 from copycat_executor.domain.plugin import Plugin
+from copycat_executor.pipes.authors import tag_of
 from copycat_executor.pipes.child import LineWriter
 from copycat_executor.pipes.connector_messages import AlterOffsets
 from copycat_executor.pipes.messages import StageReached
@@ -32,12 +34,37 @@ ALTERING = "modifying offsets for connector"
 class Question:
     """One call, answered in a thread of its own; author code may raise anything."""
 
-    def __init__(self, resources: ConnectorResources, number: int, out: LineWriter) -> None:
-        """Take the call's number and where its stages are reported."""
+    def __init__(
+        self, resources: ConnectorResources, number: int, authors: tuple[str, ...], out: LineWriter
+    ) -> None:
+        """Take the call's number, whose code answers it, and where its stages are reported."""
         self._resources = resources
         self._number = number
         self._out = out
         self._config = Resolved({}, {})
+        self.authors = authors
+        tag = tag_of(authors[0]) if authors else "questions"
+        self.thread = AuthorThread(f"call-{number}", tag, _nothing)
+
+    def answer(self, job: Job) -> None:
+        """Run the job that answers it; its thread ends with it."""
+        self.thread.submit(job)
+        self.thread.end()
+
+    def abandon(self) -> None:
+        """Give it up: what it does is interrupted."""
+        self.thread.interrupt(GivenUpError)
+
+    def processor_seconds(self) -> float:
+        """Return how much processor time its thread has used."""
+        return self.thread.processor_seconds()
+
+    def interrupt(self, error: type[BaseException]) -> None:
+        """Raise an error in what it does now."""
+        self.thread.interrupt(error)
+
+    def raise_error(self, error: BaseException) -> None:
+        """Do nothing: whoever asked hears of the end of the process."""
 
     def scrub(self, text: str) -> str:
         """Take secrets out of a text."""
@@ -105,6 +132,10 @@ class Question:
     def _stage(self, stage: str) -> None:
         began = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._out.write(StageReached(self._number, stage, began))
+
+
+def _nothing() -> None:
+    """Prepare nothing: what is asked says whose code it is."""
 
 
 def from_json(text: str | None) -> Any:  # noqa: ANN401 - a connector's own JSON

@@ -10,11 +10,12 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from copycat_executor.connectorhost.author_thread import GivenUpError
 from copycat_executor.connectorhost.instance import ConnectorInstance
+from copycat_executor.connectorhost.questions import Question
 from copycat_executor.pipeline.task.memory import memory_error
 from copycat_executor.pipeline.task.memory_bound import MemoryBound
 
@@ -30,18 +31,32 @@ GIVEN_UP_PROCESSOR_SECONDS: Final = 1.0
 #: Threads that wait for ever cost little, but not nothing.
 MAX_GIVEN_UP: Final = 20
 WATCHDOG_EXIT_CODE: Final = 4
+#: Author code that is looked after: a connector, or a question about a configuration.
+Watched: TypeAlias = ConnectorInstance | Question
 
 
 class Watchdog:
     """Looks at the connectors' threads and at the memory of the process."""
 
-    def __init__(self, memory_limit: int, running: Callable[[], list[ConnectorInstance]]) -> None:
-        """`memory_limit` is in bytes, 0 for none; `running` returns the connectors that are not given up."""
-        self._memory: MemoryBound[ConnectorInstance] = MemoryBound(
+    def __init__(
+        self,
+        memory_limit: int,
+        running: Callable[[], list[Watched]],
+        ends: Callable[[tuple[str, ...]], None],
+    ) -> None:
+        """Prepare; `start` begins to watch.
+
+        Args:
+            memory_limit: In bytes, 0 for none.
+            running: Returns the connectors and questions that are not given up.
+            ends: Hears for the sake of which authors the process is about to end.
+        """
+        self._ends = ends
+        self._memory: MemoryBound[Watched] = MemoryBound(
             memory_limit, CONNECTOR_MEMORY_MAX, self._end_for_memory
         )
         self._running = running
-        self._given_up: list[tuple[float, float, ConnectorInstance]] = []
+        self._given_up: list[tuple[float, float, Watched]] = []
         self._lock = threading.Lock()
         self._some_given_up = threading.Event()
 
@@ -49,8 +64,8 @@ class Watchdog:
         """Watch from now on, in a thread of its own."""
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
-    def give_up(self, instance: ConnectorInstance) -> None:
-        """See to it that what this connector still does ends."""
+    def give_up(self, instance: Watched) -> None:
+        """See to it that what this connector, or question, still does ends."""
         instance.abandon()
         with self._lock:
             self._given_up.append((time.monotonic(), instance.thread.processor_seconds(), instance))
@@ -76,16 +91,22 @@ class Watchdog:
             instance.thread.interrupt(GivenUpError)
             uses = instance.thread.processor_seconds() - used > GIVEN_UP_PROCESSOR_SECONDS
             if now - since > GIVEN_UP_TIMEOUT_SECONDS and uses:
-                _end_process(f"code of connector {instance.name}, which was given up, does not end")
+                self._end_process([instance], f"code of {_names(instance)}, which was given up, does not end")
         if len(busy) > MAX_GIVEN_UP:
-            _end_process(f"{len(busy)} connectors that were given up hang")
+            hung = [each[2] for each in busy]
+            self._end_process(hung, f"{len(busy)} connectors or questions that were given up hang")
 
-    def _end_for_memory(self, blamed: ConnectorInstance | None, text: str) -> None:
+    def _end_for_memory(self, blamed: Watched | None, text: str) -> None:
         if blamed is not None:
             blamed.raise_error(memory_error(text)())
-        _end_process(f"{text}; {'it is not known whose' if blamed is None else f'connector {blamed.name}'}")
+        whose = "it is not known whose" if blamed is None else _names(blamed)
+        self._end_process([] if blamed is None else [blamed], f"{text}; {whose}")
+
+    def _end_process(self, blamed: Sequence[Watched], why: str) -> None:
+        log.error("the process of the connectors is replaced: %s", why)
+        self._ends(tuple(author for each in blamed for author in each.authors))
+        os._exit(WATCHDOG_EXIT_CODE)
 
 
-def _end_process(why: str) -> None:
-    log.error("the process of the connectors is replaced: %s", why)
-    os._exit(WATCHDOG_EXIT_CODE)
+def _names(watched: Watched) -> str:
+    return " of ".join(watched.authors) or "no connector"

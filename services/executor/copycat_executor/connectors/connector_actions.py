@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.connectors.connector_troubles import ConnectorTroubles
 from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.domain.desired import WantedConnector
+from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.domain.running import Phase, RunningConnector
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox import status_outbox
@@ -36,6 +37,11 @@ STATE_OF_TARGET = {
     TargetState.STARTED: status_outbox.RUNNING,
     TargetState.PAUSED: status_outbox.PAUSED,
     TargetState.STOPPED: status_outbox.STOPPED,
+}
+#: What passes as it does for tasks: a call that was given up, a process that ended.
+_KINDS: Mapping[type[CopycatError], FailureKind] = {
+    PluginHangsError: FailureKind.TRANSIENT,
+    PluginProcessGoneError: FailureKind.RESOURCE,
 }
 
 
@@ -120,15 +126,22 @@ class ConnectorActions:
             life.cancel_jobs()
             self._failed(life, trace, kind)
 
-    def process_ended(self) -> None:
-        """All objects are gone: connectors at rest begin anew; the others hear it in their calls."""
-        for name, life in list(self._lives.items()):
-            runs = self._board.connectors[name]
+    def process_ended(self, connectors: Iterable[str], blamed: PluginProcessGoneError | None) -> None:
+        """Begin connectors at rest anew whose objects are gone; one that is `blamed` has failed.
+
+        The others hear of it in their calls.
+        """
+        for life in [life for name in connectors if (life := self._lives.get(name)) is not None]:
+            runs = self._board.connectors[life.name]
             idle = runs.phase is Phase.SETTLED and not runs.changing
-            if idle and life.incarnation:
-                life.cancel_jobs()
-                life.incarnation = 0
+            if not (idle and life.incarnation):
+                continue
+            life.cancel_jobs()
+            life.incarnation = 0
+            if blamed is None:
                 self._forget(life)
+            else:
+                self._failed(life, *_explained(blamed))
 
     def name_of(self, incarnation: int) -> str | None:
         """Return the connector whose object this is; nothing where it is gone."""
@@ -242,4 +255,4 @@ class ConnectorActions:
 def _explained(error: CopycatError) -> tuple[str, FailureKind]:
     if isinstance(error, PluginError):
         return error.trace, error.kind
-    return trace_text(error), kind_of(error, {}) or FailureKind.BUG
+    return trace_text(error), _KINDS.get(type(error)) or kind_of(error, {}) or FailureKind.BUG

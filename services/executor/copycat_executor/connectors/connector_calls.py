@@ -7,51 +7,52 @@ from typing import Final
 
 from copycat_connect.cluster import Config
 
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.pipes.connector_messages import (
     AbandonConnector,
+    ConnectorCall,
     FindPlugin,
     MakeTaskConfigs,
     StartConnector,
     StopConnector,
 )
+from copycat_executor.pipes.messages import T
 
 #: Author code gets this long to stop; then it is given up.
 AUTHOR_STOP_TIMEOUT_SECONDS: Final = 5.0
-#: How often a start is tried whose process died meanwhile: another connector may have ended it.
-MAX_START_ATTEMPTS: Final = 3
 
 
 class ConnectorCalls:
     """Starts, asks and stops the connectors' objects; author code that hangs is given up."""
 
-    def __init__(self, process: ConnectorProcess, deadline: float) -> None:
+    def __init__(self, processes: ConnectorProcesses, deadline: float) -> None:
         """`deadline` is how long author code may take, seconds."""
-        self._process = process
+        self._processes = processes
         self._deadline = deadline
         self._incarnations = itertools.count(1)
 
     async def start(self, life: ConnectorLife) -> None:
-        """Make and start the connector's object.
+        """Make and start the connector's object, again when its process ends that others share.
 
         Raises:
             PluginError: The author's `start` raised.
             PluginHangsError: It did not come back.
-            PluginProcessGoneError: The process died under it again and again.
+            PluginProcessGoneError: It ended the process that it had for itself.
         """
-        for attempt in range(1, MAX_START_ATTEMPTS + 1):
+        while True:
             life.incarnation = next(self._incarnations)
+            self._processes.enter(life.name)
             try:
                 call = StartConnector(life.incarnation, life.config)
-                life.plugin = await self._process.call(call, "starting the connector", self._deadline)
-            except PluginProcessGoneError:
+                life.plugin = await self._call(life, call, "starting the connector", self._deadline)
+            except PluginProcessGoneError as error:
                 life.incarnation = 0
-                if attempt == MAX_START_ATTEMPTS:
+                if error.alone:
                     raise
             except PluginHangsError:
-                self.abandon(life)
+                self.abandon(life, hung=True)
                 raise
             else:
                 return
@@ -63,7 +64,7 @@ class ConnectorCalls:
             CopycatError: There is no such plugin, or its process is gone.
         """
         call = FindPlugin(life.config)
-        life.plugin = await self._process.call(call, "finding the connector's plugin", self._deadline)
+        life.plugin = await self._processes.ask(call, "finding the connector's plugin", self._deadline)
 
     async def task_configs(self, life: ConnectorLife, max_tasks: int) -> list[Config]:
         """Ask for task configurations.
@@ -76,9 +77,9 @@ class ConnectorCalls:
         call = MakeTaskConfigs(life.incarnation, max_tasks)
         stage = f"generating task configs for connector {life.name}"
         try:
-            made = await self._process.call(call, stage, self._deadline)
+            made = await self._call(life, call, stage, self._deadline)
         except PluginHangsError:
-            self.abandon(life)
+            self.abandon(life, hung=True)
             raise
         return list(made)
 
@@ -94,17 +95,23 @@ class ConnectorCalls:
         incarnation = life.incarnation
         stage = f"stopping connector {life.name}"
         try:
-            await self._process.call(StopConnector(incarnation), stage, AUTHOR_STOP_TIMEOUT_SECONDS)
+            await self._call(life, StopConnector(incarnation), stage, AUTHOR_STOP_TIMEOUT_SECONDS)
         except PluginProcessGoneError:
             pass
         except PluginHangsError:
-            self.abandon(life)
+            self.abandon(life, hung=True)
             raise
         finally:
             life.incarnation = 0
+            self._processes.leave(life.name, None, hung=False)
 
-    def abandon(self, life: ConnectorLife) -> None:
+    def abandon(self, life: ConnectorLife, *, hung: bool = False) -> None:
         """Give the object up; if its author's code ever comes back, it is stopped."""
         if life.incarnation:
-            self._process.send(AbandonConnector(life.incarnation))
+            self._processes.leave(life.name, AbandonConnector(life.incarnation), hung=hung)
         life.incarnation = 0
+
+    async def _call(
+        self, life: ConnectorLife, call: ConnectorCall[T], stage: str, deadline_seconds: float
+    ) -> T:
+        return await self._processes.call(life.name, call, stage, deadline_seconds)

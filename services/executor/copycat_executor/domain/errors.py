@@ -68,10 +68,15 @@ class PluginProcessGoneError(CopycatError):
 
     code = ErrorCode("plugin.crashed", grpc="UNAVAILABLE", http=500)
 
-    def __init__(self, ending: str) -> None:
+    def __init__(self, ending: str, *, alone: bool = False) -> None:
+        """`alone`: the code that was called had the process for itself, so that nothing else ended it."""
         super().__init__(
-            f"The process of the connectors ended during the call ({ending}); it is started again"
+            f"The connector's code ended the process that it ran in, where nothing else ran ({ending}). "
+            "It had ended processes that it shared with others before."
+            if alone
+            else f"The process of the connectors ended during the call ({ending}); it is started again"
         )
+        self.alone = alone
 
 
 class HostRefusedError(CopycatError):

@@ -62,17 +62,21 @@ class StopConnector(ConnectorCall[None], frozen=True):
     incarnation: int
 
 
-class FindPlugin(ConnectorCall[Plugin], frozen=True):
+class QuestionCall(ConnectorCall[T], Generic[T], frozen=True):
+    """A call that needs no connector that runs."""
+
+
+class FindPlugin(QuestionCall[Plugin], frozen=True):
     """Answers with the plugin of a configuration, without making anything."""
 
     config: Mapping[str, str | None]
 
 
-class ListPlugins(ConnectorCall[PluginListing], frozen=True):
+class ListPlugins(QuestionCall[PluginListing], frozen=True):
     """Lists what is installed."""
 
 
-class DescribeKeys(ConnectorCall[tuple[KeyDefinition, ...]], frozen=True):
+class DescribeKeys(QuestionCall[tuple[KeyDefinition, ...]], frozen=True):
     """Answers with the configuration keys of a plugin."""
 
     plugin: str
@@ -81,7 +85,7 @@ class DescribeKeys(ConnectorCall[tuple[KeyDefinition, ...]], frozen=True):
     """A version or a range that must fit the installed one; None for whichever is installed."""
 
 
-class ValidateConfig(ConnectorCall[Validation], frozen=True):
+class ValidateConfig(QuestionCall[Validation], frozen=True):
     """Validates a connector's configuration as Kafka Connect's REST API does."""
 
     config: Mapping[str, str | None]
@@ -105,7 +109,7 @@ class SinkOffset(Message, frozen=True):
     """None to forget it."""
 
 
-class AlterOffsets(ConnectorCall[bool], frozen=True):
+class AlterOffsets(QuestionCall[bool], frozen=True):
     """Calls a connector's `alter_offsets` hook and answers with what it returns."""
 
     config: Mapping[str, str | None]
@@ -135,14 +139,14 @@ class OffsetEffect(Message, frozen=True):
     """What is counted."""
 
 
-class ExplainOffsets(ConnectorCall[tuple[OffsetEffect | None, ...] | None], frozen=True):
+class ExplainOffsets(QuestionCall[tuple[OffsetEffect | None, ...] | None], frozen=True):
     """Asks a source connector what moves would do; answers with None where it can tell nothing."""
 
     config: Mapping[str, str | None]
     moves: tuple[OffsetMove, ...]
 
 
-class FindOffsets(ConnectorCall[tuple[SourceOffset, ...] | None], frozen=True):
+class FindOffsets(QuestionCall[tuple[SourceOffset, ...] | None], frozen=True):
     """Asks a source connector for its offsets of a time; answers with None where it cannot find any."""
 
     config: Mapping[str, str | None]
@@ -156,6 +160,12 @@ class AbandonConnector(Message, frozen=True):
     """Gives a connector's object up: it is not heard any more, and stopped if its code ever comes back."""
 
     incarnation: int
+
+
+class AbandonCall(Message, frozen=True):
+    """Gives up a call about a configuration, for whose answer nobody waits: its code is interrupted."""
+
+    number: int
 
 
 class QueryChecked(Message, frozen=True):
@@ -181,6 +191,12 @@ class PluginsLoaded(Message, frozen=True):
 
     failed: Mapping[str, str]
     """Why, by entry point."""
+
+
+class ProcessEnds(Message, frozen=True):
+    """The process is about to end for the sake of these authors (`domain.author`)."""
+
+    authors: tuple[str, ...]
 
 
 class ReconfigurationWanted(Message, frozen=True):
@@ -220,27 +236,19 @@ class QueryAsked(Message, frozen=True):
     """Of the records, in DDL."""
 
 
+AnyConfigQuestion: TypeAlias = FindPlugin | ValidateConfig | AlterOffsets | ExplainOffsets | FindOffsets
+"""What is asked about a configuration."""
 AnyConnectorCall: TypeAlias = (
-    Ping
-    | StartConnector
-    | MakeTaskConfigs
-    | StopConnector
-    | FindPlugin
-    | ListPlugins
-    | DescribeKeys
-    | ValidateConfig
-    | AlterOffsets
-    | ExplainOffsets
-    | FindOffsets
+    Ping | StartConnector | MakeTaskConfigs | StopConnector | ListPlugins | DescribeKeys | AnyConfigQuestion
 )
-ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
+ConnectorOrder: TypeAlias = AbandonConnector | AbandonCall | QueryChecked | SetLevel
 """What the process of the connectors is told without a reply."""
 ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
 ConnectorEvent: TypeAlias = (
     ReconfigurationWanted | ConnectorFailed | ConnectorWaits | SecretsExpired | QueryAsked
 )
-ProcessEvent: TypeAlias = PluginLoading | PluginsLoaded | ConnectorEvent
+ProcessEvent: TypeAlias = PluginLoading | PluginsLoaded | ProcessEnds | ConnectorEvent
 FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[UnreadResult] | Refusal | StageReached
 
 FIRST_LINE: LineReader[BeginConnectors] = LineReader(BeginConnectors)

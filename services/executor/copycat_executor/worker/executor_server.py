@@ -12,7 +12,7 @@ from copycat_connect.cluster import Instance
 from copycat_rpc.configs import config_from_proto
 
 from copycat_executor.children import plugin_messages
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.pipes.connector_messages import (
     AlterOffsets,
     DescribeKeys,
@@ -35,11 +35,11 @@ VALIDATION_STAGE = "waiting for a new thread to become available for connector v
 
 
 class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
-    """Serves the gateway; author code runs in the connectors' process under a deadline."""
+    """Serves the gateway; author code runs in processes of connectors under a deadline."""
 
-    def __init__(self, process: ConnectorProcess, restarting: Restarting, deadline: float) -> None:
+    def __init__(self, processes: ConnectorProcesses, restarting: Restarting, deadline: float) -> None:
         """`deadline` is what author code may take where the caller gives more time, seconds."""
-        self._process = process
+        self._processes = processes
         self._restarting = restarting
         self._deadline = deadline
 
@@ -47,7 +47,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         self, request: pb.ListPluginsRequest, context: CallContext
     ) -> pb.ListPluginsResponse:
         """List the plugins this executor can load."""
-        found = await self._process.call(ListPlugins(), "loading the plugins", self._patience(context))
+        found = await self._processes.ask(ListPlugins(), "loading the plugins", self._patience(context))
         return plugin_messages.plugins(found)
 
     async def GetPluginConfig(
@@ -57,7 +57,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         stage = f"retrieving the configuration definition of plugin {request.plugin}"
         version = request.version if request.HasField("version") else None
         call = DescribeKeys(request.plugin, version)
-        found = await self._process.call(call, stage, self._patience(context))
+        found = await self._processes.ask(call, stage, self._patience(context))
         return plugin_messages.keys(found)
 
     async def ValidateConnector(
@@ -65,7 +65,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
     ) -> pb.ValidateConnectorResponse:
         """Validate a connector's configuration with its plugin, within the caller's deadline."""
         call = ValidateConfig(config_from_proto(request.config))
-        found = await self._process.call(call, VALIDATION_STAGE, self._patience(context))
+        found = await self._processes.ask(call, VALIDATION_STAGE, self._patience(context))
         return plugin_messages.validation(found)
 
     async def RestartConnector(
@@ -93,7 +93,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
             sink=tuple(_sink(each) for each in request.sink_offsets),
         )
         stage = f"modifying offsets for connector {config.get('name')}"
-        handled = await self._process.call(call, stage, self._patience(context))
+        handled = await self._processes.ask(call, stage, self._patience(context))
         return pb.AlterOffsetsResponse(handled=handled)
 
     async def ExplainOffsets(
@@ -103,7 +103,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         config = config_from_proto(request.config)
         call = ExplainOffsets(config, tuple(_move(each) for each in request.moves))
         stage = f"asking what a change of offsets would do of connector {config.get('name')}"
-        found = await self._process.call(call, stage, self._patience(context))
+        found = await self._processes.ask(call, stage, self._patience(context))
         effects = [
             pb.OffsetsEffect()
             if each is None
@@ -119,7 +119,7 @@ class ExecutorServer(executor_service_pb2_grpc.ExecutorServiceServicer):
         config = config_from_proto(request.config)
         call = FindOffsets(config, tuple(_source(each) for each in request.offsets), request.time)
         stage = f"asking for the offsets of a time of connector {config.get('name')}"
-        found = await self._process.call(call, stage, self._patience(context))
+        found = await self._processes.ask(call, stage, self._patience(context))
         offsets = [
             types_pb2.SourceOffset(
                 partition=each.partition.encode(),

@@ -9,7 +9,7 @@ from copycat.host.v1 import host_service_pb2
 from copycat_connect.log_levels import level_named
 from copycat_telemetry.loggers import set_level
 
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.hosts.host_pool import HostPool
 
@@ -17,10 +17,10 @@ log = logging.getLogger(__name__)
 
 
 class LogLevels:
-    """Sets levels here, in both child processes and in all hosts, also in later ones."""
+    """Sets levels here, in all child processes and in all hosts, also in later ones."""
 
-    def __init__(self, process: ConnectorProcess, queries: Queries, hosts: HostPool) -> None:
-        self._process = process
+    def __init__(self, processes: ConnectorProcesses, queries: Queries, hosts: HostPool) -> None:
+        self._processes = processes
         self._queries = queries
         self._hosts = hosts
 
@@ -31,7 +31,7 @@ class LogLevels:
             log.warning("there is no log level %s", request.level)
             return
         set_level(request.logger, level)
-        self._process.set_level(request.logger, level)
+        self._processes.set_level(request.logger, level)
         self._queries.set_level(request.logger, level)
         command = host_service_pb2.SetLevel(logger=request.logger, level=level)
         self._hosts.broadcast(request.logger, host_service_pb2.AttachResponse(set_level=command))

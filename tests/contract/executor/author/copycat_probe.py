@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -58,6 +59,14 @@ def leak() -> None:
         time.sleep(0.001)
 
 
+def backtrack() -> None:
+    re.match("(a+)+b", "a" * 60)  # it takes longer than there is time, and holds the interpreter
+
+
+def backtrack_later() -> None:
+    threading.Timer(0.1, backtrack).start()
+
+
 BEHAVIOUR: Mapping[str, Callable[[], object]] = {
     "raise": refuse,
     "unmodifiable": refuse_offsets,
@@ -65,6 +74,8 @@ BEHAVIOUR: Mapping[str, Callable[[], object]] = {
     "exit": lambda: os._exit(7),
     "exit once": exit_once,
     "hold the interpreter": lambda: ctypes.PyDLL(None).sleep(600),  # a C call that never lets go of it
+    "backtrack": backtrack,
+    "backtrack later": backtrack_later,
     "spin": spin,
     "spin whatever is raised": spin_for_ever,
     "leak": leak,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -56,10 +57,16 @@ def print_for_ever() -> None:
         sys.stderr.write("y" * 10_000 + "\n")
 
 
+def backtrack() -> None:
+    """Hold the interpreter, as a regular expression does that finds nothing in many ways."""
+    re.match("(a+)+b", "a" * 60)
+
+
 HARMS: Mapping[str, Callable[[], None]] = {
     "hangs": hang,
     "exits": end_the_process,
     "spins": spin,
+    "backtracks": backtrack,
     "leaks": leak,
     "prints": print_for_ever,
 }

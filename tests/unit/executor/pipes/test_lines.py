@@ -12,6 +12,7 @@ from copycat_executor.pipes.connector_messages import (
     TO_CONNECTORS,
     ConnectorCall,
     MakeTaskConfigs,
+    QuestionCall,
     StopConnector,
 )
 from copycat_executor.pipes.lines import BadLineError, read_result, to_line
@@ -136,4 +137,4 @@ def test_every_message_that_is_declared_belongs_to_a_conversation(module: Any) -
         connector_messages.OffsetEffect,
     }
 
-    assert declared - spoken - parts == {ConnectorCall, QueryCall} & declared
+    assert declared - spoken - parts == {ConnectorCall, QuestionCall, QueryCall} & declared

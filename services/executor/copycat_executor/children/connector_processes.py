@@ -1,0 +1,242 @@
+"""The processes of connectors: one that all share, and others for those that may have ended it.
+
+A call that was open when a process ended is sent again, to the process that takes its place. Whoever was
+running then is suspected (`domain.suspicion`); from the second time on suspects are divided between processes
+of their own, until one dies alone: that one is to blame, and no other. A question about a configuration that
+is suspected runs in a process for itself, which ends with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, Protocol
+
+from copycat_executor.background.jobs import Jobs
+from copycat_executor.children.connector_process import ConnectorProcess, ProcessEnd
+from copycat_executor.children.open_calls import now_text
+from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
+from copycat_executor.domain.suspicion import Suspicions, halves
+from copycat_executor.pipes.authors import authors_of, connector_author
+from copycat_executor.pipes.connector_messages import (
+    AbandonConnector,
+    ConnectorCall,
+    ConnectorEvent,
+    QuestionCall,
+)
+from copycat_executor.pipes.messages import T
+
+log = logging.getLogger(__name__)
+
+#: So many deaths of a shared process may be a coincidence, each once.
+DEATHS_TO_PART: Final = 2
+#: Processes beside the shared one, some 80 MB each; beyond them suspects share.
+MAX_APART: Final = 16
+#: Questions that run in processes of their own at the same time; others wait for their turn.
+MAX_QUESTIONS_APART: Final = 4
+
+
+class ProcessListener(Protocol):
+    """Who hears what processes say without having been called."""
+
+    def heard(self, event: ConnectorEvent, process: ConnectorProcess) -> None:
+        """Something happened to an object in a process, or one asks for something."""
+
+    def process_ended(self, connectors: Collection[str], blamed: PluginProcessGoneError | None) -> None:
+        """A process ended with the objects of these connectors; `blamed` where theirs alone was there."""
+
+
+class _Nobody:
+    """Listens until somebody else does: a process that was not called yet says nothing of importance."""
+
+    def heard(self, event: ConnectorEvent, process: ConnectorProcess) -> None:
+        pass
+
+    def process_ended(self, connectors: Collection[str], blamed: PluginProcessGoneError | None) -> None:
+        pass
+
+
+class _Place:
+    """Where connectors run together: a process while somebody is there, the next one after it."""
+
+    def __init__(self) -> None:
+        self.residents: set[str] = set()
+        self.process: ConnectorProcess | None = None
+        self.job: asyncio.Task[object] | None = None
+
+
+class ConnectorProcesses:
+    """Runs author code of connectors, each in the process where it harms nobody else."""
+
+    def __init__(self, worker: Mapping[str, str], jobs: Jobs) -> None:
+        """Take the worker's properties, which the processes get."""
+        self._worker = worker
+        self._jobs = jobs
+        self._listener: ProcessListener = _Nobody()
+        self._levels: dict[str, str] = {}
+        self._suspicions: Suspicions[str] = Suspicions()
+        self._shared = _Place()
+        self._shared_process = self._shared.process = self._make(self._shared, {})
+        self._homes: dict[str, _Place] = {}
+        self._where: dict[str, _Place] = {}
+        self._turns = asyncio.Semaphore(MAX_QUESTIONS_APART)
+
+    def listen(self, listener: ProcessListener) -> None:
+        """Have what the processes say heard by `listener`; call it once, before the first call into them."""
+        self._listener = listener
+
+    def failed_plugins(self) -> Mapping[str, str]:
+        """Return the plugins not to load, by entry point, and why; complete once `loaded` has returned."""
+        return self._shared_process.failed_plugins()
+
+    async def loaded(self) -> None:
+        """Wait until the shared process has loaded the plugins and takes calls."""
+        await self._shared_process.loaded()
+
+    async def run(self) -> None:
+        """Keep the shared process running until cancelled; the others run as background jobs."""
+        await self._shared_process.run()
+
+    def set_level(self, logger: str, level: str) -> None:
+        """Set a log level in all processes, also in later ones."""
+        self._levels.pop(logger, None)  # the order counts: a level is also that of the loggers below
+        self._levels[logger] = level
+        for place in {self._shared, *self._where.values()}:
+            if place.process is not None:
+                place.process.set_level(logger, level)
+
+    async def ask(self, call: QuestionCall[T], stage: str, deadline_seconds: float) -> T:
+        """Ask what needs no running connector; `stage` names what hangs when the deadline passes.
+
+        Raises:
+            PluginError: Author code raised.
+            PluginHangsError: It did not come back in time; it is given up.
+            PluginProcessGoneError: It ended the process that it had for itself.
+        """
+        loop, authors = asyncio.get_running_loop(), authors_of(call)
+        ends = loop.time() + deadline_seconds
+        while not self._suspected(authors):
+            try:
+                return await self._shared_process.call(call, stage, ends - loop.time(), authors)
+            except PluginProcessGoneError:
+                continue  # to the process in its place, or to one of its own
+            except PluginHangsError:
+                self._suspect(authors[:1])  # not the class: its system may be away
+                raise
+        return await self._ask_apart(call, authors, stage, ends)
+
+    def enter(self, connector: str) -> None:
+        """Choose where a connector runs from now on: apart while it is suspected of anything."""
+        place = self._homes.get(connector, self._shared) if self._stays_apart(connector) else self._shared
+        place.residents.add(connector)
+        self._where[connector] = place
+        self._open(place)
+
+    async def call(self, connector: str, call: ConnectorCall[T], stage: str, deadline_seconds: float) -> T:
+        """Call the object of a connector that has entered.
+
+        Raises:
+            PluginError: Author code raised.
+            PluginHangsError: It did not come back in time; it still runs.
+            PluginProcessGoneError: The process died meanwhile, or before.
+        """
+        place = self._where.get(connector)
+        if place is None or place.process is None:
+            raise PluginProcessGoneError("it ended before")
+        return await place.process.call(call, stage, deadline_seconds, (connector_author(connector),))
+
+    def leave(self, connector: str, given_up: AbandonConnector | None, *, hung: bool) -> None:
+        """Note that a connector has no object any more; one that is given up ends, and its process if alone.
+
+        One that `hung` runs apart from others when it is started again.
+        """
+        place = self._where.pop(connector, None)
+        if place is None:
+            return
+        place.residents.discard(connector)
+        if hung:
+            self._suspect((connector_author(connector),))
+            if place is self._shared or place.residents:
+                self._homes[connector] = _Place()
+        if place is not self._shared and not place.residents:
+            self._close(place)
+        elif given_up is not None and place.process is not None:
+            place.process.send(given_up)
+
+    async def _ask_apart(self, call: ConnectorCall[T], authors: Sequence[str], stage: str, ends: float) -> T:
+        loop, began, place = asyncio.get_running_loop(), now_text(), _Place()
+        try:
+            async with asyncio.timeout_at(ends):
+                await self._turns.acquire()
+        except TimeoutError:
+            raise PluginHangsError(f"waiting for a process of its own before {stage}", began) from None
+        try:
+            process = self._open(place)
+            return await process.call(call, stage, ends - loop.time(), authors)
+        finally:
+            self._close(place)
+            self._turns.release()
+
+    def _suspected(self, authors: Iterable[str]) -> bool:
+        return any(self._suspicions.count(author) >= DEATHS_TO_PART for author in authors)
+
+    def _stays_apart(self, connector: str) -> bool:
+        return self._suspicions.count(connector_author(connector)) > 0
+
+    def _suspect(self, authors: Collection[str]) -> None:
+        self._suspicions = self._suspicions.after(authors, asyncio.get_running_loop().time())
+
+    def _make(self, place: _Place, failed_plugins: Mapping[str, str]) -> ConnectorProcess:
+        process = ConnectorProcess(
+            self._worker,
+            heard=lambda event: self._listener.heard(event, process),
+            ended=lambda end: self._ended(place, end),
+            failed_plugins=failed_plugins,
+        )
+        for logger, level in self._levels.items():
+            process.set_level(logger, level)
+        return process
+
+    def _open(self, place: _Place) -> ConnectorProcess:
+        if place.process is None:
+            place.process = self._make(place, self.failed_plugins())
+            place.job = self._jobs.spawn(place.process.run(), "process of connectors kept apart")
+        return place.process
+
+    def _close(self, place: _Place) -> None:
+        """End the process of a place that is not the shared one; the next connector there has another."""
+        job, place.job, place.process = place.job, None, None
+        if job is not None:
+            job.cancel()
+
+    def _ended(self, place: _Place, end: ProcessEnd) -> PluginProcessGoneError:
+        """Judge the end of a process; returns what its open calls are told."""
+        there, apart = set(place.residents), place is not self._shared
+        suspects = end.suspects({connector_author(name) for name in there})
+        self._suspect(suspects)
+        alone = apart and len(there) < 2 and bool(suspects)
+        gone = PluginProcessGoneError(end.ending, alone=alone)
+        if suspects:
+            log.warning("suspected of the end of a process of connectors: %s", ", ".join(sorted(suspects)))
+        if apart:
+            self._close(place)
+        self._homes = {name: home for name, home in self._homes.items() if self._stays_apart(name)}
+        if not alone:
+            self._part([name for name in there if connector_author(name) in suspects])
+        place.residents.clear()
+        for name in there:
+            self._where.pop(name, None)
+        self._listener.process_ended(there, gone if alone else None)
+        return gone
+
+    def _part(self, suspects: Iterable[str]) -> None:
+        """Divide connectors that are suspected often enough between two processes of their own."""
+        by_author = {connector_author(name): name for name in suspects}
+        movers = [each for each in by_author if self._suspected((each,))]
+        for half in halves(movers, self._suspicions):
+            apart = {place for place in self._homes.values() if place.residents or place.process}
+            crowded = len(apart) >= MAX_APART
+            place = min(apart, key=lambda each: len(each.residents)) if crowded else _Place()
+            for author in half:
+                self._homes[by_author[author]] = place

@@ -101,7 +101,8 @@ class Harm:
         path = f"/connectors/{self.name}/status"
 
         def said() -> bool:
-            return text in self._worker.rest.get(path)["connector"].get("trace", "")
+            reply = self._worker.rest.call("GET", path)  # 404 before it has a status
+            return reply.is_success and text in reply.json()["connector"].get("trace", "")
 
         wait_until(said, PATIENCE, f"the status says {text}")
 

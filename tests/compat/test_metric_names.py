@@ -22,6 +22,8 @@ BEAN: Final = re.compile(r'kafka\.connect:type=([^,]+)((?:,[^=,]+="[^"]*")*)')
 #: What only Copycat reports: on its event-sourced services, retried writes of statuses and replaced clients.
 OURS: Final[set[Name]] = {
     ("event-log-metrics", (), "leads"),
+    ("event-log-metrics", (), "lost"),
+    ("event-log-metrics", (), "lost-because"),
     ("event-log-metrics", (), "unreadable-records-total"),
     ("event-log-metrics", (), "last-unreadable-record"),
     ("sink-task-metrics", ("connector", "task"), "sink-consumer-replaced-total"),

@@ -85,6 +85,15 @@ class OutcomeUnknownError(CopycatError):
     code = ErrorCode("log.outcome_unknown", grpc="UNKNOWN", http=500)
 
 
+class LogLostError(CopycatError):
+    """The topic of a log was deleted, or is another one than was folded: an operator must say how to go on.
+
+    Nothing was appended, and nothing will be before the service is started again.
+    """
+
+    code = ErrorCode("log.topic.lost", grpc="UNAVAILABLE", http=503)
+
+
 class LogCompactedError(CopycatError):
     """The point a watch wants to resume from is gone: ask for a new snapshot."""
 

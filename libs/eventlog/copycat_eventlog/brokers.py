@@ -52,10 +52,17 @@ class Brokers:
         Raises:
             UnavailableError: They could not be reached in time.
         """
+        return self.topics().get(name)
+
+    def topics(self) -> Mapping[str, TopicMetadata]:
+        """Return what the brokers know of all topics, at one moment.
+
+        Raises:
+            UnavailableError: They could not be reached in time.
+        """
         while True:
             try:
-                # Asked for one topic by name, brokers that may would create it, with their own settings.
-                return self._client.list_topics(timeout=REQUEST_TIMEOUT_SECONDS).topics.get(name)
+                return self._client.list_topics(timeout=REQUEST_TIMEOUT_SECONDS).topics
             except KafkaException as error:
                 self._client.poll(0)  # serves the callback that knows the reason
                 self.pause(error.args[0])

@@ -10,6 +10,8 @@ from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, T
 from faust.types import TP
 from mode.threads import WorkerThread
 
+from copycat_eventlog.uncreating import uncreating
+
 #: For the thread to end once it was told to; the event loop stands still meanwhile.
 END_SECONDS = 1.0
 #: Between two looks for records, in an election in which there are none, and the longest wait of a broker for
@@ -33,7 +35,7 @@ class _DaemonThread(WorkerThread):
 
 class _RestfulThread(AIOKafkaConsumerThread):
     def _create_consumer(self, loop: asyncio.AbstractEventLoop) -> AIOKafkaConsumer:
-        consumer = super()._create_consumer(loop)
+        consumer = uncreating(super()._create_consumer(loop))
         # Faust offers no other way.
         consumer._consumer_timeout = LOOK_SECONDS  # noqa: SLF001
         consumer._fetch_max_wait_ms = int(LOOK_SECONDS * 1000)  # noqa: SLF001

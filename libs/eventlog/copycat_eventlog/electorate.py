@@ -7,10 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
-from aiokafka.errors import GroupCoordinatorNotAvailableError, GroupIdNotFound, KafkaError, for_code
+from aiokafka.errors import (
+    GroupCoordinatorNotAvailableError,
+    GroupIdNotFound,
+    KafkaError,
+    TopicAlreadyExistsError,
+    for_code,
+)
 from copycat_connect.errors import UnavailableError
+
+from copycat_eventlog.uncreating import uncreating
 
 ANSWER_TIMEOUT_MS = 5000
 
@@ -34,7 +42,7 @@ async def read_electorate(client: Mapping[str, Any], group: str, topic: str) -> 
     Raises:
         UnavailableError: It did not answer.
     """
-    admin = AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS)
+    admin = uncreating(AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS))
     try:
         await admin.start()
         (response,) = await admin.describe_consumer_groups([group])
@@ -56,7 +64,7 @@ async def read_electorate(client: Mapping[str, Any], group: str, topic: str) -> 
 
 async def wake_coordinators(client: Mapping[str, Any], group: str, transactional_id: str) -> None:
     """Make new brokers set up their coordinators, which takes a second, before they are needed."""
-    admin = AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS)
+    admin = uncreating(AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS))
     try:
         await admin.start()
         for name, kind in ((group, 0), (transactional_id, 1)):
@@ -66,6 +74,27 @@ async def wake_coordinators(client: Mapping[str, Any], group: str, transactional
         return  # whoever needs them reports it
     finally:
         await admin.close()
+
+
+async def make_topic(client: Mapping[str, Any], topic: str, replication_factor: int) -> None:
+    """Make a topic of one partition; one that is there already is fine.
+
+    Raises:
+        UnavailableError: The brokers did not answer, or refuse.
+    """
+    admin = uncreating(AIOKafkaAdminClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS))
+    try:
+        await admin.start()
+        answer = await admin.create_topics([NewTopic(topic, 1, replication_factor)])
+    except KafkaError as error:
+        message = f"Topic {topic} cannot be made: {error}"
+        raise UnavailableError(message) from None
+    finally:
+        await admin.close()
+    (_, code, *_) = answer.topic_errors[0]
+    if code and for_code(code) is not TopicAlreadyExistsError:
+        message = f"Topic {topic} cannot be made: {for_code(code).__name__}"
+        raise UnavailableError(message)
 
 
 def _topics(assignment: bytes) -> set[str]:

@@ -20,6 +20,7 @@ from copycat_connect.errors import UnavailableError
 from copycat_telemetry.changes import log_change
 
 from copycat_eventlog.log import Revision
+from copycat_eventlog.uncreating import UncreatingClient
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ async def _commit(
     client: Mapping[str, Any], transactional_id: str, topic: str, partitions: list[int]
 ) -> None:
     try:
-        kafka = AIOKafkaClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS)
+        kafka = UncreatingClient(**client, request_timeout_ms=ANSWER_TIMEOUT_MS)
         try:
             await kafka.bootstrap()
             await _commit_nothing(kafka, transactional_id, topic, partitions)

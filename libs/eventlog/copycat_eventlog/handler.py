@@ -78,6 +78,8 @@ class EventSourced(Generic[C, E, S]):
         self._stopped = False
         self._flights: set[asyncio.Task[None]] = set()
         self._waiters: list[tuple[Revision, asyncio.Future[None]]] = []
+        self._lost: CopycatError | None = None
+        self._losing: asyncio.Task[None] | None = None
 
     @property
     def state(self) -> S:
@@ -104,6 +106,11 @@ class EventSourced(Generic[C, E, S]):
         """What could not be read of the log."""
         return self._reader.unreadable
 
+    @property
+    def trouble(self) -> str:
+        """Why nothing that needs the log is done any more; empty while all is well."""
+        return self._lost.message if self._lost else ""
+
     def observe(self, observer: Observer[E, S]) -> None:
         """Tell an observer what is appended here, once it is durable."""
         self._observer = observer
@@ -111,6 +118,7 @@ class EventSourced(Generic[C, E, S]):
     async def start(self) -> None:
         """Start the log and fold it; return when caught up. Leading may come a moment later."""
         await self._log.start(self._fold)
+        self._losing = asyncio.create_task(self._fail_when_lost())
         self._history.begin(self._revision)
         self._caught_up = True
         self._settled_start.set()
@@ -122,12 +130,11 @@ class EventSourced(Generic[C, E, S]):
 
     async def stop(self) -> None:
         """Stop the log, end the watches, fail what waits."""
+        if self._losing is not None:
+            self._losing.cancel()
         await self._log.stop()
         self._stopped = True
-        waiters, self._waiters = self._waiters, []
-        for _, waiter in waiters:
-            if not waiter.done():
-                waiter.set_exception(_stopping())
+        self._fail_waiters(_stopping())
         if self._flights:
             await asyncio.wait(self._flights)
         self._history.close()
@@ -144,6 +151,7 @@ class EventSourced(Generic[C, E, S]):
 
         Raises:
             CopycatError: The refusal of the decision; nothing was appended.
+            LogLostError: The log is gone; nothing was appended.
             NotWriterError: This instance does not lead; nothing was appended.
             OutcomeUnknownError: The events may or may not be in the log.
         """
@@ -164,6 +172,7 @@ class EventSourced(Generic[C, E, S]):
         """Return once commands are decided here, for work that only the writer of the log may do.
 
         Raises:
+            LogLostError: The log is gone.
             NotWriterError: This instance does not lead.
             UnavailableError: The service is stopping.
         """
@@ -174,6 +183,7 @@ class EventSourced(Generic[C, E, S]):
         """Wait until the folded state shows all that anybody has written so far.
 
         Raises:
+            LogLostError: The log is gone.
             UnavailableError: The log cannot be reached, or the service stopped before.
         """
         await self.reached(await self._log.end())
@@ -182,12 +192,15 @@ class EventSourced(Generic[C, E, S]):
         """Wait until the folded state shows everything up to `revision`.
 
         Raises:
+            LogLostError: The log is gone.
             UnavailableError: The service stopped before.
         """
         if self._revision.covers(revision):
             return
         if self._stopped:
             raise _stopping()
+        if self._lost is not None:
+            raise self._lost
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append((revision, waiter))
         try:
@@ -226,6 +239,16 @@ class EventSourced(Generic[C, E, S]):
         except TimeoutError:
             message = "The log ends before this revision; ask for a new snapshot"
             raise LogCompactedError(message) from None
+
+    async def _fail_when_lost(self) -> None:
+        self._lost = await self._log.lost()
+        self._fail_waiters(self._lost)
+
+    def _fail_waiters(self, error: CopycatError) -> None:
+        waiters, self._waiters = self._waiters, []
+        for _, waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(error)
 
     def _send(self, events: tuple[E, ...]) -> asyncio.Task[None]:
         records = tuple(self._codec.encode(event) for event in events)

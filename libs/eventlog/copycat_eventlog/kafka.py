@@ -6,16 +6,17 @@ import asyncio
 import logging
 import threading
 from collections.abc import Coroutine, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
 
-from copycat_connect.errors import NotWriterError, UnavailableError
+from copycat_connect.errors import CopycatError, LogLostError, NotWriterError, UnavailableError
 from copycat_telemetry.changes import log_change
 
 from copycat_eventlog.any_headers import read_any_headers
 from copycat_eventlog.append import TransactionalProducer
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.clients import aiokafka_config, librdkafka_config, read_security, silence_clients
-from copycat_eventlog.electorate import Electorate, read_electorate, wake_coordinators
+from copycat_eventlog.electorate import Electorate, make_topic, read_electorate, wake_coordinators
 from copycat_eventlog.forgotten_transactions import end_forgotten
 from copycat_eventlog.group_commit import Batch, GroupCommit
 from copycat_eventlog.identity import instance_name
@@ -33,12 +34,16 @@ from copycat_eventlog.owner import (
     owner_topic,
 )
 from copycat_eventlog.settings import LogSettings
-from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic
+from copycat_eventlog.topic_watch import KafkaSight, TopicWatch
+from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic, lost_while_running
 
 log = logging.getLogger(__name__)
+R = TypeVar("R", bound=BaseException)
 
 #: For folding what was written before a claim.
 FOLD_TIMEOUT_SECONDS = 30.0
+#: Between two looks whether the topic of the election is there: without it nobody is elected.
+OWNER_TOPIC_LOOK_SECONDS = 10.0
 #: Before stopping, for showing what was committed last.
 LAST_BATCH_TIMEOUT_SECONDS = 2.0
 
@@ -62,7 +67,12 @@ class KafkaLog:
         self._fold: Fold | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._questions: set[asyncio.Task[None]] = set()  # those that end by themselves
-        self._crash = _Crash()
+        self._crash = _Once[BaseException]()
+        self._loss = _Once[LogLostError]()
+        self._sight = KafkaSight(self._reading)
+        self._topic_watch = TopicWatch(
+            self._sight, settings.topic, on_gone=self._on_gone, on_partitions=self._on_partitions
+        )
         self._cancelled = threading.Event()
 
     @property
@@ -86,34 +96,57 @@ class KafkaLog:
         read_any_headers()
         self._fold = fold
         self._questions.add(self._spawn(self._wake_coordinators()))
+        partitions = await self._prepared()
+        await self._topic_watch.begin()
         self._materialiser = Materialiser(
-            self._reading, self._settings.topic, await self._prepared(), self._folded, of=self._election
+            self._reading, self._settings.topic, partitions, self._folded, of=self._election
         )
         self._spawn(self._election.start())
         await self._materialiser.start()
         self._spawn(self._watch())
         self._spawn(self._group.run())
         self._spawn(self._overdue.run())
+        self._spawn(self._topic_watch.run())
+        self._spawn(self._keep_owner_topic())
         self._questions.add(self._spawn(self._leadership.run()))
         await self._fold_to_end()
         self._materialiser.caught_up()
 
     async def lead(self, within: float) -> None:
         """Return once this instance leads."""
-        await self._leadership.lead(within)
+        self._check()
+        try:
+            await self._leadership.lead(within)
+        except CopycatError:
+            self._check()
+            raise
 
     async def append(self, records: Sequence[Record]) -> Revision:
         """Append in a transaction, shared with others that wait."""
+        self._check()
         if not self.leads:
             message = "Nothing was appended: this instance does not own the log"
             raise NotWriterError(message)
-        revision = await self._group.append(records)
+        try:
+            revision = await self._group.append(records)
+        except CopycatError:
+            self._check()
+            raise
         self._overdue.committed(revision)
         return revision
 
     async def end(self) -> Revision:
         """Ask the brokers for the end of every partition."""
-        return await self._reader.end()
+        self._check()
+        try:
+            return await self._reader.end()
+        except UnavailableError:
+            self._topic_watch.look_soon()
+            raise
+
+    async def lost(self) -> CopycatError:
+        """Wait until the topic is gone, or another one has taken its name."""
+        return await self._loss.wait()
 
     async def crashed(self) -> BaseException:
         """Wait for a crash of the fold or of the election: Faust ends neither the process nor itself."""
@@ -129,6 +162,7 @@ class KafkaLog:
         await self._election.stop()
         if self._materialiser is not None:
             await ended_within(LEAVE_TIMEOUT_SECONDS, self._materialiser.stop())
+        await ended_within(LEAVE_TIMEOUT_SECONDS, self._sight.close())
 
     async def electorate(self) -> Electorate:
         """Ask the coordinator of the owner group."""
@@ -181,6 +215,16 @@ class KafkaLog:
         ensure_owner_topic(brokers, owner_topic(settings.owner_id), settings.replication_factor)
         return partitions
 
+    async def _keep_owner_topic(self) -> None:
+        """Make the topic of the election anew where somebody deleted it: it is empty, so nothing is lost."""
+        settings = self._settings
+        topic = owner_topic(settings.owner_id)
+        while True:
+            await asyncio.sleep(OWNER_TOPIC_LOOK_SECONDS)
+            with suppress(UnavailableError):
+                if await self._sight.look(topic) is None:
+                    await make_topic(self._reading, topic, settings.replication_factor)
+
     def _connect(self) -> TransactionalProducer:
         return TransactionalProducer(self._connection, self._settings.topic, self._settings.owner_id)
 
@@ -204,7 +248,25 @@ class KafkaLog:
     def _on_commit(self, batch: Batch) -> None:
         self._outcomes.committing(batch)
 
+    def _check(self) -> None:
+        if self._loss.reason is not None:
+            raise self._loss.reason
+
+    def _on_gone(self, another: bool) -> None:
+        """Write and read nothing more, and say so to all who ask."""
+        lost = lost_while_running(self._settings, another=another)
+        log_change(log, "the log is lost", logging.ERROR, topic=self._settings.topic, why=lost.message)
+        self._loss.set(lost)
+        self._leadership.close("the log is lost")
+        self.release()
+
+    def _on_partitions(self, number: int) -> None:
+        """Begin anew: records in partitions that nobody reads would be lost."""
+        message = f"Topic '{self._settings.topic}' has {number} partitions now, not those that are read here"
+        self._crash.set(UnavailableError(message))
+
     def _on_loss(self, batch: Batch, reason: str) -> None:
+        self._topic_watch.look_soon()
         self._leadership.lost()
         self._outcomes.failed(batch, reason)
 
@@ -236,7 +298,9 @@ class KafkaLog:
             await asyncio.wait(tasks)
 
     async def _watch(self) -> None:
-        self._crash.set(await self._election.crashed())
+        reason = await self._election.crashed()
+        if await self._topic_watch.is_same():  # a reader of one that was made anew may stand beyond its end
+            self._crash.set(reason)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -250,19 +314,19 @@ class KafkaLog:
             self._crash.set(reason)
 
 
-class _Crash:
+class _Once(Generic[R]):
     """A reason that comes at most once."""
 
     def __init__(self) -> None:
         self._happened = asyncio.Event()
-        self._reason: BaseException | None = None
+        self.reason: R | None = None
 
-    def set(self, reason: BaseException) -> None:
-        if self._reason is None:
-            self._reason = reason
+    def set(self, reason: R) -> None:
+        if self.reason is None:
+            self.reason = reason
             self._happened.set()
 
-    async def wait(self) -> BaseException:
-        while self._reason is None:
+    async def wait(self) -> R:
+        while self.reason is None:
             await self._happened.wait()
-        return self._reason
+        return self.reason

@@ -54,6 +54,7 @@ class Leadership:
         self._elected: bool | None = None  # None before the first election it took part in
         self._led_last = False
         self._closed = False
+        self._closed_by = ""
         self._trouble = "the election is not over"
         self._changed = asyncio.Event()
         self._decided = asyncio.Event()
@@ -89,8 +90,10 @@ class Leadership:
             message = f"This instance could not take over its log within {within:g} s: {self._trouble}"
             raise NotWriterError(message) from None
 
-    def close(self) -> None:
+    def close(self, why: str = "it stops") -> None:
         """Lead no more, whatever happens."""
+        if not self._closed:
+            self._closed_by = why
         self._closed = True
         self._set(leads=False)
         self._decided.set()
@@ -154,7 +157,7 @@ class Leadership:
     def _set(self, *, leads: bool) -> None:
         if leads != self.leads:
             what = "this instance leads now" if leads else "this instance leads no more"
-            why = "it stops" if self._closed else None
+            why = self._closed_by if self._closed else None
             log_change(log, what, topic=self._topic, why=why)
         self.leads = leads
         if leads:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol, TypeAlias, TypeVar
 
+from copycat_connect.errors import CopycatError
+
 E = TypeVar("E")
 
 
@@ -151,6 +153,13 @@ class Log(Protocol):
 
     async def end(self) -> Revision:
         """Return the position after the last record, those of open transactions included."""
+        ...
+
+    async def lost(self) -> CopycatError:
+        """Return only when the records are gone, or others than were folded, with what to tell everybody.
+
+        From then on the log refuses whatever needs it; what was folded can still be asked for.
+        """
         ...
 
     async def crashed(self) -> BaseException:

@@ -15,6 +15,7 @@ from copycat_telemetry.tracing import TRACEPARENT
 from copycat_eventlog.json_text import readable_time
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.owner import SILENT_LOGGER, Election
+from copycat_eventlog.uncreating import uncreating
 
 #: Between two tries of a question that is asked once in a while.
 RETRY_MS = 10
@@ -59,20 +60,22 @@ class Materialiser(faust.Service):
 
     async def on_start(self) -> None:
         """Connect; reading begins in the background."""
-        self._consumer = AIOKafkaConsumer(
-            **self._client,
-            group_id=None,
-            isolation_level="read_committed",
-            enable_auto_commit=False,
-            # A log that lost what we folded, or was made anew, must not be folded on: crash and start over.
-            auto_offset_reset="none",
-            fetch_max_wait_ms=5000,
-            consumer_timeout_ms=5000,
-            max_partition_fetch_bytes=4 * 1024 * 1024,
-            metadata_max_age_ms=30_000,
+        self._consumer = uncreating(
+            AIOKafkaConsumer(
+                **self._client,
+                group_id=None,
+                isolation_level="read_committed",
+                enable_auto_commit=False,
+                # A log that lost what we folded must not be folded on: crash and start over.
+                auto_offset_reset="none",
+                fetch_max_wait_ms=5000,
+                consumer_timeout_ms=5000,
+                max_partition_fetch_bytes=4 * 1024 * 1024,
+                metadata_max_age_ms=30_000,
+            )
         )
         # Ends as seen by a read_committed reader stop at open transactions: ask as an uncommitted one.
-        self._probe = AIOKafkaConsumer(**self._client, group_id=None, metadata_max_age_ms=30_000)
+        self._probe = uncreating(AIOKafkaConsumer(**self._client, group_id=None, metadata_max_age_ms=30_000))
         await asyncio.gather(self._consumer.start(), self._probe.start())
         self._consumer.assign(self._partitions)
         await self._consumer.seek_to_beginning(*self._partitions)
@@ -99,8 +102,10 @@ class Materialiser(faust.Service):
         """
         # The reader's own connection answers only after what it waits for has come. A new one does not know
         # the topic, so the first try of the question fails: the pause before the second delays every claim.
-        asking = AIOKafkaConsumer(
-            **self._client, group_id=None, isolation_level="read_committed", retry_backoff_ms=RETRY_MS
+        asking = uncreating(
+            AIOKafkaConsumer(
+                **self._client, group_id=None, isolation_level="read_committed", retry_backoff_ms=RETRY_MS
+            )
         )
         try:
             await asking.start()

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from zlib import crc32
 
-from copycat_connect.errors import NotWriterError, UnavailableError
+from copycat_connect.errors import CopycatError, NotWriterError, UnavailableError
 
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 
@@ -117,6 +117,11 @@ class MemoryLog:
     async def end(self) -> Revision:
         """Return the position after the last record of the topic."""
         return self.topic.end
+
+    async def lost(self) -> CopycatError:
+        """Never return: nobody else can reach it."""
+        never: asyncio.Future[CopycatError] = asyncio.get_running_loop().create_future()
+        return await never
 
     async def crashed(self) -> BaseException:
         """Never return: nothing can break."""

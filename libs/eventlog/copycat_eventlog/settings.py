@@ -35,6 +35,12 @@ class LogSettings:
     """Property that names the topic, for messages, e.g. `config.storage.topic`."""
     purpose: str = ""
     """What the topic holds, for messages, e.g. `connector configurations`."""
+    loss: str = ""
+    """What nobody knows any more once the topic is gone, for messages, e.g. `which connectors there are`."""
+    irreplaceable: bool = False
+    """Whether a topic that was there before and is gone is not made anew: a start is refused instead."""
+    loss_accepted: bool = False
+    """Whether it is made anew all the same, and one that a broker has made since is used."""
     single_partition: bool = False
     """Whether a topic of more than one partition is refused."""
     file: str | None = None

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin._config import ConfigResource
+from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, ConfigResource
 from confluent_kafka.cimpl import NewTopic
-from copycat_connect.errors import ConfigError
+from copycat_connect.errors import ConfigError, LogLostError
+from copycat_telemetry.changes import log_change
 
 from copycat_eventlog.brokers import Brokers
+from copycat_eventlog.owner import owner_topic
 from copycat_eventlog.settings import LogSettings
 
 POLICY: Final = "cleanup.policy"
@@ -41,9 +43,14 @@ def ensure_log_topic(brokers: Brokers, settings: LogSettings) -> int:
     Raises:
         UnavailableError: The brokers could not be reached or could not do it in time.
         ConfigError: The topic is not fit to hold the log.
+        LogLostError: It is gone, and nothing else knows what it held.
     """
-    topic = settings.topic
-    if brokers.topic(topic) is None:
+    topic, known = settings.topic, brokers.topics()
+    # The topic of the election is always made after the log's.
+    was_there = owner_topic(settings.owner_id) in known
+    if topic not in known:
+        if was_there:
+            _tell_missing(settings)
         if POLICY in settings.topic_configs:
             _log.warning("%s of topic %s is always %s; the given one is ignored", POLICY, topic, COMPACT)
         configs = {**settings.topic_configs, POLICY: COMPACT}
@@ -51,7 +58,7 @@ def ensure_log_topic(brokers: Brokers, settings: LogSettings) -> int:
     else:
         created = False
     if not created:
-        _check_policy(brokers, settings)
+        _check_policy(brokers, settings, was_there=was_there)
     partitions = _await_partitions(brokers, topic)
     if settings.single_partition and partitions != 1:
         message = (
@@ -61,6 +68,45 @@ def ensure_log_topic(brokers: Brokers, settings: LogSettings) -> int:
         )
         raise ConfigError(message, topic=topic)
     return partitions
+
+
+def lost_while_running(settings: LogSettings, *, another: bool) -> LogLostError:
+    """Return what everybody is told once the topic is gone; `another` one may have taken its name."""
+    what = "was deleted and made anew" if another else "was deleted"
+    message = (
+        f"{_named(settings)} {what} while Copycat ran on it. With it is lost {settings.loss}. Nothing is "
+        "written to it any more. What it held is still shown until the service that reads it ends: save "
+        f"first what you need. {_ways_on(settings)}."
+    )
+    return LogLostError(message, topic=settings.topic)
+
+
+def _tell_missing(settings: LogSettings) -> None:
+    """Refuse to start where the topic's loss is one for good; else say it."""
+    if settings.loss_accepted or not settings.irreplaceable:
+        log_change(
+            _log, "a topic is gone and made anew", logging.WARNING, topic=settings.topic, lost=settings.loss
+        )
+        return
+    message = (
+        f"{_named(settings)} is not there, though this cluster had one. It was deleted, or "
+        f"{settings.setting} named another one before. If it was deleted, lost is {settings.loss}. It is not "
+        "made anew by itself, or Copycat would go on as if nothing were lost. "
+        f"{_ways_on(settings)}; or name the former topic in {settings.setting}."
+    )
+    raise LogLostError(message, topic=settings.topic)
+
+
+def _named(settings: LogSettings) -> str:
+    return f"Topic '{settings.topic}' ({settings.setting})"
+
+
+def _ways_on(settings: LogSettings) -> str:
+    return (
+        "The ways on: put the topic back from a copy; or accept the loss: start the service "
+        f"with lost.topics.accept={settings.topic} (`copycat up --set lost.topics.accept={settings.topic}`), "
+        "which makes it anew, empty"
+    )
 
 
 def ensure_owner_topic(brokers: Brokers, topic: str, replication_factor: int) -> None:
@@ -110,7 +156,7 @@ def _create(
             return True
 
 
-def _check_policy(brokers: Brokers, settings: LogSettings) -> None:
+def _check_policy(brokers: Brokers, settings: LogSettings, *, was_there: bool) -> None:
     topic = settings.topic
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     try:
@@ -119,7 +165,9 @@ def _check_policy(brokers: Brokers, settings: LogSettings) -> None:
         _log.warning("Cannot check %s of topic %s: %s", POLICY, topic, refusal.args[0].str())
         return
     policy = configs[POLICY].value
-    if policy != COMPACT:
+    if policy != COMPACT and settings.loss_accepted:
+        _compact(brokers, settings)
+    elif policy != COMPACT:
         setting, purpose = settings.setting, settings.purpose
         message = (
             f"Topic '{topic}' supplied via the '{setting}' property is required to have "
@@ -129,7 +177,29 @@ def _check_policy(brokers: Brokers, settings: LogSettings) -> None:
             f"'{setting}' property in the Connect worker configurations to use a topic with "
             "'cleanup.policy=compact'."
         )
+        if was_there:
+            message += (
+                f" This cluster has kept {purpose} in Kafka before. If that topic was deleted, a broker has "
+                f"made this one since (auto.create.topics.enable), and lost is {settings.loss}. "
+                f"{_ways_on(settings)}. If only its {POLICY} was changed, set it back: `kafka-configs.sh "
+                f"--alter --entity-type topics --entity-name {topic} --add-config {POLICY}={COMPACT}`."
+            )
         raise ConfigError(message, topic=topic)
+
+
+def _compact(brokers: Brokers, settings: LogSettings) -> None:
+    """Use a topic that a broker has made in place of the one that is lost."""
+    topic = settings.topic
+    entry = ConfigEntry(POLICY, COMPACT, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
+    try:
+        brokers.ask(brokers.client.incremental_alter_configs([resource])[resource])
+    except KafkaException as refusal:
+        message = f"{POLICY} of topic '{topic}' cannot be set to {COMPACT}: {refusal.args[0].str()}"
+        raise ConfigError(message, topic=topic) from None
+    log_change(
+        _log, "a topic that was made anew is compacted", logging.WARNING, topic=topic, lost=settings.loss
+    )
 
 
 def _await_partitions(brokers: Brokers, topic: str) -> int:

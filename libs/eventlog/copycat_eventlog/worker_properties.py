@@ -10,6 +10,7 @@ from typing import Final
 from copycat_connect.config import (
     HIGH,
     INT,
+    LIST,
     LOW,
     SHORT,
     STRING,
@@ -44,6 +45,16 @@ GROUP_ID: Final = ConfigKey(
 )
 
 
+LOST_TOPICS = ConfigKey(
+    "lost.topics.accept",
+    LIST,
+    LOW,
+    default="",
+    doc="Internal topics whose loss is accepted: one that was deleted is made anew, empty, when its service "
+    "starts, which is refused otherwise. Take it out again after that start.",
+)
+
+
 def backend_key(what: str) -> ConfigKey:
     """Return the key that says where a service keeps its log."""
     doc = f"Where {what} live: in Kafka, or in memory for a standalone worker."
@@ -65,6 +76,10 @@ class LogTopic:
     """What it holds, for messages."""
     owner: str
     """Names its one writer, `{}` standing for the group id."""
+    loss: str
+    """What is lost with it, for messages."""
+    irreplaceable: bool = False
+    """Whether nothing else in the cluster knows what it holds."""
     partitions: int | None = None
     """Default of `<name>.storage.partitions`; None for a topic that always has one."""
     default_topic: str | None = None
@@ -83,7 +98,8 @@ class LogTopic:
     def extend(self, everywhere: ConfigDef) -> ConfigDef:
         """Return a definition with the keys that count when the log is in Kafka."""
         needed = self.default_topic is None
-        known = (key for key in (BOOTSTRAP_SERVERS, GROUP_ID) if key.name not in everywhere.keys)
+        shared = (BOOTSTRAP_SERVERS, GROUP_ID, LOST_TOPICS)
+        known = (key for key in shared if key.name not in everywhere.keys)
         return everywhere.extended(
             *known,
             ConfigKey(self.setting, STRING, HIGH, validator=non_empty, doc=self._topic_doc())
@@ -103,10 +119,12 @@ class LogTopic:
         definition = self.extend(everywhere)
         found = definition.parse(properties)
         group = found[GROUP_ID.name]
+        topic = found[self.setting] or (self.default_topic or "").format(group)
         return replace(
             self.new_topic(properties, definition.keys),
             bootstrap_servers=found[BOOTSTRAP_SERVERS.name],
-            topic=found[self.setting] or (self.default_topic or "").format(group),
+            topic=topic,
+            loss_accepted=topic in found[LOST_TOPICS.name],
             owner_id=self.owner.format(group),
             client_config=security_of(properties),
         )
@@ -131,6 +149,8 @@ class LogTopic:
             topic_configs=self._topic_configs(properties, {*definition.keys, *known, self.setting}),
             setting=self.setting,
             purpose=self.purpose,
+            loss=self.loss,
+            irreplaceable=self.irreplaceable,
         )
 
     def _topic_doc(self) -> str:

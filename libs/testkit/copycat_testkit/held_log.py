@@ -83,6 +83,10 @@ class HeldLog:
         """Return the end of the log this one wraps."""
         return await self._log.end()
 
+    async def lost(self) -> CopycatError:
+        """Wait as the wrapped log does."""
+        return await self._log.lost()
+
     async def crashed(self) -> BaseException:
         """Wait as the wrapped log does."""
         return await self._log.crashed()

@@ -17,6 +17,8 @@ TOPIC = LogTopic(
     purpose="connector configurations",
     # The id Kafka Connect's leader has: whoever comes later fences the other, whichever of us it is.
     owner="connect-cluster-{}",
+    loss="which connectors there are, with their configurations and target states",
+    irreplaceable=True,
 )
 
 

@@ -15,6 +15,7 @@ from copycat_rpc.tls import ServicesTls
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
 from copycat_gateway.kafka_cluster import KafkaCluster
+from copycat_gateway.metrics.lost_logs import LostLogs
 from copycat_gateway.metrics.scrape import Scrape
 from copycat_gateway.revisions import Written
 from copycat_gateway.workers import Workers
@@ -48,6 +49,7 @@ class Services(ServiceStubs):
         self.workers = Workers(self.scheduler, secret=secret, tls=tls, patience=patience)
         self.kafka = KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)
+        self.lost_logs = LostLogs(self.channels)
         self.scrape = Scrape(asdict(addresses), self.workers, secret=secret, tls=tls)
 
     async def connector(self, name: str, unknown: CopycatError | None = None) -> config_pb2.Connector:
@@ -76,6 +78,7 @@ class Services(ServiceStubs):
 
     async def close(self) -> None:
         """Close every channel."""
+        await self.lost_logs.close()
         await self.scrape.close()
         await self.workers.close()
         await super().close()

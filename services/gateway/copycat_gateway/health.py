@@ -38,10 +38,16 @@ class Health:
         self.was_ready = False
 
     async def obstacle(self) -> str:
-        """Return what is missing, in Kafka Connect's words, after waiting for it; empty when all is well."""
+        """Return what is missing, in Kafka Connect's words, after waiting for it; empty when all is well.
+
+        A log that is lost is not waited for: it does not come back by itself.
+        """
         loop = asyncio.get_running_loop()
         give_up = loop.time() + self._patience
         while True:
+            lost = await self._services.lost_logs.reason()
+            if lost:
+                return lost
             doing = await self._missing(max(give_up - loop.time(), RETRY_DELAY_SECONDS))
             if not doing:
                 self.was_ready, self._waiting = True, ""

@@ -31,6 +31,8 @@ TOPIC = LogTopic(
     name="offset",
     purpose="source connector offsets",
     owner="connect-cluster-{}-offsets",
+    loss="how far each source connector has read: without it they begin anew and repeat what they copied",
+    irreplaceable=True,
     partitions=25,
 )
 

@@ -64,6 +64,7 @@ TOPIC = LogTopic(
     name="assignment",
     purpose="assignments",
     owner="connect-cluster-{}-assignments",
+    loss="which worker runs what, which is then decided anew",
     default_topic="{}-assignments",
 )
 

@@ -14,8 +14,10 @@ class FakeMetrics(metrics_service_pb2_grpc.MetricsServiceServicer):
 
     def __init__(self) -> None:
         self.groups: list[pb.MetricGroup] | None = None
+        self.asked = 0
 
     async def ReadMetrics(self, request: Any, context: Any) -> pb.ReadMetricsResponse:
+        self.asked += 1
         if self.groups is None:
             await context.abort(grpc.StatusCode.UNIMPLEMENTED, "no metrics")
         return pb.ReadMetricsResponse(groups=self.groups)

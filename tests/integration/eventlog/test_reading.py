@@ -12,7 +12,7 @@ from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.log import Record, Revision
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.eventually import eventually
-from copycat_testkit.kafka import consume_all, create_topic, delete_topic, idempotent_producer, unique
+from copycat_testkit.kafka import consume_all, create_topic, idempotent_producer, unique
 from copycat_testkit.log_suite import Reader, led, running
 from kafka import KafkaProducer
 
@@ -165,16 +165,3 @@ async def test_records_are_plain_and_placed_as_java_places_them(kafka: str) -> N
     assert {message.key() for message in messages} == set(keys)
     assert all(message.headers() is None for message in messages)
     assert all(message.partition() == murmur2(message.key() or b"", 7) for message in messages)
-
-
-async def test_a_topic_that_is_made_anew_is_not_folded_on(kafka: str) -> None:
-    topic = create_topic(kafka, config=COMPACT)
-    log = on(kafka, topic)
-    async with running(log):
-        await led(log)
-        await log.append([Record(b"a", b"1")])
-        admin = AdminClient({"bootstrap.servers": kafka})
-        delete_topic(admin, topic)
-        create_topic(kafka, topic, config=COMPACT)
-        async with asyncio.timeout(60):
-            assert await log.crashed()

@@ -42,7 +42,6 @@ class TopicScan:
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
             "auto.offset.reset": "earliest",
-            "allow.auto.create.topics": False,
         }
         self._turn = asyncio.Lock()
 

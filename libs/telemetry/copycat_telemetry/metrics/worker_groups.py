@@ -58,6 +58,7 @@ REBALANCE: Final = MetricGroup(
 
 UNREADABLE_RECORDS: Final = "unreadable-records-total"
 LAST_UNREADABLE_RECORD: Final = "last-unreadable-record"
+LOST_BECAUSE: Final = "lost-because"
 #: Ours: of each event-sourced service.
 EVENT_LOG: Final = MetricGroup(
     "event-log-metrics",
@@ -66,6 +67,10 @@ EVENT_LOG: Final = MetricGroup(
         gauge("leads", "1 where this instance of the service writes its topic, 0 where it stands by."),
         total(UNREADABLE_RECORDS, "Records of its topic that could not be read and were passed over."),
         text(LAST_UNREADABLE_RECORD, "Topic, partition and offset of the last of them."),
+        gauge("lost", "1 where the topic was deleted while the service ran on it, else 0."),
+        text(
+            LOST_BECAUSE, "What happened to the topic, what is lost, and the ways on; only where it is lost."
+        ),
     ),
 )
 

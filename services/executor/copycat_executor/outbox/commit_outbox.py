@@ -17,7 +17,7 @@ from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance, TopicPartition
-from copycat_connect.errors import CopycatError, StaleGenerationError
+from copycat_connect.errors import CopycatError, LogLostError, StaleGenerationError
 from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
@@ -155,8 +155,8 @@ class CommitOutbox:
             batch.answer()
 
     def _keep(self, task: Instance, batch: _Waiting, error: CopycatError) -> None:
-        """Put a batch back behind what has come since; a task hears of a refusal that will not pass."""
-        if not is_transient(error):
+        """Put a batch back behind what has come since; a task hears of what will not pass by itself."""
+        if not is_transient(error) or code_of(error).name == LogLostError.code.name:
             batch.answer(error.message)
             batch.replies.clear()
         self._waiting[task] = batch.older_than(self._waiting.get(task, _Waiting()))

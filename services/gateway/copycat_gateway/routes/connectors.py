@@ -21,6 +21,7 @@ from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, saying, writing_config
+from copycat_gateway.metrics.lost_logs import concerning
 from copycat_gateway.registration import named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, CONNECTOR_IN_QUERY, SITE
 from copycat_gateway.views.connectors import ConnectorInfo, connector_info, location
@@ -60,8 +61,8 @@ async def _expanded(services: Services, access: Access, parts: Collection[str]) 
     unknown = sorted(set(parts) - {STATUS, INFO})
     if unknown:
         log.warning("ignoring unknown expansion type(s) of GET /connectors: %s", ", ".join(unknown))
-    listed, statuses = await asyncio.gather(
-        services.connectors(), _statuses(services, wanted=STATUS in parts)
+    listed, statuses, lost = await asyncio.gather(
+        services.connectors(), _statuses(services, wanted=STATUS in parts), services.lost_logs.reasons()
     )
     may_see = access.shown()
     connectors = [connector for connector in listed if may_see(connector.name)]
@@ -73,7 +74,8 @@ async def _expanded(services: Services, access: Access, parts: Collection[str]) 
             status = statuses.get(connector.name)
             if status is None or not status.HasField("status"):
                 continue  # Kafka Connect drops a connector of which a part is missing
-            entry["status"] = connector_state_info(status, types[connector.name])
+            kind = types[connector.name]
+            entry["status"] = connector_state_info(status, kind, concerning(lost, kind))
         if INFO in parts:
             entry["info"] = connector_info(connector, types[connector.name])
         shown[connector.name] = entry

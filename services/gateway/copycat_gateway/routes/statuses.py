@@ -13,6 +13,7 @@ from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.errors import STATUS_UNKNOWN, NotFoundError, saying
 from copycat_gateway.history.past import facts_at, not_known
+from copycat_gateway.metrics.lost_logs import concerning
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
 from copycat_gateway.routes.moments import AT, PAST
 from copycat_gateway.views.history import STATUS
@@ -44,12 +45,14 @@ async def get_status(
             raise not_known("The status", connector, at_ms)
         return answer(past_state_info(connector, facts, await services.kind_of(connector)))
     unknown = NotFoundError(f"No status found for connector {connector}")
-    status, kind = await asyncio.gather(
-        read_status(services, connector, unknown), services.kind_of(connector)
+    status, kind, lost = await asyncio.gather(
+        read_status(services, connector, unknown),
+        services.kind_of(connector),
+        services.lost_logs.reasons(),
     )
     if not status.HasField("status"):
         raise unknown
-    return answer(connector_state_info(status, kind))
+    return answer(connector_state_info(status, kind, concerning(lost, kind)))
 
 
 @get(

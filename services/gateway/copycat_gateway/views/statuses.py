@@ -12,6 +12,7 @@ STATES: Final = {number: name.removeprefix("STATE_") for name, number in types_p
 LEVELS: Final = {
     number: name.removeprefix("HEALTH_").lower() for name, number in status_pb2.Health.items() if number
 }
+DEGRADED, FAILED = LEVELS[status_pb2.HEALTH_DEGRADED], LEVELS[status_pb2.HEALTH_FAILED]
 RESTARTING: Final = "RESTARTING"
 #: Names the connector itself among the instances chosen for a restart.
 CONNECTOR: Final = -1
@@ -74,8 +75,8 @@ class ConnectorStateInfo(TypedDict):
     health: NotRequired[Health]
 
 
-def connector_state_info(status: status_pb2.ConnectorStatus, kind: str) -> ConnectorStateInfo:
-    """Return a connector's status, with what Copycat adds."""
+def connector_state_info(status: status_pb2.ConnectorStatus, kind: str, lost: str = "") -> ConnectorStateInfo:
+    """Return a connector's status, with what Copycat adds; no connector is well whose log is `lost`."""
     shown: ConnectorStateInfo = {
         "name": status.connector,
         "connector": {**_connector_state(status.status), **_additions(status.status)},
@@ -84,6 +85,10 @@ def connector_state_info(status: status_pb2.ConnectorStatus, kind: str) -> Conne
     }
     if status.health:
         shown["health"] = _health(status)
+    if lost:
+        health = shown.get("health", {"state": DEGRADED})
+        state = health["state"] if health["state"] == FAILED else DEGRADED
+        shown["health"] = {"state": state, "reason": "; ".join(filter(None, (lost, health.get("reason"))))}
     return shown
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import BrokerResponseError, KafkaError, NodeNotReadyError
 from aiokafka.protocol.api import Request
+from copycat_eventlog.uncreating import UncreatingClient
 
 #: What FindCoordinator is asked for.
 _GROUP: Final = 0
@@ -59,7 +60,7 @@ class Coordinators:
     async def _connected(self) -> AIOKafkaClient:
         async with self._connecting:
             if self._client is None:
-                client = AIOKafkaClient(**self._arguments)
+                client = UncreatingClient(**self._arguments)
                 try:
                     await client.bootstrap()
                 except BaseException:

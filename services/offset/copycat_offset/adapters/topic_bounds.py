@@ -8,10 +8,10 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka import TopicPartition as ClientPartition
-from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import UnavailableError
+from copycat_eventlog.uncreating import UncreatingClient, uncreating
 
 from copycat_offset.domain.moves import Bounds
 
@@ -46,7 +46,7 @@ async def _existing(
     arguments: Mapping[str, Any], partitions: Collection[TopicPartition]
 ) -> list[TopicPartition]:
     """Return those that exist: aiokafka's consumer would wait for the others for ever."""
-    client = AIOKafkaClient(**arguments)
+    client = UncreatingClient(**arguments)
     try:
         await client.bootstrap()
         known = await client.fetch_all_metadata()
@@ -59,7 +59,7 @@ async def _bounds(
     arguments: Mapping[str, Any], partitions: Collection[TopicPartition], time: int | None
 ) -> dict[TopicPartition, Bounds]:
     asked = [ClientPartition(*each) for each in partitions]
-    consumer = AIOKafkaConsumer(**arguments, enable_auto_commit=False)
+    consumer = uncreating(AIOKafkaConsumer(**arguments, enable_auto_commit=False))
     try:
         await consumer.start()
         low = await consumer.beginning_offsets(asked)

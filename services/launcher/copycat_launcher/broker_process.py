@@ -62,7 +62,10 @@ class BrokerProcess:
         self._forget()
 
     def last_words(self) -> str:
-        """Return the last error it wrote."""
+        """Return that its disk is full, where it is, or else the last error it wrote."""
+        full = self._broker.full_disk()
+        if full:
+            return full
         text = (
             self._broker.log.read_text(encoding="utf-8", errors="replace")
             if self._broker.log.exists()

@@ -15,6 +15,7 @@ from copycat_launcher.broker_process import BrokerProcess
 from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import StartError
 from copycat_launcher.log_files import keep_small
+from copycat_launcher.program import why_it_ended
 
 
 @asynccontextmanager
@@ -39,5 +40,5 @@ async def kafka_in(folder: DataDir) -> AsyncIterator[str]:
 
 async def _ended(broker: BrokerProcess) -> None:
     how = await broker.ended()
-    message = f"The embedded Kafka ended ({how}). Its log says why: {broker.log}"
+    message = f"The embedded Kafka ended ({how}){why_it_ended(broker, how)}. Its log says more: {broker.log}"
     raise StartError(message)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import signal
-from typing import Protocol
+from typing import Final, Protocol
+
+from copycat_connect.trace_line import shortened
+
+#: How a process ended that was not killed: it may have said why.
+_BY_ITSELF: Final = "code "
+MAX_WORDS: Final = 1000
 
 
 def how_it_ended(code: int) -> str:
     """Return for people how a process with this exit code ended."""
-    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"code {code}"
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"{_BY_ITSELF}{code}"
+
+
+def why_it_ended(program: Program, how: str) -> str:
+    """Return what a program that ended by itself said last, to follow how it ended; else nothing."""
+    words = program.last_words() if how.startswith(_BY_ITSELF) else ""
+    return f": {shortened(words, MAX_WORDS)}" if words else ""
 
 
 class Program(Protocol):

@@ -9,7 +9,7 @@ from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 
 from copycat_launcher.errors import StartError
-from copycat_launcher.program import Program
+from copycat_launcher.program import Program, why_it_ended
 
 RESTARTS = RetryPolicy(first=0.25, factor=2.0, ceiling=15.0)
 STEADY_SECONDS = 60.0
@@ -101,7 +101,10 @@ class Supervisor:
             if clock.time() - began > STEADY_SECONDS:
                 waits = self._restarts.waits()
             wait = next(waits)
-            self._say(f"{program.name} ended ({how}); starting it again in {wait:g} s. Log: {program.log}")
+            why = why_it_ended(program, how)
+            self._say(
+                f"{program.name} ended ({how}){why}; starting it again in {wait:g} s. Log: {program.log}"
+            )
             await asyncio.sleep(wait)
             began = clock.time()
             await program.start()

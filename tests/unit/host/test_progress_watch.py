@@ -133,3 +133,28 @@ def test_what_a_task_says_it_waits_for_is_told_after_a_second_until_it_is_there(
     calls.worked("poll")
     calls.wait_for(None)
     assert found(calls) is None
+
+
+@pytest.mark.parametrize("call", ["deliver", "commit offsets"])
+def test_what_waits_for_kafka_says_so_and_not_where_in_our_code(call: str) -> None:
+    clock = Clock()
+    calls, began = CallLog(clock), clock.now
+    calls.obstacle = lambda: "Kafka at 127.0.0.1:9092 takes nothing: no broker answers"
+    with calls(call):
+        assert found(calls) is None
+        clock.now += PATIENCE + 1.0
+        trouble = found(calls)
+    assert trouble == pb.Trouble(
+        kind=pb.TROUBLE_KIND_WAITS, since_ms=int((EPOCH + began) * 1000), text=calls.obstacle()
+    )
+
+
+def test_code_of_an_author_that_hangs_is_not_blamed_on_kafka() -> None:
+    clock = Clock()
+    calls = CallLog(clock)
+    calls.obstacle = lambda: "no broker answers"
+    with calls("poll"):
+        clock.now += PATIENCE + 1.0
+        trouble = found(calls)
+    assert trouble is not None
+    assert trouble.kind == pb.TROUBLE_KIND_HANGS

@@ -110,3 +110,37 @@ def test_a_producer_that_had_nothing_to_do_begins_without_doubts(world: World) -
     world.watch.settled()
     assert not world.silent(after=3600.0)
     assert not world.ever_silent(ENOUGH - 1)
+
+
+@pytest.mark.parametrize(
+    ("producer", "witness", "why"),
+    [
+        (Client(answered=False), Client(answered=False), "no broker answers"),
+        (Client(answered=False), Client(answered=True), "this client hears from no broker"),
+        (
+            Client(answered=True, leader=-1),
+            Client(answered=True),
+            "topic orders has no leader for partition 0",
+        ),
+        (
+            Client(answered=True),
+            Client(answered=True),
+            "the brokers answer and confirm no record for topic orders",
+        ),
+    ],
+    ids=["away", "lost", "leaderless", "held_back"],
+)
+def test_why_nothing_is_taken_is_known_after_a_look_and_forgotten_with_the_next_record(
+    monkeypatch: pytest.MonkeyPatch, producer: Client, witness: Client, why: str
+) -> None:
+    world = World(monkeypatch, witness)
+    world.producer = producer
+    assert not world.silent()
+    assert world.watch.why == ""
+    world.silent(after=CHECK_INTERVAL_SECONDS)
+    assert world.watch.why.startswith(why)
+    world.silent(done=6)
+    assert world.watch.why == ""
+    world.silent(after=CHECK_INTERVAL_SECONDS, done=6)
+    world.watch.settled()
+    assert world.watch.why == ""

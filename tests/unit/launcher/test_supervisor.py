@@ -85,12 +85,14 @@ async def test_what_ends_is_started_again_and_one_line_says_so() -> None:
         program.has_ended.set()
         await asyncio.wait_for(program.starts.get(), 5)
     await supervisor.stop()
-    assert [line.partition(" in ")[2] for line in said] == [
+    assert [line.partition("starting it again in ")[2] for line in said] == [
         "0.001 s. Log: scheduler.log",
         "0.002 s. Log: scheduler.log",
         "0.004 s. Log: scheduler.log",
     ]
-    assert said[0].startswith("scheduler ended (code 1); starting it again")
+    assert said[0].startswith(
+        "scheduler ended (code 1): copycat scheduler: no such setting; starting it again"
+    )
 
 
 async def test_what_hangs_is_killed_before_it_is_started_again() -> None:

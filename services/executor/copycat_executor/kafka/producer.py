@@ -127,6 +127,9 @@ class KafkaSender(Producing):
             self._back.everything = True
             self._resend()
 
+    def _why(self) -> str:
+        return self._silence.why
+
     def _is_silent(self) -> bool:
         if self._draining() or self._closed:
             return False

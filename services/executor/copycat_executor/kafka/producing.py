@@ -156,6 +156,15 @@ class Producing(ABC):
             self._again(error, record, done)
         self._poll(0)
 
+    def obstacle(self) -> str:
+        """Return why Kafka takes nothing, as far as it is known; empty while it does. Any thread may ask."""
+        why = self._why()
+        return f"Kafka at {self._config.properties[BOOTSTRAP_SERVERS]} takes nothing: {why}" if why else ""
+
+    def _why(self) -> str:
+        """Return what is known of it."""
+        return ""
+
     def under_way(self) -> int:
         """Return how many records are neither durable nor failed yet."""
         return len(self._producer)

@@ -15,6 +15,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka import TopicPartition as ClientPartition
+from confluent_kafka.admin._metadata import PartitionMetadata
 
 #: Between two looks at a producer that delivers nothing.
 CHECK_INTERVAL_SECONDS: Final = 10.0
@@ -37,10 +38,12 @@ class DeliveryWatch:
         self._done = -1
         self._next = 0.0
         self._since: float | None = None
+        self.why = ""
+        """Why Kafka takes nothing, as far as the last look found out; empty while it takes records."""
 
     def settled(self) -> None:
         """Nothing is under way."""
-        self._done = -1
+        self._done, self.why = -1, ""
         self._acquit()
 
     def close(self) -> None:
@@ -59,7 +62,7 @@ class DeliveryWatch:
         """
         now = time.monotonic()
         if done != self._done:
-            self._done, self._next = done, now + CHECK_INTERVAL_SECONDS
+            self._done, self._next, self.why = done, now + CHECK_INTERVAL_SECONDS, ""
             self._acquit()
         if now < self._next:
             return False
@@ -69,9 +72,18 @@ class DeliveryWatch:
 
     def _look(self, producer: Producer, topic: str) -> bool:
         # One that still talks to brokers is well: they refuse its records for now, or hold them back.
-        if _leaders(producer, topic) is not None or not self._brokers_answer(topic):
-            self._acquit()
-            return False
+        partitions = _partitions(producer, topic)
+        if partitions is not None:
+            self.why = _held_back(topic, partitions)
+        elif not self._brokers_answer(topic):
+            self.why = "no broker answers"
+        else:
+            self.why = "this client hears from no broker, though another one does; it is replaced soon"
+            return self._stuck()
+        self._acquit()
+        return False
+
+    def _stuck(self) -> bool:
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         if now - self._since < self._patience:
@@ -86,17 +98,33 @@ class DeliveryWatch:
     def _brokers_answer(self, topic: str) -> bool:
         # That leaders are known is not enough: one that ended is named for some seconds.
         self._witness = witness = self._witness or self._connect()
-        leaders = _leaders(witness, topic) or {}
+        leaders = {
+            each.leader: ClientPartition(topic, each.id)
+            for each in _partitions(witness, topic) or ()
+            if each.leader >= 0
+        }
         return any(_answers(witness, partition) for partition in islice(leaders.values(), _MAX_LEADERS))
 
 
-def _leaders(client: Producer | Consumer, topic: str) -> dict[int, ClientPartition] | None:
-    """Return a partition of each broker that leads one; None when no broker answers the client."""
+def _partitions(client: Producer | Consumer, topic: str) -> list[PartitionMetadata] | None:
+    """Return the partitions of a topic; None when no broker answers the client."""
     try:
-        partitions = client.list_topics(topic, _ANSWER_TIMEOUT_SECONDS).topics[topic].partitions
+        return list(client.list_topics(topic, _ANSWER_TIMEOUT_SECONDS).topics[topic].partitions.values())
     except KafkaException:
         return None
-    return {each.leader: ClientPartition(topic, each.id) for each in partitions.values() if each.leader >= 0}
+
+
+def _held_back(topic: str, partitions: list[PartitionMetadata]) -> str:
+    """Say why brokers that answer may take no records."""
+    leaderless = sorted(each.id for each in partitions if each.leader < 0)
+    if leaderless:
+        return f"topic {topic} has no leader for partition {', '.join(map(str, leaderless))}"
+    if not partitions:
+        return f"the brokers know no partition of topic {topic}"
+    return (
+        f"the brokers answer and confirm no record for topic {topic}: look at their disks, at "
+        "min.insync.replicas of the topic and at quotas"
+    )
 
 
 def _answers(client: Consumer, partition: ClientPartition) -> bool:

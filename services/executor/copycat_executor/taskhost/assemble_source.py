@@ -100,6 +100,7 @@ def source_run(
         report_each=wants_records or watches,
     )
     delivery = delivery_parts(guarantee_of(order), needs)
+    calls.obstacle = delivery.sender.obstacle
     topics = TopicLedger(_creator(order, delivery), tracked=order.worker_says(TOPIC_TRACKING))
     traces = source_traces(order, surroundings.random)
     sender = delivery.sender if traces is None else TracedWriter(delivery.sender, traces)

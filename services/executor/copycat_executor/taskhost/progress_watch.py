@@ -35,6 +35,8 @@ _NOTICED_AFTER_SECONDS: Final = 1.0
 #: A poll is let wait for so many times the longest one of this run that came back.
 _PATIENCE_WITH_POLLS: Final = 3.0
 _OURS: Final = "copycat_executor"
+#: Calls of ours that hand records to Kafka.
+_TO_KAFKA: Final = frozenset({"deliver", "commit offsets"})
 #: The calls into author's code that are given up, and where a task fails by that.
 _GIVEN_UP: Final[Mapping[str, Stage]] = {
     "start": Stage.START,
@@ -101,6 +103,10 @@ def trouble_of(calls: CallLog, thread: int | None, patience: float, epoch: float
     """
     opened, tried, now = calls.open, calls.tried(), calls.clock()
     if opened is not None and patience and now - opened.began > _bound(opened, calls, patience):
+        obstacle = calls.obstacle() if opened.name in _TO_KAFKA else ""
+        if obstacle:  # where in our code it waits says nothing to anybody
+            began_ms = int((epoch + opened.began) * 1000)
+            return status_pb.Trouble(kind=status_pb.TROUBLE_KIND_WAITS, since_ms=began_ms, text=obstacle)
         return _trouble(status_pb.TROUBLE_KIND_HANGS, opened, epoch, text=_place(thread))
     if tried is not None and now - tried.began >= _NOTICED_AFTER_SECONDS:
         text = _error_line(tried)

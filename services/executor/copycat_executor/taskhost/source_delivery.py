@@ -28,7 +28,6 @@ from copycat_executor.kafka.client_statistics import ProducerStatistics
 from copycat_executor.kafka.clients import warn_unknown
 from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.kafka.transactional_producer import KafkaTransactionalSender
-from copycat_executor.pipeline.records.sender import RecordSender
 from copycat_executor.pipeline.source.at_least_once import AtLeastOnce
 from copycat_executor.pipeline.source.at_most_once import AtMostOnce
 from copycat_executor.pipeline.source.exactly_once import ExactlyOnce
@@ -53,7 +52,7 @@ MakeDelivery = Callable[[SourceParts, CommitMeter], SourceDelivery]
 class DeliveryParts:
     """What differs between the guarantees of a source task."""
 
-    sender: RecordSender
+    sender: KafkaSender | KafkaTransactionalSender
     """The producer."""
     progress: SourceProgress
     """Takes note of what was handed to the producer."""

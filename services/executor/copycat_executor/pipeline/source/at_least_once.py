@@ -117,7 +117,8 @@ class AtLeastOnce:
         self._behind = not self._flush()
         if self._behind:
             self._meter.failed()
-            parts.calls.failed("flush", "Kafka has not confirmed all records yet, and polling waits for it")
+            why = parts.calls.obstacle() or "Kafka has not confirmed all records yet"
+            parts.calls.failed("flush", f"{why}. Polling waits for it")
             _log.warning("Records are not durable yet, polling waits for Kafka")
             return True
         parts.calls.worked("flush")

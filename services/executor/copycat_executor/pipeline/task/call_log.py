@@ -54,6 +54,8 @@ class CallLog:
         self.waits: Wait | None = None
         self.longest_poll = 0.0
         """How long a poll took that returned, at most, seconds."""
+        self.obstacle: Callable[[], str] = str
+        """Why Kafka takes nothing from the task, as far as it is known; empty while it does."""
         self._failed: dict[str, FailedTries] = {}
 
     def __call__(self, name: str) -> CallLog:

@@ -41,7 +41,9 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["trace"] = scrub(self.formatException(record.exc_info))
-        return json.dumps(line, ensure_ascii=False, default=str)
+        written = json.dumps(line, ensure_ascii=False, default=str)
+        # A name of a file may hold what is not valid in UTF-8.
+        return written.encode(errors="backslashreplace").decode()
 
 
 def _scrubbed(fields: Mapping[str, object], scrub: Callable[[str], str]) -> dict[str, object]:
@@ -72,12 +74,12 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
         super().close()
 
 
-def configure_logging(service: str, level: str = "INFO") -> None:
-    """Send every log record of this process to stderr as JSON; called once, by a `main`.
+def configure_logging(service: str, level: str = "INFO", stream: TextIO | None = None) -> None:
+    """Send every log record of this process to stderr, or another stream, as JSON; called by a `main`.
 
     `level` is a valid value of `log.level`.
     """
-    handler = LimitedHandler(sys.stderr)
+    handler = LimitedHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter(service))
     threshold = LEVELS[setting_level(level) or "INFO"]
     logging.addLevelName(LEVELS["TRACE"], "TRACE")

@@ -13,6 +13,8 @@ from tests.integration.scenarios.rest import PATIENCE
 
 AUTHOR = Path(__file__).with_name("author")
 MEMORY_MAX = 400 << 20
+#: What config providers give: a word, and what is too short to be looked for in any text.
+LEAKED, CODE = "word that nobody may see 91", "q7"
 
 
 class Neighbour:
@@ -46,8 +48,10 @@ def worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clu
         "task.shutdown.graceful.timeout.ms": "1000",
         "plugin.call.timeout.ms": "5000",
         "host.linger.ms": "1000",
+        "config.providers": "env",
+        "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
     }
-    environment = {"PYTHONPATH": str(AUTHOR)}
+    environment = {"PYTHONPATH": str(AUTHOR), "COPYCAT_LEAKED": LEAKED, "COPYCAT_CODE": CODE}
     folder = tmp_path_factory.mktemp("isolation")
     with Cluster(kafka, folder, 1, settings, environment).running() as running:
         yield running

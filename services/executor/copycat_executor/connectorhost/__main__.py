@@ -8,6 +8,7 @@ from copycat_connect.config.worker_keys import LOG_LEVEL
 from copycat_connect.plugin import load_plugins
 from copycat_connect.plugin.unloadable import failed_entry_points
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.output import take_output
 from copycat_telemetry.printing import limit_printing
 
 from copycat_executor.connectorhost.dispatch import Dispatcher
@@ -19,16 +20,17 @@ from copycat_executor.pipes.messages import Ready
 def main() -> None:
     """Load the plugins, then carry out calls; end with the executor, whatever hangs."""
     lines, answers = take_pipes()
-    configure_logging("connectors", LOG_LEVEL.default)  # for a first line that cannot be read
+    output = take_output("connectors")
+    configure_logging("connectors", LOG_LEVEL.default, output.stderr)  # for a first line nobody can read
     begin = read_first(lines, FIRST_LINE)
-    configure_logging("connectors", begin.worker.get(LOG_LEVEL.name, LOG_LEVEL.default))
-    limit_printing()
+    configure_logging("connectors", begin.worker.get(LOG_LEVEL.name, LOG_LEVEL.default), output.stderr)
+    limit_printing(output.stdout, output.stderr)
     out = LineWriter(answers)
     plugins = load_plugins(
         failed_before=begin.failed_plugins,
         loading=lambda entry_point: out.write(PluginLoading(entry_point)),
     )
-    dispatcher = Dispatcher(plugins, begin.worker, dict(os.environ), out)
+    dispatcher = Dispatcher(plugins, begin.worker, dict(os.environ), out, output.about)
     out.write(PluginsLoaded(failed_entry_points(plugins.unloadable)))
     out.write(Ready())
     code = obey_lines(lines, TO_CONNECTORS, dispatcher.obey)

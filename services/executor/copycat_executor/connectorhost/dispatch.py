@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import assert_never
 
@@ -10,6 +10,7 @@ from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin.registry import Plugins
 from copycat_telemetry.loggers import set_level
+from copycat_telemetry.output import MAX_NAMED
 
 from copycat_executor.connectorhost.instance import ConnectorInstance
 from copycat_executor.connectorhost.offset_questions import explained, found
@@ -46,9 +47,16 @@ class Dispatcher:
     """Carries out calls, from one thread; only threads of author code ever block."""
 
     def __init__(
-        self, plugins: Plugins, worker: Mapping[str, str], environment: Mapping[str, str], out: LineWriter
+        self,
+        plugins: Plugins,
+        worker: Mapping[str, str],
+        environment: Mapping[str, str],
+        out: LineWriter,
+        run_connectors: Callable[[Iterable[str]], None] = lambda _: None,
     ) -> None:
         """Take what is installed and set; `environment` is for the config provider of that name.
+
+        `run_connectors` hears which connectors there are, until it has heard of too many to name them.
 
         Raises:
             ConfigError: A config provider is unknown or wrongly set up.
@@ -59,6 +67,7 @@ class Dispatcher:
         self._instances: dict[int, ConnectorInstance] = {}
         self._questions: dict[int, Question] = {}
         self._out = out
+        self._run_connectors = run_connectors
         limit = memory_limit(worker.get(CONNECTOR_MEMORY_MAX))
         self._watchdog = Watchdog(
             limit,
@@ -78,6 +87,7 @@ class Dispatcher:
                 self._queries.answer(message)
             case AbandonConnector(incarnation=incarnation):
                 instance = self._instances.pop(incarnation, None)
+                self._tell_connectors()
                 if instance is not None:
                     self._watchdog.give_up(instance)
             case AbandonCall(number=number):
@@ -136,6 +146,7 @@ class Dispatcher:
             case StartConnector(incarnation=incarnation, config=config):
                 instance = ConnectorInstance(incarnation, config, self._resources, self._out.write)
                 self._instances[incarnation] = instance
+                self._tell_connectors()
                 self._submit(instance, number, call, instance.start)
             case MakeTaskConfigs(incarnation=incarnation, max_tasks=max_tasks):
                 known = self._instances.get(incarnation)
@@ -157,6 +168,11 @@ class Dispatcher:
             instance.stop()
         finally:
             self._instances.pop(incarnation, None)  # until now it can be given up
+            self._tell_connectors()
+
+    def _tell_connectors(self) -> None:
+        if len(self._instances) <= MAX_NAMED + 1:
+            self._run_connectors([each.name for each in list(self._instances.values())])
 
     def _submit(self, instance: ConnectorInstance, number: int, call: Call[T], work: Callable[[], T]) -> None:
         instance.submit(partial(self._out.reply, number, call, work, instance.scrub))

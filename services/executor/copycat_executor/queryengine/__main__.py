@@ -10,9 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, assert_never
 
+from copycat_connect.config.secrets import Secrets
 from copycat_connect.config.worker_keys import LOG_LEVEL
 from copycat_telemetry.loggers import set_level
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.output import take_output
 
 from copycat_executor.pipes.child import LineWriter, obey_lines, read_first, take_pipes
 from copycat_executor.pipes.messages import Ask, Ping, Ready, SetLevel
@@ -58,8 +60,10 @@ class Engine:
             case Ping():
                 reply(number, call, lambda: None, str)
             case PrepareQuery(sql=sql, columns=columns):
+                _hide(sql)
                 self._jobs.put(partial(reply, number, call, partial(queries.prepare, sql, columns), str))
             case RunQuery(sql=sql, columns=columns, batch=batch):
+                _hide(sql)
                 self._jobs.put(partial(reply, number, call, partial(queries.run, sql, columns, batch), str))
             case _:
                 assert_never(call)
@@ -69,12 +73,18 @@ class Engine:
             self._jobs.get()()
 
 
+def _hide(sql: str) -> None:
+    """Keep a query out of the log: it may hold what placeholders stood for."""
+    Secrets.of({sql: "(a query)"}).hide()
+
+
 def main() -> None:
     """Start Spark, then run queries; end with the executor, or when Spark's JVM does."""
     lines, answers = take_pipes()
-    configure_logging("queries", LOG_LEVEL.default)  # for a first line that cannot be read
+    output = take_output("queries")
+    configure_logging("queries", LOG_LEVEL.default, output.stderr)  # for a first line nobody can read
     worker = read_first(lines, FIRST_LINE).worker
-    configure_logging("queries", worker.get(LOG_LEVEL.name, LOG_LEVEL.default))
+    configure_logging("queries", worker.get(LOG_LEVEL.name, LOG_LEVEL.default), output.stderr)
     # PySpark logs every error it raises, stack traces and all; ours go to whoever asked.
     logging.getLogger("SQLQueryContextLogger").disabled = True
     own = {key: worker[key] for key in OWN if key in worker}

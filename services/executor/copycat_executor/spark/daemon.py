@@ -9,6 +9,7 @@ connections of other users of the machine are closed before that.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import gc
 import importlib
@@ -19,7 +20,7 @@ from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from copycat_connect.plugin.loading import ENTRY_POINTS
 
@@ -29,6 +30,8 @@ PRELOADED = (
     "copycat_executor.taskhost.entry",
     "copycat_executor.spark.worker",
 )
+#: Of Linux's prctl.
+PR_SET_CHILD_SUBREAPER: Final = 36
 #: The package of the plugins that come with Copycat. Those of others are code that may do anything when it is
 #: loaded: only a host, which can be lost, loads them.
 OWN_PLUGINS = "copycat-plugins"
@@ -106,12 +109,22 @@ def leave_zips() -> None:
         del sys.path_importer_cache[place]
 
 
+def adopt_orphans() -> None:
+    """Become the parent of what hosts leave behind, the readers of their output among it.
+
+    In a container they would go to a process 1 that waits for no child. PySpark's daemon ignores SIGCHLD, so
+    the kernel removes them when they end.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
 def main() -> None:
     """Preload, then serve Spark's requests for workers until it closes our input."""
     leave_zips()
     preload()
     gc.collect()
     gc.freeze()  # keeps the shared pages shared: the collector writes into every object it visits
+    adopt_orphans()
     serve()
 
 

@@ -12,6 +12,7 @@ from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import ORPHANED_HOST_SECONDS
 from copycat_connect.plugin import load_plugins
 from copycat_telemetry.logs import configure_logging
+from copycat_telemetry.output import take_output
 from copycat_telemetry.printing import limit_printing
 from copycat_telemetry.tracing import configure_tracing, end_tracing
 
@@ -34,8 +35,9 @@ def run_host(spec: HostSpec) -> str:
     of theirs still hang, and the process must end without being used again. It is ended by SIGALRM when its
     executor has not renewed the host's lease, or tasks do not end soon after the executor was lost.
     """
-    configure_logging("host", spec.log_level)
-    limit_printing()
+    output = take_output("host", host=spec.host_id)
+    configure_logging("host", spec.log_level, output.stderr)
+    limit_printing(output.stdout, output.stderr)
     configure_tracing("host", spec.span_endpoint)
     bind_forks()
     let_waits_be_long()
@@ -49,6 +51,7 @@ def run_host(spec: HostSpec) -> str:
         random=random.SystemRandom().random,
         queries=HostQueries(stream.send),
         garbage=garbage,
+        run_connectors=output.about,
     )
     host = TaskHost(surroundings, stream.send, stream.finish)
     garbage.tame()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from copycat_connect.plugin import Plugins
@@ -27,3 +27,5 @@ class HostSurroundings:
     """Has queries run by Spark; makes this what transformations are initialized with."""
     garbage: Garbage
     """Collects for all tasks."""
+    run_connectors: Callable[[Iterable[str]], None] = lambda _: None
+    """Hears of which connectors there are tasks, for output of which only the process is known."""

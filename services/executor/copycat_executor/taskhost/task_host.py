@@ -124,6 +124,7 @@ class TaskHost:
         with self._lock:
             self._tasks[_key(command.task)] = task
             self.started += 1
+        self._tell_connectors()
         self._send(pb.AttachRequest(taken=pb.TaskTaken(task=command.task)))
         task.start()
 
@@ -175,6 +176,10 @@ class TaskHost:
     def _forget(self, task: TaskThread) -> None:
         with self._lock:
             self._tasks.pop(_key(task.ref), None)
+        self._tell_connectors()
+
+    def _tell_connectors(self) -> None:
+        self._surroundings.run_connectors(task.ref.connector for task in self._all())
 
     def _all(self) -> list[TaskThread]:
         with self._lock:

@@ -40,7 +40,8 @@ class LineFile:
         self._reader: int | None = None
         self._ends_in_a_line = True
         if name is None:
-            self._descriptor = sys.stdout.fileno()
+            # What the process has for standard output; a worker bounds what other plugins print.
+            self._descriptor = getattr(sys.stdout, "unlimited", sys.stdout).fileno()
             return
         try:
             self._descriptor = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)

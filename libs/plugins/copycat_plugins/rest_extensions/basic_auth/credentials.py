@@ -13,6 +13,9 @@ class Credentials(NamedTuple):
     name: str
     password: str
 
+    def __repr__(self) -> str:
+        return f"Credentials({self.name!r}, [hidden])"
+
 
 def credentials(header: str | None) -> Credentials | None:
     """Return what a header of the scheme `Basic` says; nothing where it is absent or malformed."""

@@ -1,1 +1,1 @@
-"""The connector SDK: what a connector author imports. Standard library only."""
+"""The connector SDK: what a connector author imports. The standard library, and regex for patterns."""

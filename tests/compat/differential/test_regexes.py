@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
 
@@ -34,14 +34,14 @@ WRITTEN = (
     r"(a)(b)\2\1", r"(a)\11", r"\1a", r"a{2}{3}", r"{3}", r"\p{Sc}", r"\p{IsWhite_Space}",
     r"\p{javaWhitespace}", r"\p{Cntrl}", r"(?i)[a-c]+", r"(?i)[^a-c]+", r"(?iu)[à-ý]+", r"(?i)\p{Lu}+",
     r"(?i)\p{Upper}+", r"[a-z&&[def]]", r"[a-z&&d-f]+", r"[-a]", r"[a-]", r"[a-[bc]]+", r"\Z", r"a\z",
-    r"$", r"a$",
+    r"$", r"a$", r"(?<=a|bc)b", r"(?<=a{1,2})b", r"(?<!a?)b", r"(?<=a+)b", r"(?<!(?:a|b{2,}))c",
 )  # fmt: skip
 REFUSED = (
     "(", "[", "a)", ")", "*a", "a**", "{", "a{", "a{1", "a{2,1}", r"\y", r"\p{Nope}", r"\p{IsNope}",
     r"\p{InNope}", r"\p{", r"\p{Lu", "[a", "[z-a]", "(?<a>x)(?<a>y)", r"\k<x>", "(?q)", "(?", "(?<",
     "(?<1>a)", "(?<a", "\\", r"\x{110000}", r"\xg", r"\u00", "[a&&]", "[&&]", r"[a\y]", r"[a-\d]", "(?i",
     r"\p{sc=Nope}", r"\N{NOPE}", "a{,2}", "a{1,2", "(?:a", "[[a]", "a|*", "(*)", "[]", "[^]", r"\p{}",
-    r"[\b]", r"\c", r"\08", r"\8",
+    r"[\b]", r"\c", r"\08", r"\8", r"(a)(?<=\1)b",
 )  # fmt: skip
 ATOMS = (
     "a", "b", "é", "1", "[a-b]", "[^a]", r"\w", r"\d", r"\p{L}", ".", "(a)", "(?:b|é)", "(?i)", r"\p{Lu}",
@@ -52,7 +52,7 @@ ATOMS = (
 
 def _answer(regex: str) -> dict[str, Any]:
     try:
-        pattern = compile_java_regex(regex)
+        pattern = compile_user_pattern("topics.regex", regex)
     except re.error as error:
         return {"error": str(error)}
     found = [pattern.search(text) for text in TEXTS]

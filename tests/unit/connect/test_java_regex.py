@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 
 import pytest
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
         ("[\\p{Upper}_]+", "A_B"),
         ("\\P{Digit}", "x"),
         ("a++b", "aab"),
+        ("bc(?<=a|bc)d", "bcd"),
         ("(?i)topic-.*", "Topic-1"),
         ("[a-z&]+", "a&"),
         ("[a-z&&[^b]]+", "ac"),
@@ -28,11 +29,11 @@ from hypothesis import strategies as st
     ],
 )
 def test_java_spellings_work(pattern: str, text: str) -> None:
-    assert compile_java_regex(pattern).fullmatch(text)
+    assert compile_user_pattern("topics.regex", pattern).fullmatch(text)
 
 
 def test_digits_are_ascii_as_in_java() -> None:
-    assert not compile_java_regex("\\d").fullmatch("٣")
+    assert not compile_user_pattern("topics.regex", "\\d").fullmatch("٣")
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,8 @@ def test_digits_are_ascii_as_in_java() -> None:
     ],
 )
 def test_unicode_properties_and_flags_work_as_in_java(pattern: str, text: str, other: str) -> None:
-    assert compile_java_regex(pattern).fullmatch(text)
-    assert not compile_java_regex(pattern).fullmatch(other)
+    assert compile_user_pattern("topics.regex", pattern).fullmatch(text)
+    assert not compile_user_pattern("topics.regex", pattern).fullmatch(other)
 
 
 @pytest.mark.parametrize(
@@ -88,17 +89,44 @@ def test_unicode_properties_and_flags_work_as_in_java(pattern: str, text: str, o
 )
 def test_what_is_wrong_with_an_expression_is_reported_in_java_s_words(pattern: str, message: str) -> None:
     with pytest.raises(re.error) as raised:
-        compile_java_regex(pattern)
+        compile_user_pattern("topics.regex", pattern)
     assert str(raised.value) == message
 
 
-@pytest.mark.parametrize("pattern", ["(?<=a+)b", "(?<=a|bc)d"])
+@pytest.mark.parametrize("pattern", [r"(a)(?<=\1)b", r"(a)(?<!\1)d"])
 def test_what_has_no_counterpart_is_refused(pattern: str) -> None:
     with pytest.raises(re.error):
-        compile_java_regex(pattern)
+        compile_user_pattern("topics.regex", pattern)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?:" * 40 + "a" + "){1,9}" * 40,  # the engine doubles what it compiles with each of them
+        "(" * 20_000 + ")" * 20_000,
+        "[" * 20_000 + "a" + "]" * 20_000,
+        "a{" + "9" * 5000 + "}",
+        "a{1," + "9" * 5000 + "}",
+        "a|" * 60_000,
+        r"\p{L}" * 5000,
+        "(?iu)" + "".join(f"[\\x{{{low:x}}}-\\x{{{low + 0x4000:x}}}]" for i in range(1000) for low in [i]),
+        "[" + "".join(map(chr, range(0x4E00, 0x9E00, 2))) + "]" + r"[\p{L}&&\p{Lu}]" * 2000,
+    ],
+)
+def test_no_expression_takes_long_to_compile(pattern: str) -> None:
+    with suppress(re.error):
+        compile_user_pattern("topics.regex", pattern)
+
+
+def test_thousands_of_names_side_by_side_are_an_expression() -> None:
+    names = [f"orders-of-region-{number}" for number in range(3000)]
+    pattern = compile_user_pattern("topics.regex", "|".join(names))
+    assert pattern.fullmatch(names[-1])
+    assert not pattern.fullmatch("orders-of-region-x")
 
 
 @given(st.text("abé[](){}*+?|^$.\\&-pPLu<>=!:iUdwQE1", max_size=12))
 def test_no_expression_fails_with_another_error(pattern: str) -> None:
     with suppress(re.error):
-        compile_java_regex(pattern)
+        compile_user_pattern("topics.regex", pattern)

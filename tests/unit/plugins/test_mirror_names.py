@@ -67,12 +67,12 @@ def test_internal_topics_are_told_from_others() -> None:
 
 
 def test_patterns_match_whole_names_and_exclusion_wins() -> None:
-    chosen = NameFilter(["orders", "in.*"], [".*-old"])
+    chosen = NameFilter({"topics": ["orders", "in.*"]}, {"topics.exclude": [".*-old"]})
     assert [name for name in ("orders", "orders2", "invoices", "in-old") if chosen.takes(name)] == [
         "orders",
         "invoices",
     ]
-    assert not NameFilter([], []).takes("orders")
+    assert not NameFilter({"topics": []}, {}).takes("orders")
 
 
 def test_syncs_are_planned_for_the_first_record_after_gaps_and_when_they_lag() -> None:

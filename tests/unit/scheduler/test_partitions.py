@@ -26,28 +26,8 @@ def test_a_configuration_says_what_a_sink_reads(
 
 
 def test_named_topics_are_read_as_far_as_they_exist() -> None:
-    found = partitions_of(Subscription(frozenset({"b", "a", "none"})), {"a": 1, "b": 2, "c": 9})
+    found = partitions_of({"b", "a", "none"}, {"a": 1, "b": 2, "c": 9})
     assert found == (TopicPartition("a", 0), TopicPartition("b", 0), TopicPartition("b", 1))
-
-
-def test_a_pattern_means_whole_names_and_never_topics_of_kafka_itself() -> None:
-    topics = {"orders": 1, "orders-eu": 1, "reorders": 1, "__consumer_offsets": 50}
-    assert partitions_of(Subscription(pattern="orders"), topics) == (TopicPartition("orders", 0),)
-    assert [each.topic for each in partitions_of(Subscription(pattern=".*"), topics)] == [
-        "orders",
-        "orders-eu",
-        "reorders",
-    ]
-
-
-def test_a_pattern_is_javas() -> None:
-    found = partitions_of(Subscription(pattern=r"\Qa.b\E-\p{Digit}++"), {"a.b-1": 1, "axb-1": 1})
-
-    assert found == (TopicPartition("a.b-1", 0),)
-
-
-def test_a_wrong_pattern_means_nothing() -> None:
-    assert partitions_of(Subscription(pattern="("), {"a": 1}) == ()
 
 
 def test_nothing_is_divided_among_no_tasks() -> None:

@@ -1,10 +1,10 @@
 """Configuration: keys, definitions, validation."""
 
 from copycat_connect.config.definition import ConfigDef
-from copycat_connect.config.java_regex import matches_java_regex
 from copycat_connect.config.key import NO_DEFAULT, ConfigKey, Importance, Recommender, Validator, Width
 from copycat_connect.config.password import Password
 from copycat_connect.config.setting import Type
+from copycat_connect.config.user_pattern import matches_java_regex
 from copycat_connect.config.validators import (
     all_of,
     at_least,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from functools import cache
 
 LAST_CODE_POINT = 0x10FFFF
 Range = tuple[int, int]
 Ranges = tuple[Range, ...]
-#: Ranges longer than this keep their case: folding is by character.
-_MAX_FOLDED_CODE_POINTS = 0x3000
+#: Unicode has no letters with cases beyond the supplementary multilingual plane.
+_LAST_CASED_CODE_POINT = 0x1FFFF
 
 
 def union(*sets: Iterable[Range]) -> Ranges:
@@ -44,14 +46,32 @@ def of_text(characters: str) -> Ranges:
 
 def without_case(ranges: Ranges, *, unicode_case: bool) -> Ranges:
     """Return a set with the other case of its letters, of ASCII letters alone unless all are asked for."""
-    found = set()
+    found: set[Range] = set()
+    points, others = _cased() if unicode_case else _cased_ascii()
     for low, high in ranges:
-        top = high if unicode_case else min(high, 0x7F)
-        for point in range(low, min(top, low + _MAX_FOLDED_CODE_POINTS) + 1):
-            for other in (chr(point).lower(), chr(point).upper()):
-                if len(other) == 1 and (unicode_case or other.isascii()):
-                    found.add((ord(other), ord(other)))
+        for place in range(bisect_left(points, low), bisect_right(points, high)):
+            found.update((other, other) for other in others[place])
     return union(ranges, found)
+
+
+@cache
+def _cased_ascii() -> tuple[list[int], list[tuple[int, ...]]]:
+    points = [point for point in range(0x80) if chr(point).isalpha()]
+    return points, [(point ^ 0x20,) for point in points]
+
+
+@cache
+def _cased() -> tuple[list[int], list[tuple[int, ...]]]:
+    """Return the characters that have another case, in order, and what they are in it."""
+    points: list[int] = []
+    others: list[tuple[int, ...]] = []
+    for point in range(_LAST_CASED_CODE_POINT + 1):
+        letter = chr(point)
+        both = {ord(other) for other in (letter.lower(), letter.upper()) if len(other) == 1} - {point}
+        if both:
+            points.append(point)
+            others.append(tuple(both))
+    return points, others
 
 
 def written(ranges: Ranges) -> str:

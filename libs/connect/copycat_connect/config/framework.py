@@ -22,9 +22,9 @@ from copycat_connect.config.framework_names import (
     TRANSACTION_BOUNDARY,
     TRANSACTION_INTERVAL,
 )
-from copycat_connect.config.java_regex import matches_java_regex
 from copycat_connect.config.key import ConfigKey, Importance, Width
 from copycat_connect.config.setting import Type
+from copycat_connect.config.user_pattern import matches_java_regex
 from copycat_connect.config.validators import (
     all_of,
     at_least,

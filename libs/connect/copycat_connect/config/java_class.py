@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_connect.config.code_points import Ranges, complement, intersection, union
+from copycat_connect.config.code_points import Range, Ranges, complement, intersection, union
 from copycat_connect.config.java_escapes import Escapes
 
 
@@ -10,19 +10,20 @@ def read_class(reader: Escapes) -> Ranges:
     """Read the class that opens at the reader's place; leaves it behind the closing bracket."""
     reader.place += 1
     negated = reader.take("^")
-    operands: list[Ranges | None] = [None]
+    operands: list[list[Range]] = [[]]
     while True:
         if reader.ended:
             raise reader.error("Unclosed character class", len(reader.pattern) - 1)
-        if reader.at("]") and (len(operands) > 1 or operands[0] is not None):
+        if reader.at("]") and (len(operands) > 1 or operands[0]):
             reader.place += 1
             break
         if reader.take("&&"):
-            operands.append(None)
+            operands.append([])
             continue
         found = read_class(reader) if reader.at("[") else _item(reader)
-        operands[-1] = union(operands[-1] or (), found)
-    given = [each for each in operands if each is not None]
+        reader.count(found)
+        operands[-1].extend(found)
+    given = [union(each) for each in operands if each]
     if not given:
         raise reader.error("Bad class syntax", reader.place - 2)
     result = given[0]

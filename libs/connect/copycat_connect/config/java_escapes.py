@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
-from copycat_connect.config.code_points import Ranges, complement, of_text, without_case, written
+from copycat_connect.config.code_points import Range, Ranges, complement, of_text, without_case, written
 from copycat_connect.config.java_properties import (
     HORIZONTAL,
     VERTICAL,
@@ -17,6 +18,8 @@ from copycat_connect.config.java_properties import (
     word,
 )
 
+#: The letters of all scripts are 600, and each takes the engine two microseconds.
+_MAX_RANGES: Final = 100_000
 _CONTROLS: Final = {"t": 9, "n": 10, "r": 13, "f": 12, "a": 7, "e": 27}
 _HEX = re.compile(r"x(?:([0-9a-fA-F]{2})|\{([0-9a-fA-F]+)\})|u([0-9a-fA-F]{4})")
 _OCTAL = re.compile(r"0([0-3][0-7]{2}|[0-7]{1,2})")
@@ -60,6 +63,11 @@ class Escapes:
         """Flags in force, by their letters."""
         self.groups = 0
         """How many capturing groups have opened."""
+        self.repetitions = 0
+        """How many repetitions are in each other in what was read last."""
+        self.refers = False
+        """Whether what was read last refers to a group, whose length nobody knows."""
+        self._ranges = 0
         self.names: set[str] = set()
         """Names of groups."""
 
@@ -85,11 +93,30 @@ class Escapes:
         mark = "\n" + " " * index + "^" if 0 <= index < len(self._given) else ""
         return re.error(f"{reason}{near}\n{self._given}{mark}")
 
+    def written(self, ranges: Ranges) -> str:
+        """Return a set as a class of Python's.
+
+        Raises:
+            re.error: All sets together have more ranges than an expression may have.
+        """
+        self.count(ranges)
+        return written(ranges)
+
+    def count(self, ranges: Sequence[Range]) -> None:
+        """Count the ranges of a set.
+
+        Raises:
+            re.error: All sets together have more ranges than an expression may have.
+        """
+        self._ranges += len(ranges)
+        if self._ranges > _MAX_RANGES:
+            raise self.error("The classes of characters are too large", self.place)
+
     def literal(self, character: str) -> str:
         """Return an expression of one character, in any case if that is wanted."""
         if "i" not in self.flags:
             return re.escape(character)
-        return written(self.cased(of_text(character)))
+        return self.written(self.cased(of_text(character)))
 
     def cased(self, ranges: Ranges) -> Ranges:
         """Return a set, with letters of the other case if that is wanted."""
@@ -111,7 +138,7 @@ class Escapes:
         point = self.class_point()
         if isinstance(point, int):
             return self.literal(chr(point))
-        return written(point)
+        return self.written(point)
 
     def class_point(self) -> int | Ranges:
         """Read a character or a set of them, as it stands inside of a class."""
@@ -249,6 +276,7 @@ class Escapes:
         return self._reference(f"(?P={found[1]})")
 
     def _reference(self, reference: str) -> str:
+        self.refers = True
         if "i" not in self.flags:
             return f"(?:{reference})"
         return f"(?i:{reference})" if "u" in self.flags else f"(?ai:{reference})"

@@ -1,22 +1,23 @@
-r"""Regular expressions as Java writes them, for Python's engine.
+r"""Regular expressions as Java writes them, for an engine that reads Python's.
 
 Java's syntax is read as `java.util.regex.Pattern` reads it, and written anew: classes and properties become
 sets of characters, flags in the midst become flags of single atoms. `\b` knows ASCII words alone, as
-since Java 19, unless the flag U is set. There is no counterpart of `\X`, `\G` and look-behinds of varying
-length.
+since Java 19, unless the flag U is set. There is no counterpart of `\X` and `\G`. Size and depth are limited,
+so that no expression takes long to read or to compile.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Final
 
-from copycat_connect.config.code_points import written
 from copycat_connect.config.java_class import read_class
 from copycat_connect.config.java_escapes import Escapes
-from copycat_connect.config.key import Validator
-from copycat_connect.config.parsing import invalid_value
-from copycat_connect.config.setting import ConfigSetting
 
+MAX_PATTERN_CHARACTERS: Final = 100_000
+"""Of an expression; thousands of names side by side have fewer."""
+#: Each counts twice in what the engine compiles.
+_MAX_NESTED_REPETITIONS: Final = 10
 _FLAGS = "idmsuxU"
 _ENDS = r"\n\r\x85\u2028\u2029"
 _GROUP = re.compile(
@@ -47,9 +48,11 @@ class Translator(Escapes):
         while not self.ended and self.pattern[self.place] not in "|)":
             if "x" in self.flags and self._skip_comment():
                 continue
+            deepest, self.repetitions = self.repetitions, 0
             atom = self._atom()
             if atom is not None:
                 parts.append(self._closed(atom))
+            self.repetitions = max(deepest, self.repetitions)
         return "".join(parts)
 
     def _skip_comment(self) -> bool:
@@ -68,7 +71,7 @@ class Translator(Escapes):
             case "(":
                 return self._group()
             case "[":
-                return written(read_class(self))
+                return self.written(read_class(self))
             case "\\":
                 return self.escape()
             case "*" | "+" | "?":
@@ -106,6 +109,9 @@ class Translator(Escapes):
         if found[3] and int(found[3]) < int(found[1]):
             raise self.error("Illegal repetition range", self.place - 1)
         kind = next((each for each in "?+" if self.take(each)), "")
+        self.repetitions += 1
+        if self.repetitions > _MAX_NESTED_REPETITIONS:
+            raise self.error(f"More than {_MAX_NESTED_REPETITIONS} repetitions in each other", self.place - 1)
         return "(?:)" if atom == "(?:)" else f"(?:{atom}){found[0]}{kind}"
 
     def _bad_repetition(self) -> re.error:
@@ -125,10 +131,18 @@ class Translator(Escapes):
             raise self.error("Unknown inline modifier", self.place + 2)
         self.place = found.end()
         if found["kind"]:
-            return self._body(f"(?{found['kind']}", saved)
+            return self._look(found["kind"], saved)
         if found["name"] is not None:
             return self._body(f"(?P<{self._name(found)}>", saved)
         return self._flags(found, saved)
+
+    def _look(self, kind: str, saved: frozenset[str]) -> str:
+        before, self.refers = self.refers, False
+        body = self._body(f"(?{kind}", saved)
+        if self.refers and kind.startswith("<"):
+            raise self.error("Look-behind group does not have an obvious maximum length", self.place - 2)
+        self.refers = self.refers or before
+        return body
 
     def _name(self, found: re.Match[str]) -> str:
         name = found["name"]
@@ -167,30 +181,17 @@ class Translator(Escapes):
         return f"{opening}{inside})"
 
 
-def compile_java_regex(pattern: str) -> re.Pattern[str]:
-    """Compile an expression written for Java; match with `fullmatch` where Java says `matches`.
+def translate_java_regex(pattern: str) -> str:
+    """Return an expression written for Java in Python's writing.
 
     Raises:
-        re.error: It is not one, in Java's words; or it has no counterpart here.
+        re.error: It is not one, in Java's words; or it has no counterpart here, or is too large.
     """
-    translated = Translator(pattern).translate()
+    if len(pattern) > MAX_PATTERN_CHARACTERS:
+        message = f"the expression is too large: it has more than {MAX_PATTERN_CHARACTERS} characters"
+        raise re.error(message)
     try:
-        return re.compile(translated)
-    except (OverflowError, RecursionError) as error:
+        return Translator(pattern).translate()
+    except (RecursionError, ValueError) as error:  # a number of thousands of digits is a wrong value
         message = f"the expression is too large: {error}"
         raise re.error(message) from error
-
-
-def _check(name: str, value: ConfigSetting) -> None:
-    if value is None:
-        # Kafka's validator fails on it too, so that a missing expression counts twice.
-        raise invalid_value(name, None, "Invalid regex: there is none")
-    try:
-        compile_java_regex(value)
-    except re.error as error:
-        reason = f"Invalid regex: {error}"
-        raise invalid_value(name, value, reason) from error
-
-
-matches_java_regex: Validator = _check
-"""Accepts regular expressions as Java writes them; refuses null."""

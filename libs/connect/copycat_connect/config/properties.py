@@ -1,4 +1,4 @@
-"""Java properties files, read and written without any library: this package has none."""
+"""Java properties files, read and written without any library."""
 
 from __future__ import annotations
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import os.path
+import re
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.config.provider import ConfigProvider
+from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.errors import ConfigError
 from copycat_connect.named_files import MAX_NAMED_FILE_BYTES, NamedFileError, read_named_file
 
 _log = logging.getLogger(__name__)
+_ALLOWLIST = "allowlist.pattern"
 
 
 class AllowedPaths:
@@ -122,8 +124,14 @@ class EnvVarConfigProvider(ConfigProvider):
     """Reads environment variables as they were when the process started."""
 
     def __init__(self, params: Mapping[str, str], environment: Mapping[str, str]) -> None:
-        allowed = compile_java_regex(params.get("allowlist.pattern", ".*"))
-        self._variables = {name: value for name, value in environment.items() if allowed.fullmatch(name)}
+        self._variables = dict(environment)
+        if _ALLOWLIST in params:
+            try:
+                allowed = compile_user_pattern(_ALLOWLIST, params[_ALLOWLIST])
+            except re.error as error:
+                message = f"{_ALLOWLIST} of EnvVarConfigProvider is no regular expression: {error}"
+                raise ConfigError(message, key=_ALLOWLIST) from error
+            self._variables = {name: value for name, value in environment.items() if allowed.fullmatch(name)}
 
     def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
         """Return the values of the variables."""

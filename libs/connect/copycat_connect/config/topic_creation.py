@@ -15,11 +15,11 @@ from copycat_connect.config.framework_names import (
     TOPIC_CREATION_GROUPS,
     TOPIC_CREATION_PREFIX,
 )
-from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.parsing import invalid_value, setting_text
 from copycat_connect.config.setting import ConfigSetting, Type
 from copycat_connect.config.topic_sizes import valid_partitions, valid_replication_factor
+from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
 
 DEFAULT_GROUP: Final = "default"
 INCLUDE, EXCLUDE = "include", "exclude"
@@ -60,9 +60,9 @@ class CreationGroup:
 
     name: str
     """Its alias."""
-    include: tuple[re.Pattern[str], ...]
-    """Matches the topics it is for."""
-    exclude: tuple[re.Pattern[str], ...]
+    include: tuple[UserPattern, ...]
+    """Matches the topics it is for; `default` is for all."""
+    exclude: tuple[UserPattern, ...]
     """Matches topics it is not for, whatever `include` says."""
     partitions: int | None
     """Number of partitions; None when another group says it."""
@@ -72,7 +72,13 @@ class CreationGroup:
     """Topic configuration."""
 
     def matches(self, topic: str) -> bool:
-        """Return whether the group is for this topic; a full match counts."""
+        """Return whether the group is for this topic; a full match counts.
+
+        Raises:
+            PatternTooSlowError: A pattern does not come to an end.
+        """
+        if self.name == DEFAULT_GROUP:
+            return True
         included = any(pattern.fullmatch(topic) for pattern in self.include)
         return included and not any(pattern.fullmatch(topic) for pattern in self.exclude)
 
@@ -181,7 +187,7 @@ def _size(name: str, what: str, *, required: bool) -> ConfigKey:
 def _regexes(name: str, value: ConfigSetting) -> None:
     for text in value:
         try:
-            compile_java_regex(text)
+            compile_user_pattern(name, text)
         except re.error as error:
             reason = f"Invalid regex {text}: {error}"
             raise invalid_value(name, setting_text(value), reason) from error
@@ -190,16 +196,16 @@ def _regexes(name: str, value: ConfigSetting) -> None:
 def _group(config: Config, parsed: Mapping[str, ConfigSetting], name: str) -> CreationGroup:
     return CreationGroup(
         name,
-        include=_compiled([".*"] if name == DEFAULT_GROUP else parsed[creation_key(name, INCLUDE)]),
-        exclude=_compiled([] if name == DEFAULT_GROUP else parsed[creation_key(name, EXCLUDE)]),
+        include=_compiled(parsed, creation_key(name, INCLUDE)),
+        exclude=_compiled(parsed, creation_key(name, EXCLUDE)),
         partitions=parsed[creation_key(name, PARTITIONS)],
         replication_factor=parsed[creation_key(name, REPLICATION_FACTOR)],
         configs=_topic_configs(config, name),
     )
 
 
-def _compiled(texts: list[str]) -> tuple[re.Pattern[str], ...]:
-    return tuple(compile_java_regex(text) for text in texts if text)
+def _compiled(parsed: Mapping[str, ConfigSetting], key: str) -> tuple[UserPattern, ...]:
+    return tuple(compile_user_pattern(key, text) for text in parsed.get(key) or () if text)
 
 
 def _topic_configs(config: Config, group: str) -> dict[str, str]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, MutableMapping
 
 from copycat_connect.cluster import GROUP_OVERRIDE, Config, sink_group
 from copycat_connect.config.framework_names import DLQ_TOPIC, NAME, TOPICS, TOPICS_REGEX
-from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.parsing import parse_type, setting_text
 from copycat_connect.config.setting import Type
+from copycat_connect.config.user_pattern import PatternTooSlowError, compile_user_pattern
 from copycat_connect.config.values import ConfigValue
 
 Found = MutableMapping[str, ConfigValue]
@@ -37,12 +37,8 @@ def check_topics(raw: Config, found: Found) -> None:
                 f"('{TOPICS}={setting_text(names)}') consumed by the connector"
             )
             _add(found, (TOPICS,), text)
-    if dead_letters and regex and _matches(regex, dead_letters):
-        text = (
-            f"The DLQ topic '{dead_letters}' may not be matched by the regex for the topics "
-            f"('{TOPICS_REGEX}={regex}') consumed by the connector"
-        )
-        _add(found, (TOPICS_REGEX,), text)
+    if dead_letters and regex:
+        _check_regex(regex, dead_letters, found)
 
 
 def check_group(raw: Config, found: Found, worker_group: str) -> None:
@@ -59,11 +55,20 @@ def check_group(raw: Config, found: Found, worker_group: str) -> None:
         found[NAME].errors.append(f"{who} conflicts with Connect worker group {worker_group}")
 
 
-def _matches(regex: str, topic: str) -> bool:
+def _check_regex(regex: str, dead_letters: str, found: Found) -> None:
     try:
-        return compile_java_regex(regex).fullmatch(topic) is not None
+        matched = compile_user_pattern(TOPICS_REGEX, regex).fullmatch(dead_letters) is not None
     except re.error:
-        return False  # the validator of the key says so
+        return  # the validator of the key says so
+    except PatternTooSlowError as error:
+        _add(found, (TOPICS_REGEX,), error.message)
+        return
+    if matched:
+        text = (
+            f"The DLQ topic '{dead_letters}' may not be matched by the regex for the topics "
+            f"('{TOPICS_REGEX}={regex}') consumed by the connector"
+        )
+        _add(found, (TOPICS_REGEX,), text)
 
 
 def _add(found: Found, names: Iterable[str], text: str) -> None:

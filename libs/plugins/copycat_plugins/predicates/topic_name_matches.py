@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey, all_of, matches_java_regex, non_empty
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Predicate
 
 from copycat_plugins.predicates.specs import predicate_plugin
 
 PATTERN = "pattern"
+_MAX_REMEMBERED_TOPICS = 1000
 CONFIG = ConfigDef(
     ConfigKey(
         PATTERN,
@@ -27,11 +28,21 @@ class TopicNameMatches(Predicate):
 
     def configure(self, config: Config) -> None:
         """Compile the expression, in Java's syntax."""
-        self._pattern = compile_java_regex(CONFIG.parse(config)[PATTERN])
+        self._pattern = compile_user_pattern(PATTERN, CONFIG.parse(config)[PATTERN])
+        # Most tasks see few topics.
+        self._known: dict[str, bool] = {}
 
     def test(self, record: ConnectRecord) -> bool:
         """Return whether the topic matches."""
-        return record.topic is not None and self._pattern.fullmatch(record.topic) is not None
+        topic = record.topic
+        if topic is None:
+            return False
+        known = self._known.get(topic)
+        if known is None:
+            if len(self._known) >= _MAX_REMEMBERED_TOPICS:
+                self._known.clear()
+            known = self._known[topic] = self._pattern.fullmatch(topic) is not None
+        return known
 
 
 PLUGIN = predicate_plugin(

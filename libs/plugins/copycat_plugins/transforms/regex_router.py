@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, matches_java_regex
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Transformation
 
@@ -32,7 +31,7 @@ class RegexRouter(Transformation):
     def configure(self, config: Config) -> None:
         """Take the expression and the replacement."""
         parsed = CONFIG.parse(config)
-        self._regex = compile_java_regex(parsed[REGEX])
+        self._regex = compile_user_pattern(REGEX, parsed[REGEX])
         self._replacement: str = parsed[REPLACEMENT]
         # Most tasks see few topics.
         self._known: dict[str, str] = {}
@@ -51,10 +50,14 @@ class RegexRouter(Transformation):
         if known is None:
             if len(self._known) >= _MAX_REMEMBERED_TOPICS:
                 self._known.clear()
-            matches = self._regex.fullmatch(topic) is not None
-            known = self._regex.sub(partial(expand, self._replacement), topic, count=1) if matches else topic
-            self._known[topic] = known
+            known = self._known[topic] = self._renamed(topic)
         return known
+
+    def _renamed(self, topic: str) -> str:
+        # What is found first may be less than the whole, which is how Java replaces.
+        if self._regex.fullmatch(topic) is None or (found := self._regex.search(topic)) is None:
+            return topic
+        return topic[: found.start()] + expand(self._replacement, found) + topic[found.end() :]
 
 
 PLUGIN = plain_plugin(

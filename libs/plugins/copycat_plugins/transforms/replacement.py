@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from copycat_connect.errors import DataError
+
+if TYPE_CHECKING:
+    from copycat_connect.config.user_pattern import UserMatch
 
 _NAME = re.compile(r"\$\{([a-zA-Z0-9]*)(\}?)")
 _PLAIN = re.compile(r"[^\\$]+")
 
 
-def expand(replacement: str, found: re.Match[str]) -> str:
+def expand(replacement: str, found: UserMatch) -> str:
     """Return a replacement with the groups of a match filled in.
 
     Raises:
@@ -38,7 +42,7 @@ def _escaped(replacement: str, place: int) -> tuple[str, int]:
     return replacement[place], place + 1
 
 
-def _named(replacement: str, place: int, found: re.Match[str]) -> tuple[str, int]:
+def _named(replacement: str, place: int, found: UserMatch) -> tuple[str, int]:
     reference = _NAME.match(replacement, place)
     name, closed = ("", "") if reference is None else (reference[1], reference[2])
     if not name:
@@ -54,7 +58,7 @@ def _named(replacement: str, place: int, found: re.Match[str]) -> tuple[str, int
     return found[name] or "", place + len(name) + 3
 
 
-def _numbered(replacement: str, place: int, found: re.Match[str]) -> tuple[str, int]:
+def _numbered(replacement: str, place: int, found: UserMatch) -> tuple[str, int]:
     if place == len(replacement):
         raise DataError("Illegal group reference: group index is missing")
     if not _is_digit(replacement[place]):

@@ -71,6 +71,11 @@ class ClusterCatalogs:
         followed = self._followed.get(subscription.cluster)
         return None if followed is None else followed.catalog.partitions(subscription)
 
+    def fault(self, subscription: Subscription) -> str | None:
+        """Return why it cannot be known what a subscription means; None where it is known, or will be."""
+        followed = self._followed.get(subscription.cluster)
+        return None if followed is None else followed.catalog.fault(subscription)
+
     async def run(self) -> None:
         """Read the topics of all clusters that are wanted, until cancelled."""
         async with asyncio.TaskGroup() as readings:

@@ -72,6 +72,15 @@ class Connectors:
             for name, each in self._configured.items()
         }
 
+    def faults(self, fault: Callable[[Subscription], str | None]) -> dict[str, str]:
+        """Return what is wrong with what sinks ask for, by connector; `fault` knows it of a subscription.
+
+        A connector without tasks, since it is stopped, reads nothing.
+        """
+        asked = {name: each.subscription for name, each in self._configured.items() if each.tasks}
+        found = {name: fault(each) for name, each in asked.items() if each is not None and each.pattern}
+        return {name: reason for name, reason in found.items() if reason is not None}
+
     async def follow(self, channel: grpc.aio.Channel) -> None:
         """Follow the config service until cancelled."""
         stub = ConfigServiceStub(channel)

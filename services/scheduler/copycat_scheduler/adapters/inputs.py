@@ -41,6 +41,10 @@ class Inputs:
         """Return what should run of every connector."""
         return self.connectors.desired(self.catalog.partitions)
 
+    def faults(self) -> dict[str, str]:
+        """Return why it cannot be known what sinks read, by connector: what their users have to mend."""
+        return self.connectors.faults(self.catalog.fault)
+
     def world(self, state: SchedulerState, leases: Leases, generation: int, now: float) -> Reschedule:
         """Return the command that makes the assignments fit what is known now.
 

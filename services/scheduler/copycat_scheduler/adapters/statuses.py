@@ -74,7 +74,14 @@ class Statuses:
         """
         for connector, tasks in upkeep.forgotten:
             await self._stub.ForgetStatuses(pb.ForgetStatusesRequest(connector=connector, tasks=tasks))
-        corrections = [_unassigned(instance, status) for instance, status in upkeep.unassigned]
+        corrections = [
+            _report(instance, status, pb.Status(state=types_pb2.STATE_UNASSIGNED))
+            for instance, status in upkeep.unassigned
+        ]
+        corrections += [
+            _report(instance, status, pb.Status(state=types_pb2.STATE_FAILED, trace=reason))
+            for instance, status, reason in upkeep.failed
+        ]
         for start in range(0, len(corrections), MAX_STATUSES_PER_REPORT):
             request = pb.ReportStatusesRequest(statuses=corrections[start : start + MAX_STATUSES_PER_REPORT])
             await self._stub.ReportStatuses(request)
@@ -84,7 +91,8 @@ class Statuses:
             case "status":
                 status = message.status.status
                 unassigned = status.state == types_pb2.STATE_UNASSIGNED
-                observed = Observed(status.worker_id, status.generation, unassigned)
+                running = status.state == types_pb2.STATE_RUNNING
+                observed = Observed(status.worker_id, status.generation, unassigned, running)
                 self.observed[instance_from_proto(message.status)] = observed
                 self.highest = max(self.highest, status.generation)
             case "removed":
@@ -93,12 +101,7 @@ class Statuses:
                 pass
 
 
-def _unassigned(instance: Instance, status: Observed) -> pb.InstanceStatus:
-    """Return what a worker that is gone would have reported after draining."""
-    return pb.InstanceStatus(
-        connector=instance.connector,
-        task=instance.task,
-        status=pb.Status(
-            state=types_pb2.STATE_UNASSIGNED, worker_id=status.worker_id, generation=status.generation
-        ),
-    )
+def _report(instance: Instance, known: Observed, status: pb.Status) -> pb.InstanceStatus:
+    """Return a status as the worker would have reported it that spoke last of the instance."""
+    status.worker_id, status.generation = known.worker_id, known.generation
+    return pb.InstanceStatus(connector=instance.connector, task=instance.task, status=status)

@@ -16,11 +16,14 @@ from copycat_connect.errors import UnavailableError
 from copycat_eventlog.clients import librdkafka_config, read_security
 from copycat_telemetry.changes import log_change
 
+from copycat_scheduler.adapters.topic_patterns import TopicPattern
 from copycat_scheduler.domain.partitions import Subscription, partitions_of
 
 log = logging.getLogger(__name__)
 
 METADATA_TIMEOUT_SECONDS = 5.0
+#: What is known is told after a look that took longer, before the next one.
+LONG_LOOK_SECONDS = 0.1
 T = TypeVar("T")
 ReadTopics: TypeAlias = Callable[[], Awaitable[Mapping[str, int]]]
 
@@ -90,6 +93,8 @@ class TopicCatalog:
         self._wanted: Set[Subscription] = frozenset()
         self._news = asyncio.Event()
         self._found: dict[Subscription, tuple[TopicPartition, ...]] = {}
+        self._faults: dict[Subscription, str] = {}
+        self._patterns: dict[str, TopicPattern] = {}
         self._missing: Set[str] = frozenset()
 
     def want(self, subscriptions: Set[Subscription]) -> None:
@@ -101,6 +106,10 @@ class TopicCatalog:
     def partitions(self, subscription: Subscription) -> tuple[TopicPartition, ...] | None:
         """Return what a subscription means; None until the topics were read after it was asked for."""
         return self._found.get(subscription)
+
+    def fault(self, subscription: Subscription) -> str | None:
+        """Return why it cannot be known what a subscription means; None where it is known, or will be."""
+        return self._faults.get(subscription)
 
     async def run(self) -> None:
         """Read the topics now and then, until cancelled."""
@@ -120,10 +129,39 @@ class TopicCatalog:
                 continue
             failing = False
             self._log_missing({name for each in wanted for name in each.topics} - topics.keys())
-            found = {subscription: partitions_of(subscription, topics) for subscription in wanted}
-            if found != self._found:
-                self._found = found
-                self._changed()
+            await self._find(wanted, topics)
+
+    async def _find(self, wanted: Set[Subscription], topics: Mapping[str, int]) -> None:
+        """Find what is wanted among the topics; whose pattern is slow is not waited for by the others."""
+        written = {each.pattern for each in wanted if each.pattern}
+        self._patterns = {each: self._patterns.get(each) or TopicPattern(each) for each in written}
+        unsure = {text: each for text, each in self._patterns.items() if not each.knows(topics)}
+        loop = asyncio.get_running_loop()
+        while unsure:
+            began = loop.time()
+            await asyncio.to_thread(unsure.popitem()[1].look, topics)
+            if unsure and loop.time() - began > LONG_LOOK_SECONDS:
+                self._tell({each for each in wanted if each.pattern not in unsure}, topics)
+        self._tell(wanted, topics)
+
+    def _tell(self, sure: Set[Subscription], topics: Mapping[str, int]) -> None:
+        """Replace what is known of subscriptions, and say so where that changes anything.
+
+        One whose pattern has a fault has the partitions that it had, of topics that there are still; new ones
+        have none, so that its tasks do not start.
+        """
+        found = {each: known for each, known in self._found.items() if each in self._wanted}
+        faults: dict[Subscription, str] = {}
+        for each in sure:
+            pattern = self._patterns.get(each.pattern or "")
+            fault = None if pattern is None else pattern.fault
+            if fault is not None:
+                faults[each] = fault
+            if fault is None or each in found:
+                found[each] = partitions_of(each.topics if pattern is None else pattern.topics, topics)
+        if (found, faults) != (self._found, self._faults):
+            self._found, self._faults = found, faults
+            self._changed()
 
     def _log_missing(self, missing: Set[str]) -> None:
         """Log a missing topic once; its sinks go on without it, as Kafka's consumers do."""

@@ -41,12 +41,15 @@ class Upkeeping:
             await self._pace.gather()
             self._due.clear()
             self._pace.begin()
+            corrections = self._corrections()
             try:
-                await self._inputs.statuses.correct(self._corrections())
+                await self._inputs.statuses.correct(corrections)
             except CopycatError as error:
                 log_change(log, "statuses cannot be corrected now", logging.WARNING, why=error.message)
                 await asyncio.sleep(RETRY_DELAY_SECONDS)
                 self._due.set()
+            else:
+                _log_failed(corrections)
 
     def _corrections(self) -> Upkeep:
         """Return what the statuses get wrong, as far as is known; nothing where another instance leads."""
@@ -58,4 +61,18 @@ class Upkeeping:
             self._inputs.statuses.observed,
             lambda: leases.held.union(self._events.state.assignments),
             lambda worker_id: leases.may_run(worker_id, now),
+            self._inputs.faults(),
+        )
+
+
+def _log_failed(corrections: Upkeep) -> None:
+    for instance, status, reason in corrections.failed:
+        log_change(
+            log,
+            "connector has failed",
+            logging.ERROR,
+            connector=instance.connector,
+            worker=status.worker_id,
+            generation=status.generation,
+            why=reason,
         )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from copycat_connect.cluster import Config, TopicPartition
-from copycat_connect.config.java_regex import compile_java_regex
 
 from copycat_scheduler.domain.balance import Loads
 
@@ -40,23 +38,14 @@ def subscription_of(config: Config) -> Subscription | None:
     return Subscription(pattern=pattern) if pattern else None
 
 
-def partitions_of(subscription: Subscription, topics: Mapping[str, int]) -> tuple[TopicPartition, ...]:
-    """Return the partitions a subscription means of the existing topics (name to count), in order."""
-    names = _matching(subscription.pattern, topics) if subscription.pattern else subscription.topics
+def partitions_of(names: Iterable[str], topics: Mapping[str, int]) -> tuple[TopicPartition, ...]:
+    """Return the partitions of some topics, as far as they are among the existing ones (name to count)."""
     return tuple(
         TopicPartition(name, index)
         for name in sorted(names)
         if name in topics
         for index in range(topics[name])
     )
-
-
-def _matching(pattern: str, topics: Iterable[str]) -> set[str]:
-    try:
-        compiled = compile_java_regex(pattern)
-    except re.error:
-        return set()  # the connector's own validation has refused it
-    return {name for name in topics if name not in INTERNAL and compiled.fullmatch(name)}
 
 
 def divide(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
+from typing import Final
 
 from copycat_connect.cluster import Instance, in_order
 
 from copycat_scheduler.domain.commands import Desired
+
+_NO_FAULTS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,8 @@ class Observed:
     """Under which generation."""
     unassigned: bool
     """It said that it does not run the instance any more."""
+    running: bool = False
+    """It said that it runs the instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class Upkeep:
 
     unassigned: tuple[tuple[Instance, Observed], ...] = ()
     """Statuses of workers that are gone: nobody runs these instances."""
+    failed: tuple[tuple[Instance, Observed, str], ...] = ()
+    """Connectors that run and cannot work, with the reason: what they read cannot be found out."""
     forgotten: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """Connectors that are not configured any more (no tasks named), and tasks that no longer exist."""
 
@@ -38,6 +46,7 @@ def upkeep(
     observed: Mapping[Instance, Observed],
     claimed: Callable[[], Set[Instance]],
     may_run: Callable[[str], bool],
+    faults: Mapping[str, str] = _NO_FAULTS,
 ) -> Upkeep:
     """Return what the statuses get wrong.
 
@@ -49,6 +58,7 @@ def upkeep(
         observed: What the statuses say.
         claimed: Returns what is assigned and what workers hold; asked only where something is not configured.
         may_run: Returns whether what a worker ran may run still.
+        faults: Why sinks cannot be given what they read, by connector.
     """
 
     @cache
@@ -67,7 +77,22 @@ def upkeep(
             is_wrong = not status.unassigned and not may_run(status.worker_id)
         if is_wrong:
             wrong.append(instance)
-    return _corrections(in_order(wrong), desired, observed)
+    corrections = _corrections(in_order(wrong), desired, observed)
+    return replace(corrections, failed=tuple(_failed(faults, desired, observed, set(wrong))))
+
+
+def _failed(
+    faults: Mapping[str, str],
+    desired: Mapping[str, Desired],
+    observed: Mapping[Instance, Observed],
+    wrong: Set[Instance],
+) -> Iterator[tuple[Instance, Observed, str]]:
+    """Yield the connectors that say they run; what was paused, or has failed already, says enough."""
+    for name, reason in faults.items():
+        instance = Instance(name)
+        status = observed.get(instance)
+        if name in desired and status is not None and status.running and instance not in wrong:
+            yield instance, status, reason
 
 
 def _corrections(
@@ -84,4 +109,7 @@ def _corrections(
             forgotten.setdefault(instance.connector, []).append(instance.task)
         else:
             unassigned.append((instance, observed[instance]))
-    return Upkeep(tuple(unassigned), tuple((name, tuple(tasks)) for name, tasks in forgotten.items()))
+    return Upkeep(
+        unassigned=tuple(unassigned),
+        forgotten=tuple((name, tuple(tasks)) for name, tasks in forgotten.items()),
+    )

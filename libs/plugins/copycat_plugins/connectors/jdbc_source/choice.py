@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
 from copycat_connect.errors import ConnectError
 
 from copycat_plugins.connectors.jdbc.address import Address
@@ -28,8 +27,8 @@ class TableChoice:
         self._catalog: str | None = parsed[spec.CATALOG_PATTERN]
         self._schema: str | None = parsed[spec.SCHEMA_PATTERN]
         self._white, self._black = frozenset(parsed[spec.WHITELIST]), frozenset(parsed[spec.BLACKLIST])
-        self._include = [compile_java_regex(each) for each in parsed[spec.INCLUDE]]
-        self._exclude = [compile_java_regex(each) for each in parsed[spec.EXCLUDE]]
+        self._include = [compile_user_pattern(spec.INCLUDE, each) for each in parsed[spec.INCLUDE]]
+        self._exclude = [compile_user_pattern(spec.EXCLUDE, each) for each in parsed[spec.EXCLUDE]]
 
     def tables(self, database: Database) -> list[TableName]:
         """Return the tables to be read, in order.
@@ -69,5 +68,5 @@ def whole_names(table: TableName, address: Address) -> list[str]:
     return [str(table), f"{address.database}.{table}"] if table.schema else [str(table)]
 
 
-def _match(patterns: Sequence[re.Pattern[str]], names: Sequence[str]) -> bool:
+def _match(patterns: Sequence[UserPattern], names: Sequence[str]) -> bool:
     return any(pattern.fullmatch(name) for pattern in patterns for name in names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.errors import ConfigError
 
 from copycat_plugins.connectors.jdbc.address import parse_address
@@ -96,6 +96,6 @@ def _unreadable(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         patterns = parsed[key]
         for pattern in patterns if isinstance(patterns, list) else []:
             try:
-                compile_java_regex(pattern)
+                compile_user_pattern(key, pattern)
             except re.error as error:
                 yield key, f"Invalid regex {pattern}: {error}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
 from copycat_connect.errors import ConfigError, ConnectError
 
 _SEVERAL = re.compile(r"\[(.*)\]\Z", re.DOTALL)
@@ -18,7 +18,7 @@ class ColumnMapping:
 
     key: str
     """The key it was written for, for texts."""
-    entries: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
+    entries: tuple[tuple[UserPattern, tuple[str, ...]], ...]
     """Expressions for whole names, with the columns."""
 
     @classmethod
@@ -45,7 +45,7 @@ class ColumnMapping:
         return found.pop()
 
 
-def _entry(key: str, entry: str, *, several: bool) -> tuple[re.Pattern[str], tuple[str, ...]]:
+def _entry(key: str, entry: str, *, several: bool) -> tuple[UserPattern, tuple[str, ...]]:
     expression, colon, columns = entry.rpartition(":")
     form = "regex:[column1|column2]" if several else "regex:column"
     listed = _SEVERAL.match(columns.strip()) if several else None
@@ -55,7 +55,7 @@ def _entry(key: str, entry: str, *, several: bool) -> tuple[re.Pattern[str], tup
         message = f"Invalid value {entry} for configuration {key}: expected {form}"
         raise ConfigError(message, key=key)
     try:
-        return compile_java_regex(expression), names
+        return compile_user_pattern(key, expression), names
     except re.error as error:
         message = f"Invalid value {entry} for configuration {key}: invalid regex {expression}: {error}"
         raise ConfigError(message, key=key) from error

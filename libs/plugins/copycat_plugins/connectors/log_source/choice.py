@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import translate
 from pathlib import Path
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 
 from copycat_plugins.connectors.log_source import spec
 from copycat_plugins.connectors.log_source.names import LogNames
@@ -54,9 +54,9 @@ class FileChoice:
         """Take the configuration."""
         parsed = spec.CONFIG.parse(config)
         self._files: list[str] = [os.path.normpath(each) for each in parsed[spec.FILES]]
-        self._include = _matcher(parsed[spec.INCLUDE])
-        self._exclude = _matcher(parsed[spec.EXCLUDE])
-        self._names = LogNames(parsed[spec.ROTATED_NAMES])
+        self._include = _matcher(spec.INCLUDE, parsed[spec.INCLUDE])
+        self._exclude = _matcher(spec.EXCLUDE, parsed[spec.EXCLUDE])
+        self._names = LogNames(spec.ROTATED_NAMES, parsed[spec.ROTATED_NAMES])
 
     @property
     def most(self) -> int | None:
@@ -124,8 +124,8 @@ def _visible(names: list[str]) -> list[str]:
     return [name for name in names if not name.startswith(".")]
 
 
-def _matcher(expressions: list[str]) -> Callable[[str], bool] | None:
+def _matcher(key: str, expressions: list[str]) -> Callable[[str], bool] | None:
     if not expressions:
         return None
-    patterns = [compile_java_regex(each) for each in expressions]
+    patterns = [compile_user_pattern(key, each) for each in expressions]
     return lambda name: any(each.fullmatch(name) for each in patterns)

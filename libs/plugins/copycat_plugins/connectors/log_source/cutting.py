@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+
+from copycat_connect.config.user_pattern import UserPattern
 
 from copycat_plugins.connectors.lines import Lines
 from copycat_plugins.connectors.log_source.settings import Settings
@@ -27,7 +28,7 @@ class Cutter:
     def __init__(self, settings: Settings) -> None:
         self._utf8 = not settings.encoding
         self._encoding = settings.encoding or "utf-8"
-        self._start: re.Pattern[str] | None = settings.record_start
+        self._start: UserPattern | None = settings.record_start
         self._max_lines = settings.record_lines
         self._max_bytes = settings.record_bytes
 
@@ -110,7 +111,7 @@ class Cutter:
 
     def _together(
         self,
-        start: re.Pattern[str],
+        start: UserPattern,
         values: list[bytes],
         lengths: list[int] | None,
         *,

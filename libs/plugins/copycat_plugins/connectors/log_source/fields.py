@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.data import ConnectValue, SchemaBuilder, Struct
 from copycat_connect.errors import ConfigError, DataError
 
@@ -22,7 +22,7 @@ class LineFields:
         Raises:
             ConfigError: A group that has a type is none of the expression's.
         """
-        expression = compile_java_regex(parsed[spec.LINE_REGEX])
+        expression = compile_user_pattern(spec.LINE_REGEX, parsed[spec.LINE_REGEX])
         names = sorted(expression.groupindex, key=expression.groupindex.__getitem__)
         types = dict(each.rpartition(":")[::2] for each in parsed[spec.FIELDS])
         for name in types:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from pathlib import PurePath
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 
 ARCHIVES = (".gz", ".zst")
 _NUMBER = re.compile(r"\.(\d{1,3})\Z")
@@ -15,9 +15,9 @@ _NUMBER = re.compile(r"\.(\d{1,3})\Z")
 class LogNames:
     """Tells logs by an expression for the names that rotation gives."""
 
-    def __init__(self, rotated: str) -> None:
-        """Take the expression, as Java writes them; its groups together are the name of the log."""
-        matched = compile_java_regex(rotated).fullmatch
+    def __init__(self, key: str, rotated: str) -> None:
+        """Take the expression of a key, as Java writes them; its groups together are the name of the log."""
+        matched = compile_user_pattern(key, rotated).fullmatch
 
         def log_of(name: str) -> str:
             found = matched(plain_name(name))

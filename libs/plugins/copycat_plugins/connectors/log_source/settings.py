@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
 
 from copycat_plugins.connectors.log_source import spec
 from copycat_plugins.connectors.log_source.fields import LineFields
@@ -22,7 +22,7 @@ class Settings:
     fields: LineFields | None
     encoding: str
     headers: bool
-    record_start: re.Pattern[str] | None
+    record_start: UserPattern | None
     record_lines: int
     record_seconds: float
     record_bytes: int
@@ -47,7 +47,7 @@ class Settings:
             fields=LineFields(parsed) if parsed[spec.LINE_REGEX] else None,
             encoding="" if parsed[spec.ENCODING].lower() in {"utf-8", "utf8"} else parsed[spec.ENCODING],
             headers=parsed[spec.HEADERS],
-            record_start=compile_java_regex(start) if start else None,
+            record_start=compile_user_pattern(spec.RECORD_START, start) if start else None,
             record_lines=parsed[spec.RECORD_LINES],
             record_seconds=parsed[spec.RECORD_TIMEOUT] / 1000,
             record_bytes=parsed[spec.RECORD_BYTES],

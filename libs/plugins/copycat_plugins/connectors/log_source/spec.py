@@ -24,9 +24,9 @@ from copycat_connect.config import (
     non_empty_list,
     topic_name,
 )
-from copycat_connect.config.java_regex import compile_java_regex
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.user_pattern import compile_user_pattern
 
 from copycat_plugins.connectors.log_source.field_types import FIELD_TYPES
 
@@ -75,13 +75,13 @@ def _optional_regex(name: str, value: ConfigSetting) -> None:
 
 def _named_groups(name: str, value: ConfigSetting) -> None:
     _optional_regex(name, value)
-    if value and not compile_java_regex(str(value)).groupindex:
+    if value and not compile_user_pattern(name, str(value)).groupindex:
         raise invalid_value(name, value, "it has no named group, such as (?<host>\\S+)")
 
 
 def _grouped(name: str, value: ConfigSetting) -> None:
     matches_java_regex(name, value)
-    if value and not compile_java_regex(str(value)).groups:
+    if value and not compile_user_pattern(name, str(value)).groups:
         raise invalid_value(name, value, "it has no group, which is to hold the name of the log")
 
 

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
 from copycat_connect.errors import ConfigError
+
+#: Topics, groups and properties are looked at again and again.
+_REMEMBERED_NAMES: Final = 1 << 16
 
 
 class NameFilter:
     """Takes whole names that one of the included patterns matches and none of the excluded ones."""
 
-    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
-        """Take the patterns; none included takes no name at all.
+    def __init__(
+        self, include: Mapping[str, Sequence[str]] | None, exclude: Mapping[str, Sequence[str]]
+    ) -> None:
+        """Take the patterns by the keys that have them; no pattern takes no name, None includes every one.
 
         Raises:
             re.error: A pattern is none.
         """
-        self._include = [compile_java_regex(each) for each in include]
-        self._exclude = [compile_java_regex(each) for each in exclude]
+        self._include = None if include is None else _compiled(include)
+        self._exclude = _compiled(exclude)
 
-    def takes(self, name: str) -> bool:
-        """Tell whether the name is chosen."""
-        return _matches(self._include, name) and not _matches(self._exclude, name)
+        self.takes = lru_cache(maxsize=_REMEMBERED_NAMES)(self._takes)
+        """Tells whether a name is chosen; raises PatternTooSlowError where a pattern does not end."""
+
+    def _takes(self, name: str) -> bool:
+        included = self._include is None or _matches(self._include, name)
+        return included and not _matches(self._exclude, name)
 
 
 def patterns(name: str, value: object) -> None:
@@ -34,11 +44,15 @@ def patterns(name: str, value: object) -> None:
     """
     for each in value if isinstance(value, list) else []:
         try:
-            compile_java_regex(each)
+            compile_user_pattern(name, each)
         except re.error as error:
             message = f"Invalid value {each} for configuration {name}: it is no regular expression: {error}"
             raise ConfigError(message, key=name) from error
 
 
-def _matches(compiled: Sequence[re.Pattern[str]], name: str) -> bool:
+def _compiled(written: Mapping[str, Sequence[str]]) -> list[UserPattern]:
+    return [compile_user_pattern(key, each) for key, patterns in written.items() for each in patterns]
+
+
+def _matches(compiled: Sequence[UserPattern], name: str) -> bool:
     return any(pattern.fullmatch(name) for pattern in compiled)

@@ -45,7 +45,9 @@ class MirrorCheckpointConnector(SourceConnector):
         clients, seconds = Clients(config, "groups"), parsed[keys.ADMIN_TIMEOUT] / 1000
         self._source = Cluster(clients.admin(keys.SOURCE_CLUSTER), parsed[keys.SOURCE_ALIAS], seconds)
         self._target = Cluster(clients.admin(keys.TARGET_CLUSTER), parsed[keys.TARGET_ALIAS], seconds)
-        self._wanted = NameFilter(parsed[spec.GROUPS], parsed[spec.GROUPS_EXCLUDE])
+        self._wanted = NameFilter(
+            {spec.GROUPS: parsed[spec.GROUPS]}, {spec.GROUPS_EXCLUDE: parsed[spec.GROUPS_EXCLUDE]}
+        )
         self._topics = topic_filter(config, keys.TOPICS)
         self._jobs = Jobs("mirror-groups")
         interval = parsed[spec.REFRESH_INTERVAL]
@@ -115,7 +117,10 @@ def topic_filter(config: Mapping[str, str], key: str) -> NameFilter:
     """Return the topics of which checkpoints are written: those that a key has, but for the excluded."""
     include = config.get(key, ".*").split(",")
     exclude = config.get(keys.TOPICS_EXCLUDE, keys.TOPICS_EXCLUDE_DEFAULT).split(",")
-    return NameFilter([each.strip() for each in include], [each.strip() for each in exclude])
+    return NameFilter(
+        {key: [each.strip() for each in include]},
+        {keys.TOPICS_EXCLUDE: [each.strip() for each in exclude]},
+    )
 
 
 def _tell(groups: list[str]) -> None:

@@ -37,8 +37,10 @@ class TopicMirror:
         self._source, self._target = source, target
         self._source_alias: str = parsed[keys.SOURCE_ALIAS]
         self._target_alias: str = parsed[keys.TARGET_ALIAS]
-        self._topics = NameFilter(parsed[keys.TOPICS], parsed[keys.TOPICS_EXCLUDE])
-        self._properties = NameFilter([".*"], parsed[spec.PROPERTIES_EXCLUDE])
+        self._topics = NameFilter(
+            {keys.TOPICS: parsed[keys.TOPICS]}, {keys.TOPICS_EXCLUDE: parsed[keys.TOPICS_EXCLUDE]}
+        )
+        self._properties = NameFilter(None, {spec.PROPERTIES_EXCLUDE: parsed[spec.PROPERTIES_EXCLUDE]})
         self._source_defaults = config.get(DEFAULTS_FROM) == "source"
         self._heartbeats: bool = parsed[spec.HEARTBEATS]
         self._replication: int = parsed[spec.REPLICATION]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from copycat_connect.config.java_regex import compile_java_regex
+from copycat_connect.config.user_pattern import compile_user_pattern
 
 from copycat_plugins.connectors.object_source import spec
 from copycat_plugins.connectors.objects.formats.opening import format_of
@@ -52,7 +52,7 @@ class Choice:
     def __init__(self, parsed: Mapping[str, Any], task: int, tasks: int) -> None:
         """Choose as a parsed configuration says, for one of so many tasks."""
         self.prefix: str = parsed[spec.PREFIX].strip("/")
-        self._pattern = compile_java_regex(parsed[spec.PATTERN])
+        self._pattern = compile_user_pattern(spec.PATTERN, parsed[spec.PATTERN])
         self._format: str = parsed[spec.FORMAT]
         self._topic: str = parsed[spec.TOPIC]
         self._processed = parsed[spec.CLEANUP_FOLDER].strip("/") + "/"

@@ -3,6 +3,7 @@
 import json
 
 from copycat_eventlog.decider import Decider
+from copycat_eventlog.json_text import MAX_TIME_MS
 from copycat_eventlog.log import Record
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.domain.changes import OffsetsChange, SinkMove, SourceMove
@@ -32,7 +33,7 @@ OFFSETS = st.dictionaries(
     PARTITIONS | TEXTS, st.none() | st.just(b"null") | TEXTS | st.just(b'{"a":[]}'), max_size=3
 )
 
-TIMES = st.integers(0, 2**53)
+TIMES = st.integers(0, MAX_TIME_MS)
 POSITIONS = st.none() | st.integers(0, 2**63 - 1)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
+from copycat_eventlog.json_text import MAX_TIME_MS
 from copycat_rpc.source_offsets import source_offsets_from_proto
 
 from copycat_offset.domain.changes import OffsetsChange, SinkMove, SourceMove
@@ -67,9 +68,9 @@ def remember_change(request: pb.RememberChangeRequest) -> RememberChange:
     told = request.change
     change = OffsetsChange(
         told.connector,
-        told.changed_at,
+        _time(told.changed_at),
         told.reset,
-        told.undone_at if told.HasField("undone_at") else None,
+        _time(told.undone_at) if told.HasField("undone_at") else None,
         told.group_id,
         tuple(
             SourceMove(
@@ -130,6 +131,11 @@ def effect_messages(effects: Iterable[SinkEffect]) -> list[pb.SinkEffect]:
 
 def _sink_move(move: SinkMove) -> pb.SinkMove:
     return pb.SinkMove(topic=move.topic, partition=move.partition, before=move.before, after=move.after)
+
+
+def _time(milliseconds: int) -> int:
+    """Return a time that can be read back, whatever the clock of the caller says."""
+    return max(0, min(milliseconds, MAX_TIME_MS))
 
 
 def _partition(

@@ -102,6 +102,11 @@ def _named(settings: LogSettings) -> str:
 
 
 def _ways_on(settings: LogSettings) -> str:
+    if not settings.irreplaceable:
+        return (
+            "The way on: start Copycat again, all of it; the topic is made anew. One that has taken its name "
+            f"must be deleted first, or named in lost.topics.accept={settings.topic}"
+        )
     return (
         "The ways on: put the topic back from a copy; or accept the loss: start the service "
         f"with lost.topics.accept={settings.topic} (`copycat up --set lost.topics.accept={settings.topic}`), "

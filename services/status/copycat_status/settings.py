@@ -73,7 +73,7 @@ TOPIC = LogTopic(
     name="status",
     purpose="connector and task statuses",
     owner="copycat-status-{}",
-    loss="the statuses of connectors and tasks, which their workers tell anew, and the active topics",
+    loss="the statuses, which workers tell anew when they start, and the active topics",
     partitions=5,
 )
 

@@ -135,6 +135,8 @@ def test_why_nothing_is_taken_is_known_after_a_look_and_forgotten_with_the_next_
 ) -> None:
     world = World(monkeypatch, witness)
     world.producer = producer
+    if producer.answered or not witness.answered:
+        assert silent_producer.why_nothing_is_taken(cast("Producer", producer), TOPIC).startswith(why)
     assert not world.silent()
     assert world.watch.why == ""
     world.silent(after=CHECK_INTERVAL_SECONDS)

@@ -106,6 +106,12 @@ class DeliveryWatch:
         return any(_answers(witness, partition) for partition in islice(leaders.values(), _MAX_LEADERS))
 
 
+def why_nothing_is_taken(client: Producer, topic: str) -> str:
+    """Ask the brokers why a producer may wait for them."""
+    partitions = _partitions(client, topic)
+    return "no broker answers" if partitions is None else _held_back(topic, partitions)
+
+
 def _partitions(client: Producer | Consumer, topic: str) -> list[PartitionMetadata] | None:
     """Return the partitions of a topic; None when no broker answers the client."""
     try:

@@ -14,6 +14,7 @@ from copycat_executor.kafka.client_config import TRANSACTIONAL_ID, ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.producing import QUEUE_FULL_WAIT_SECONDS, OnFailure, Producing
 from copycat_executor.kafka.remedies import FATAL, FENCED, not_begun, not_committed, not_written
+from copycat_executor.kafka.silent_producer import CHECK_INTERVAL_SECONDS, why_nothing_is_taken
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords
 from copycat_executor.pipeline.source.transactional_sender import ProducerFencedError
 from copycat_executor.pipeline.task.stages import DrainedError
@@ -59,6 +60,7 @@ class KafkaTransactionalSender(Producing):
         self._id = config.properties[TRANSACTIONAL_ID]
         self._began: float | None = None
         self._first_failure: ConnectError | None = None
+        self._held_up = ""
         self._dead = False
 
     @property
@@ -114,12 +116,13 @@ class KafkaTransactionalSender(Producing):
             self.send(record)
         wait = _Patience(self._draining, self._dropped)
         while not self.flush(_CHECK_SECONDS):
-            wait.check()
+            self._wait(wait)
         if self._first_failure is not None:
             self._void(self._first_failure)
         while not self._committed():
             self._login.check()
-            wait.check()
+            self._wait(wait)
+        self._held_up = ""
 
     def abort(self) -> None:
         """Make everything of the transaction void."""
@@ -176,18 +179,28 @@ class KafkaTransactionalSender(Producing):
         """Wait for room in the queue; nothing else passes within a transaction."""
         wait = _Patience(self._draining, self._dropped)
         while isinstance(error, BufferError):
-            wait.check()
+            self._wait(wait)
             self._poll(QUEUE_FULL_WAIT_SECONDS)
             try:
                 self._produce(record, done)
             except (BufferError, KafkaException) as failure:
                 error = failure
             else:
+                self._held_up = ""
                 return
         known = _kafka_error(error)
         if known is None or known.fatal():
             self._fail(error)
         raise not_written(record.topic, known)
+
+    def _wait(self, wait: _Patience) -> None:
+        """Check whether to wait on; when that takes long, find out what for."""
+        wait.check()
+        if wait.is_long():
+            self._held_up = why_nothing_is_taken(self._producer, self._topic or self._warm_up_topic)
+
+    def _why(self) -> str:
+        return self._held_up
 
     def _poll(self, seconds: float) -> None:
         try:
@@ -254,6 +267,15 @@ class _Patience:
         self._draining = draining
         self._dropped = dropped
         self._until: float | None = None
+        self._next_look = time.monotonic() + CHECK_INTERVAL_SECONDS
+
+    def is_long(self) -> bool:
+        """Return True once for each interval in which it was waited."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return False
+        self._next_look = now + CHECK_INTERVAL_SECONDS
+        return True
 
     def check(self) -> None:
         """Raise when it is time to give up.

@@ -11,7 +11,8 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
-from copycat_testkit.kafka import unique, wait_until
+from copycat_rpc.role import read_properties
+from copycat_testkit.kafka import idempotent_producer, unique, wait_until
 from copycat_testkit.system import SERVICES, CopycatUp
 
 pytestmark = pytest.mark.timeout(300)
@@ -102,6 +103,43 @@ def test_a_name_that_cannot_be_is_refused(rest: httpx.Client, name: str) -> None
     assert (by_post.status_code, by_put.status_code) == (400, 400), (by_post.text, by_put.text)
     assert "set-cookie" not in by_post.headers
     assert "Invalid value" in by_put.json()["message"]
+
+
+def test_what_kafka_or_a_file_system_would_refuse_is_refused_at_once(rest: httpx.Client) -> None:
+    for name in (".", ".."):
+        refused = rest.post("/connectors", json={"name": name, "config": SOURCE})
+        assert refused.status_code == 400
+        assert "another place" in refused.json()["message"]
+    for wrong in (
+        {"topic": "../../x y"},
+        {"topic": "x" * 250},
+        {"file": "/no\0ne"},
+        {"tasks.max": "9" * 5_000},
+        {"errors.deadletterqueue.topic.name": "a b"},
+    ):
+        refused = rest.put("/connectors/wrong/config", json={**SOURCE, **wrong})
+        assert refused.status_code == 400, wrong
+        assert f"for configuration {next(iter(wrong))}: " in refused.json()["message"]
+    assert rest.get("/connectors").json() == []
+
+
+def test_a_connector_that_a_topic_names_in_a_way_nobody_could_is_deleted(
+    system: CopycatUp, rest: httpx.Client
+) -> None:
+    told = ("", ".", "..", "a\0b")
+    properties = read_properties(system.folder / "worker.properties")
+    producer = idempotent_producer(properties["bootstrap.servers"])
+    for name in told:
+        record = json.dumps({"properties": {**SOURCE, "name": name}}).encode()
+        producer.produce(properties["config.storage.topic"], key=f"connector-{name}".encode(), value=record)
+    assert producer.flush(PATIENCE) == 0
+    wait_until(lambda: rest.get("/connectors").json() == sorted(told), PATIENCE, "all are there")
+
+    for name in told[:3]:
+        assert rest.delete("/connectors", params={"name": name}).status_code == 204
+    assert rest.delete(f"/connectors/{quote(told[3], safe='')}").status_code == 204
+
+    assert rest.get("/connectors").json() == []
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
+
 import pytest
 from copycat_connect.config import (
     BOOLEAN,
@@ -29,6 +32,8 @@ from copycat_connect.config.parsing import parse_type, setting_to_string
 from copycat_connect.config.password import Password
 from copycat_connect.config.setting import Type
 from copycat_connect.errors import ConfigError
+from hypothesis import given
+from hypothesis import strategies as st
 
 DEFINITION = ConfigDef(
     ConfigKey("topic", STRING, HIGH, validator=non_empty),
@@ -183,3 +188,24 @@ def test_embedded_keys_are_sorted_and_report_their_short_name() -> None:
     ]
     found = errors_of(ConfigDef(*keys).validate({"t.a.needed": "1", "t.a.high": "0"}))
     assert found == {"t.a.high": ["Invalid value 0 for configuration high: Value must be at least 1"]}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("type", "text"),
+    [
+        (Type.LIST, "a" + " " * 1_000_000 + "b"),
+        (Type.DOUBLE, "1" * 1_000_000 + "x"),
+        (Type.DOUBLE, "1" * 1_000_000 + "." + "1" * 1_000_000 + "x"),
+    ],
+)
+def test_a_value_of_a_megabyte_is_parsed_at_once(type: Type, text: str) -> None:
+    with suppress(ConfigError):
+        assert parse_type("key", text, type) == [text]
+
+
+@given(st.text("a, \t", max_size=12))
+def test_lists_are_split_as_kafka_splits_them(text: str) -> None:
+    trimmed = text.strip()
+    expected = re.split(r"\s*,\s*", trimmed) if trimmed else []
+    assert parse_type("key", text, Type.LIST) == expected

@@ -195,3 +195,9 @@ def test_a_whole_pattern_reads_what_it_wrote(millis: int) -> None:
 def test_a_pattern_of_unknown_letters_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigError):
         DatePattern(pattern)
+
+
+@pytest.mark.timeout(60)
+def test_a_text_of_a_megabyte_that_is_nearly_a_number_is_read_at_once() -> None:
+    text = "1" * 1_000_000 + "x"
+    assert parse_value(text).value == text

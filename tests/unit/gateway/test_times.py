@@ -70,3 +70,9 @@ def test_a_point_in_time_is_read(text: str, time: datetime) -> None:
 def test_what_is_no_point_in_time_is_refused_with_the_fix(text: str, fix: str) -> None:
     with pytest.raises(BadRequestError, match=fix):
         instant(text)
+
+
+@pytest.mark.timeout(60)
+def test_a_long_text_is_refused_at_once() -> None:
+    with pytest.raises(BadRequestError):
+        instant("T" * 1_000_000)

@@ -320,6 +320,13 @@ def test_a_masked_query_is_read_and_not_shown(file: Path) -> None:
         ("a_b", r"a\_b", True),
         ("axb", r"a\_b", False),
         ("", "%", True),
+        ("", "_", False),
+        ("sales", "%", True),
+        ("sales", "%a%s", True),
+        ("sales", "%a%l", False),
+        ("sasales", "s%_les", True),
+        ("sales", "%%a%%", True),
+        ("a" * 63, "%a" * 30 + "b", False),
     ],
 )
 def test_patterns_of_names_are_those_of_sql(name: str, pattern: str, expected: bool) -> None:

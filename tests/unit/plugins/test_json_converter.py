@@ -350,3 +350,9 @@ def test_a_fixed_schema_reads_payloads_without_envelope() -> None:
 def test_an_integer_of_a_narrow_class_is_written_beside_one_of_nineteen_digits() -> None:
     value: ConnectValue = {"partition": Int32(3), "id": 2**63 - 1}
     assert PLAIN.from_connect("t", None, None, value) == b'{"partition":3,"id":9223372036854775807}'
+
+
+@pytest.mark.timeout(60)
+def test_a_megabyte_that_is_no_json_is_refused_at_once() -> None:
+    with pytest.raises(DataError):
+        PLAIN.to_connect("t", None, b'"' + b'\\"' * 500_000)

@@ -18,6 +18,7 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport
+from copycat_plugins.connectors.log_source.choice import FileChoice, Listing
 from copycat_plugins.connectors.log_source.connector import LogSourceConnector
 from copycat_plugins.connectors.log_source.task import LogSourceTask
 from copycat_testkit.conformance import FakeSourceContext
@@ -343,3 +344,12 @@ def test_a_stored_offset_of_another_form_fails_the_task(log: Path) -> None:
     task.start(context.configs())
     with pytest.raises(ConnectError, match="position"):
         task.poll()
+
+
+@pytest.mark.timeout(60)
+def test_many_stars_in_a_row_are_one(tmp_path: Path) -> None:
+    deepest = tmp_path.joinpath(*"abcdefghijklmnop")
+    deepest.mkdir(parents=True)
+    (deepest / "x.log").touch()
+    choice = FileChoice({"files": f"{tmp_path}{'/**' * 16}/*.log", "topic": "t"})
+    assert list(choice.find(Listing())) == [f"{deepest}/x.log"]

@@ -30,7 +30,7 @@ from copycat_connect.data.schema import (
 from copycat_connect.data.schema_and_value import SchemaAndValue
 
 INTEGERS = ((8, INT8_SCHEMA), (16, INT16_SCHEMA), (32, INT32_SCHEMA), (64, INT64_SCHEMA))
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?")
 _DAY = r"(?P<year>\d+)-\s*(?P<month>-?\d+)-\s*(?P<day>-?\d+)"
 _CLOCK = r"(?P<hour>\d+):\s*(?P<minute>-?\d+):\s*(?P<second>-?\d+)\.\s*(?P<milli>-?\d+)Z"
 _TEMPORALS: dict[int, tuple[re.Pattern[str], Schema]] = {

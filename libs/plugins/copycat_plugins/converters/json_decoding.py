@@ -20,7 +20,7 @@ from copycat_plugins.converters.json_node import MISSING, Node
 
 _DIGITS_TO_ZERO = bytes(ord("0") if ord("0") <= code <= ord("9") else code for code in range(256))
 _NINETEEN_DIGITS = b"0" * 19
-_LEADING_ZEROS = re.compile(r'("(?:[^"\\]|\\.)*")|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
+_LEADING_ZEROS = re.compile(r'("(?:[^"\\]|\\.)*+"?)|(?<![\d.eE+-])(-?)0+(?=\d)', re.DOTALL)
 _NEGATIVE_ZERO = re.compile(rb"-0(?:\.0+)?(?:[eE]|(?![0-9.]))")
 _BLANK = " \t\r\n"
 _LOOKED_AT_BYTES = 4

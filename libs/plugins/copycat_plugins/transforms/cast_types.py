@@ -25,7 +25,7 @@ from copycat_connect.values.text import date_text
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 _JAVA_FLOAT = re.compile(
-    r"[+-]?(NaN|Infinity|(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F.]+[pP][+-]?[0-9]+)[fFdD]?)"
+    r"[+-]?(NaN|Infinity|(([0-9]++\.?[0-9]*+|\.[0-9]++)([eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F.]+[pP][+-]?[0-9]+)[fFdD]?)"
 )
 TARGETS = (
     SchemaType.INT8,

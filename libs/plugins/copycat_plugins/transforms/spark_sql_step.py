@@ -23,7 +23,7 @@ R = TypeVar("R", bound=ConnectRecord)
 MAX_RECORDS_AT_ONCE = 5000
 MAX_BYTES_AT_ONCE = 4 * 1024 * 1024
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.string())]))
-_NOT_NULL = re.compile(r"\s+NOT\s+NULL\b", re.IGNORECASE)
+_NOT_NULL = re.compile(r"(?<!\s)\s++NOT\s++NULL\b", re.IGNORECASE)
 _MILLIS = pa.timestamp("ms", tz="UTC")
 
 

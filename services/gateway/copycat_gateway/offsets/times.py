@@ -15,7 +15,7 @@ _SHORT: Final = re.compile(r"(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+
 _ISO: Final = re.compile(r"p(?:(\d+)w)?(?:(\d+)d)?(?:t(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?", re.ASCII)
 _LONGEST: Final = timedelta(days=36_500)
 #: What a `+` becomes that is not escaped in a query.
-_LOST_PLUS: Final = re.compile(r"T.* \d{2}(:?\d{2})?$")
+_LOST_PLUS: Final = re.compile(r" \d{2}(:?\d{2})?$")
 
 
 def duration(text: str) -> timedelta:
@@ -48,7 +48,8 @@ def instant(text: str) -> datetime:
     Raises:
         BadRequestError: It is none, or does not say in which zone.
     """
-    if _LOST_PLUS.search(text):
+    blank = _LOST_PLUS.search(text)
+    if blank and "T" in text[: blank.start()]:
         raise BadRequestError(
             f"'{text}' is no point in time: in a URL a + means a blank, so write the + before a zone as %2B"
         )

@@ -13,7 +13,7 @@ from copycat_connect.config.secrets import Secrets
 from copycat_launcher.migrate.findings import Finding
 
 #: A login within an address, or a value that is made of settings.
-LOGIN = re.compile(r"//[^/\s]*:[^/\s]*@|(?:password|passwd|secret|token)\s*=", re.IGNORECASE)
+LOGIN = re.compile(r"//[^/\s:]*+:[^/\s@]*+@|(?:password|passwd|secret|token)\s*=", re.IGNORECASE)
 
 
 def hide(findings: Iterable[Finding], config: Config, declared: Collection[str] = ()) -> list[Finding]:

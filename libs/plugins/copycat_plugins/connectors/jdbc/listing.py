@@ -30,9 +30,16 @@ def like(name: str, pattern: str) -> bool:
 
     `%` is any text and `_` one character, but for those behind `\`.
     """
-    pieces = re.findall(r"\\.|.", pattern, re.DOTALL)
-    signs = {"%": ".*", "_": "."}
-    expression = "".join(signs.get(each) or re.escape(each[-1]) for each in pieces)
+    parts = [""]
+    for each in re.findall(r"\\.|.", pattern, re.DOTALL):
+        if each == "%":
+            parts.append("")
+        else:
+            parts[-1] += "." if each == "_" else re.escape(each[-1])
+    # What stands between two % is best found as early as possible, so nothing is tried twice.
+    first, *others = parts
+    between = "".join(f"(?>.*?{each})" for each in others[:-1])
+    expression = first + between + "".join(f".*{each}" for each in others[-1:])
     return re.fullmatch(expression, name, re.DOTALL) is not None
 
 

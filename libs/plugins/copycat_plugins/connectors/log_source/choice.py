@@ -15,6 +15,7 @@ from copycat_plugins.connectors.log_source import spec
 from copycat_plugins.connectors.log_source.names import LogNames
 
 _PATTERN = re.compile(r"[*?\[]")
+_DEEP = re.compile(r"(?:/\*\*)+(?=/|\Z)")
 
 
 class Listing:
@@ -114,6 +115,8 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 def _directories(pattern: str, *, deep: bool) -> list[str]:
     if deep:
         pattern = f"{pattern}/**"
+    # Several in a row mean what one means, and would be tried in all combinations.
+    pattern = _DEEP.sub("/**", pattern)
     if _PATTERN.search(pattern) is None:
         return [pattern]
     found = glob.glob(f"{pattern}/", recursive=True)  # noqa: PTH207  # pathlib's knows no absolute patterns

@@ -46,7 +46,7 @@ def worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clu
     settings = {
         "task.memory.max": str(MEMORY_MAX),
         "task.shutdown.graceful.timeout.ms": "1000",
-        "plugin.call.timeout.ms": "5000",
+        "plugin.call.timeout.ms": "30000",
         "host.linger.ms": "1000",
         "config.providers": "env",
         "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",

@@ -106,6 +106,7 @@ class ChildProcess(Generic[E]):
         self._owner = owner
         self._calls = OpenCalls()
         self._ready = asyncio.Event()
+        self._late = asyncio.Event()
         self._process: PipedProcess | None = None
         self._killed = self._stopped = False
         self._silence = ""
@@ -138,6 +139,7 @@ class ChildProcess(Generic[E]):
                 await self._ready.wait()
                 return await self._answered(opened)
         except TimeoutError:
+            self._late.set()
             raise PluginHangsError(opened.stage, opened.began) from None
         finally:
             self._calls.remove(opened)
@@ -186,11 +188,19 @@ class ChildProcess(Generic[E]):
             await self._check_alive(PING_TIMEOUT_SECONDS)
 
     async def _check_idle(self) -> None:
-        """Notice also without a call that the process hangs: what runs there seems to go on, and does not."""
+        """Notice also without a call that the process hangs: what runs there seems to go on, and does not.
+
+        A call that was given up is a reason to look at once.
+        """
         while True:
-            await asyncio.sleep(IDLE_PING_INTERVAL_SECONDS)
+            timeout = PING_TIMEOUT_SECONDS
+            try:
+                await asyncio.wait_for(self._late.wait(), IDLE_PING_INTERVAL_SECONDS)
+            except TimeoutError:
+                timeout = IDLE_PING_TIMEOUT_SECONDS
+            self._late.clear()
             if self._ready.is_set():
-                await self._check_alive(IDLE_PING_TIMEOUT_SECONDS)
+                await self._check_alive(timeout)
 
     async def _check_alive(self, timeout_seconds: float) -> None:
         """End a process that does not even answer a ping; its end then fails all calls."""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Final, TextIO
 
 from copycat_connect.config.secrets import HIDDEN_HERE
+from copycat_connect.error_text import bounded, writable
 from copycat_connect.log_levels import LEVELS, level_name, setting_level
 
 from copycat_telemetry.context import what_about
@@ -35,15 +36,13 @@ class JsonFormatter(logging.Formatter):
             "level": level_name(record.levelno),
             "service": self._service,
             "logger": record.name,
-            "message": scrub(record.getMessage()),
+            "message": bounded(scrub(record.getMessage())),
             **what_about(),
             **_scrubbed(getattr(record, "fields", {}), scrub),
         }
         if record.exc_info:
-            line["trace"] = scrub(self.formatException(record.exc_info))
-        written = json.dumps(line, ensure_ascii=False, default=str)
-        # A name of a file may hold what is not valid in UTF-8.
-        return written.encode(errors="backslashreplace").decode()
+            line["trace"] = bounded(scrub(self.formatException(record.exc_info)))
+        return writable(json.dumps(line, ensure_ascii=False, default=str))
 
 
 def _scrubbed(fields: Mapping[str, object], scrub: Callable[[str], str]) -> dict[str, object]:

@@ -119,6 +119,7 @@ def test_a_child_that_reads_what_is_no_message_ends_with_a_word_in_its_log(
         ("number", "The value of index in the configuration of task 0 is of type int"),
         ("no map", "The configuration of task 1 is of type str"),
         ("number as key", "The key 5 in the configuration of task 0 is of type int"),
+        ("half a pair", "The configuration of task 0 has a value of 'file' that UTF-8 cannot hold"),
     ],
 )
 async def test_task_configurations_that_are_no_texts_are_refused_by_their_place(

@@ -61,6 +61,33 @@ async def test_a_connector_that_fails_to_start_says_why_and_starts_again_only_wi
         assert it.status.states("orders") == ["FAILED", "RUNNING"]
 
 
+@pytest.mark.parametrize("what", ["sys.exit", "cancel", "panic", "unreadable", "raise 100 MB"])
+async def test_a_connector_whose_start_raises_anything_fails_and_starts_again(what: str) -> None:
+    async with world() as it:
+        await begin(it, {**SOURCE, "on.start": what})
+        await it.status_is("FAILED", "orders")
+        assert len(it.status.trace("orders")) < 110_000
+        it.config.put("orders", SOURCE)
+        await it.status_is("RUNNING", "orders")
+
+
+@pytest.mark.parametrize("what", ["sys.exit", "unreadable"])
+async def test_a_connector_whose_task_configs_raise_anything_is_asked_on(what: str) -> None:
+    async with world() as it:
+        await begin(it, {**SOURCE, "on.task.configs": what})
+        await it.status_is("RUNNING", "orders")
+        it.config.put("orders", SOURCE)
+        await it.until(lambda: len(it.config.published) == 1)
+
+
+async def test_a_connector_whose_stop_exits_says_so_and_starts_again() -> None:
+    async with world() as it:
+        await begin(it, {**SOURCE, "on.stop": "sys.exit"})
+        await it.status_is("RUNNING", "orders")
+        it.config.put("orders", {**SOURCE, "tasks": "2"})
+        await it.until(lambda: it.status.states("orders") == ["RUNNING", "FAILED", "RUNNING"])
+
+
 async def test_a_connector_that_is_not_to_run_shows_its_version_all_the_same() -> None:
     async with world() as it:
         it.config.put("orders", SOURCE, target=types_pb2.TARGET_STATE_STOPPED)

@@ -120,6 +120,23 @@ async def test_a_failing_validation_says_what_the_author_said() -> None:
             await validate(it, {**SOURCE, "on.validate": "raise"})
 
 
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [
+        ("sys.exit", "Code of a plugin raised SystemExit: 3"),
+        ("cancel", "Code of a plugin raised CancelledError"),
+        ("panic", r"Code of a plugin raised PanicException: index out of bounds \\udc80"),
+        ("unreadable", r"\(its text cannot be read: SystemExit\)"),
+        ("raise 100 MB", "x{1000}"),
+    ],
+)
+async def test_whatever_validation_raises_is_answered_in_words(what: str, says: str) -> None:
+    async with world() as it:
+        with pytest.raises(RemoteError, match=says):
+            await validate(it, {**SOURCE, "on.validate": what})
+        assert (await validate(it, SOURCE)).error_count == 0
+
+
 async def test_a_hanging_validation_names_its_stage_and_holds_up_nobody() -> None:
     async with world(plugin_call=1.0) as it:
         hanging = asyncio.create_task(validate(it, {**SOURCE, "on.validate": "hang"}))

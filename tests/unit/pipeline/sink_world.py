@@ -37,7 +37,7 @@ class RecordingTask(SinkTask):
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.values: list[object] = []
-        self.fails: dict[str, list[Exception]] = {}
+        self.fails: dict[str, list[BaseException]] = {}
         self.answer: Callable[[Mapping[TopicPartition, int]], Mapping[TopicPartition, int]] = dict
         self.on_put: Callable[[], None] = lambda: None
         self.stored: dict[TopicPartition, int] | None = None

@@ -1,7 +1,10 @@
 """Runs of sink tasks."""
 
+from asyncio import CancelledError
+
 import pytest
 from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.failure_kind import causes
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.task.control import Ending, Settlement
@@ -65,6 +68,45 @@ def test_a_batch_the_sink_cannot_take_now_is_given_again_as_it_is() -> None:
     assert world.task.calls.count("put") == 3
     assert world.task.values == ["a", "b"]
     assert world.link.sinks == [{A: 2}]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), CancelledError()])
+@pytest.mark.parametrize(
+    ("call", "stage"), [("start", Stage.START), ("open", Stage.START), ("put", Stage.TASK_PUT)]
+)
+def test_whatever_a_task_raises_fails_it_and_all_is_closed(
+    call: str, stage: Stage, error: BaseException
+) -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.fails[call] = [error]
+
+    with pytest.raises(TaskFailedError) as failed:
+        world.run()
+
+    assert failed.value.stage is stage
+    assert error in causes(failed.value)
+    assert world.task.calls[-2:] == ["close", "stop"]
+    assert world.receiver.closed
+
+
+@pytest.mark.parametrize("call", ["close", "stop"])
+def test_a_task_that_raises_at_its_end_leaves_nothing_open(call: str) -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.fails[call] = [SystemExit(3)]
+
+    world.run()
+
+    assert world.receiver.closed
+
+
+def test_a_flush_that_exits_is_one_that_failed_and_is_tried_again() -> None:
+    world = World(FakeMessage(0, b"a"))
+    world.task.fails["pre_commit"] = [SystemExit(3)]
+    world.until(15.0)
+
+    world.run()
+
+    assert world.link.sinks == [{A: 1}]
 
 
 def test_the_task_says_when_it_wants_the_batch_again() -> None:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from copycat_connect.config.definition import ConfigDef
+from copycat_connect.error_text import text_of
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
@@ -56,7 +57,7 @@ def load_plugins(
 
 def reason_of(error: BaseException) -> str:
     """Return in one line why author code failed; only the text of our own errors says enough by itself."""
-    text = error.message if isinstance(error, CopycatError) else f"{type(error).__name__}: {error}"
+    text = error.message if isinstance(error, CopycatError) else f"{type(error).__name__}: {text_of(error)}"
     return " ".join(text.split())[:MAX_REASON_CHARACTERS]
 
 

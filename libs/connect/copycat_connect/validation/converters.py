@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import PLUGIN_VERSION_SUFFIX
 from copycat_connect.config.values import ConfigValue
+from copycat_connect.error_text import said_by
 from copycat_connect.plugin.converters import CONVERTER_TYPE
 from copycat_connect.plugin.errors import InvalidVersionRangeError, NoSuchVersionError
 from copycat_connect.plugin.registry import Plugins
@@ -50,8 +51,9 @@ def validate_converter(
     report_stage(f"instantiating the connector's {noun} for validation")
     try:
         spec.factory()
-    except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
-        reason = f": {error}" if str(error) else ""
+    except BaseException as error:  # the top of a call into a plugin: whatever it raises is its answer
+        said = said_by(error)
+        reason = f": {said}" if said else ""
         found[key].errors.append(f"Failed to load class {class_name}{reason}")
         return None
     report_stage(f"performing config validation for the connector's {noun}")

@@ -13,6 +13,7 @@ from copycat_connect.config.framework_names import (
 )
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.values import ConfigValue
+from copycat_connect.error_text import said_by
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
 
 R = TypeVar("R")
@@ -118,9 +119,9 @@ def _ask(hook: Hook[R], raw: Mapping[str, str]) -> tuple[R | None, str | None]:
     """Return the plugin's answer, or the text that says it failed."""
     try:
         return hook(raw), None
-    except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
-        if str(error):
-            return None, f"An unexpected error occurred during validation: {error}"
+    except BaseException as error:  # the top of a call into a plugin: whatever it raises is its answer
+        if said := said_by(error):
+            return None, f"An unexpected error occurred during validation: {said}"
         return None, (
             "An unexpected error occurred during validation; please see the worker logs for more details."
         )

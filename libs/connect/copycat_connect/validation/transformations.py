@@ -29,7 +29,7 @@ def check_transformations(
         settings = {key.removeprefix(prefix): raw[key] for key in _under(prefix, given)}
         try:
             transformation: Transformation = spec.factory()
-        except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
+        except BaseException as error:  # the top of a call into a plugin: whatever it raises is its answer
             found[f"{prefix}type"].errors.append(
                 f"Failed to load class {spec.class_name}: {reason_of(error)}"
             )

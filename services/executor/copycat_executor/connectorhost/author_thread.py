@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from copycat_executor.pipeline.task.memory import raise_in_thread
 from copycat_executor.pipeline.task.memory_bound import processor_seconds
 
 Job = Callable[[], None]
+log = logging.getLogger(__name__)
 
 
 class GivenUpError(BaseException):
@@ -65,5 +67,7 @@ class AuthorThread:
                 job()
             except (GivenUpError, MemoryError):
                 pass  # an interruption that came when its job was over
+            except BaseException:  # a job that could not even say how it failed must not be the last one
+                log.exception("a job of %s failed", self._thread.name)
             finally:
                 self._busy = False

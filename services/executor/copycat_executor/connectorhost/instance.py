@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 from copycat_connect.cluster import Config
+from copycat_connect.error_text import bounded, said_by
 from copycat_connect.plugin.connectors import SinkConnector, SourceConnector
 from copycat_connect.plugin.spec import PluginSpec
 from copycat_connect.validation import connector_plugin
@@ -149,5 +150,5 @@ class ConnectorInstance:
     def _stop_late(self) -> None:
         try:
             self.stop()
-        except Exception as error:
-            log.warning("an abandoned connector failed to stop: %s", self.scrub(str(error)))
+        except BaseException as error:  # nobody waits for it any more
+            log.warning("an abandoned connector failed to stop: %s", bounded(self.scrub(said_by(error))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copycat_connect.config.key import ConfigKey
 from copycat_connect.config.parsing import setting_to_string
+from copycat_connect.error_text import bounded, text_of
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import LISTED, PluginSpec
 from copycat_connect.validation import ConfigInfo, ConfigInfos
@@ -75,6 +76,6 @@ def _validated(info: ConfigInfo, config: Resolved) -> ValidatedKey:
         name=info.name,
         value=config.shown(info.name, info.value_text),
         recommended=tuple(map(config.scrub_refusal, info.recommended_texts)),
-        errors=tuple(config.scrub_refusal(error, info.name) for error in info.value.errors),
+        errors=tuple(bounded(config.scrub_refusal(text_of(error), info.name)) for error in info.value.errors),
         visible=info.value.visible,
     )

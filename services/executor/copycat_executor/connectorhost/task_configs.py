@@ -44,6 +44,19 @@ def _check(task_configs: Sequence[Mapping[str, str]]) -> None:
                 what = "The key" if wrong is key else "The value of"
                 found = f"{what} {key} in the configuration of task {number} is of type {_type(wrong)}"
                 raise ConnectError(f"{found}; make it text with str(...)")
+            _check_characters(number, key, value)
+
+
+def _check_characters(number: int, key: str, value: str | None) -> None:
+    for text, where in ((key, "a key"), (value or "", f"a value of {key!a}")):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            what = f"The configuration of task {number} has {where} that UTF-8 cannot hold"
+            fix = (
+                "half of a surrogate pair, or bytes of a file's name (os.fsdecode): write it in another form"
+            )
+            raise ConnectError(f"{what}, {fix}") from None
 
 
 def _type(value: object) -> str:

@@ -17,7 +17,7 @@ from copycat_executor.connectorhost.author_thread import GivenUpError
 from copycat_executor.connectorhost.instance import ConnectorInstance
 from copycat_executor.connectorhost.questions import Question
 from copycat_executor.pipeline.task.memory import memory_error
-from copycat_executor.pipeline.task.memory_bound import MemoryBound
+from copycat_executor.pipeline.task.memory_bound import LONGEST_INTERVAL_SECONDS, MemoryBound
 
 log = logging.getLogger(__name__)
 
@@ -74,10 +74,17 @@ class Watchdog:
     def _watch(self) -> None:
         pause = LOOK_INTERVAL_SECONDS
         while True:
-            if self._some_given_up.wait(pause):
-                time.sleep(LOOK_INTERVAL_SECONDS)  # it may end when it is asked to
-                self._end_given_up()
-            pause = self._memory.look([each for each in self._running() if each.thread.busy])
+            try:
+                pause = self._look(pause)
+            except Exception:  # a look that fails must not be the last one
+                log.exception("the code of connectors cannot be looked at")
+                time.sleep(LONGEST_INTERVAL_SECONDS)
+
+    def _look(self, pause: float) -> float:
+        if self._some_given_up.wait(pause):
+            time.sleep(LOOK_INTERVAL_SECONDS)  # it may end when it is asked to
+            self._end_given_up()
+        return self._memory.look([each for each in self._running() if each.thread.busy])
 
     def _end_given_up(self) -> None:
         now = time.monotonic()

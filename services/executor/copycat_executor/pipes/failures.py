@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from copycat_connect.error_text import bounded, said_by, text_of
 from copycat_connect.errors import CopycatError
 from copycat_connect.failure_kind import FailureKind, kind_of
 
@@ -24,10 +25,9 @@ def failure(error: BaseException, scrub: Callable[[str], str]) -> Failure:
     if isinstance(error, CopycatError):
         fields = {name: shown(value) for name, value in error.fields.items()}
         return Failure(shown(error.message), trace, error.code, fields, kind)
-    return Failure(shown(error), trace, kind=kind)
+    return Failure(shown(said_by(error)), trace, kind=kind)
 
 
 def shown_text(text: object, scrub: Callable[[str], str]) -> str:
     """Return what an author says as it may be written: he may pass anything; `scrub` takes secrets out."""
-    # A file's name may hold what is not valid in UTF-8.
-    return scrub(str(text)).encode(errors="backslashreplace").decode()
+    return bounded(scrub(text_of(text)))

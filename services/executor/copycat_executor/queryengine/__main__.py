@@ -33,6 +33,7 @@ from copycat_executor.spark.session import start_spark
 #: For the JVM to end; then by force.
 JVM_STOP_TIMEOUT_SECONDS: Final = 3.0
 Job = Callable[[], None]
+log = logging.getLogger(__name__)
 
 
 class Engine:
@@ -70,7 +71,11 @@ class Engine:
 
     def _work(self) -> None:
         while True:
-            self._jobs.get()()
+            job = self._jobs.get()
+            try:
+                job()
+            except Exception:  # its answer could not be written: the queries after it must not wait for ever
+                log.exception("a query could not be answered")
 
 
 def _hide(sql: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from copycat_connect.failure_kind import FailureKind
 
 from copycat_executor.pipeline.task.memory import memory_limit
-from copycat_executor.pipeline.task.memory_bound import MemoryBound
+from copycat_executor.pipeline.task.memory_bound import LONGEST_INTERVAL_SECONDS, MemoryBound
 from copycat_executor.pipeline.task.stages import Stage
 from copycat_executor.taskhost.task_thread import TaskThread
 
@@ -39,7 +39,12 @@ class MemoryWatch:
 
     def _watch(self, bound: MemoryBound[TaskThread]) -> None:
         while True:
-            time.sleep(bound.look(self._tasks()))
+            wait = LONGEST_INTERVAL_SECONDS
+            try:
+                wait = bound.look(self._tasks())
+            except Exception:  # a look that fails must not be the last one
+                _log.exception("the memory of this host cannot be looked at")
+            time.sleep(wait)
 
     def _end(self, blamed: TaskThread | None, text: str) -> None:
         if blamed is not None:

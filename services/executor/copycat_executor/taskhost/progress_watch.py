@@ -19,6 +19,7 @@ from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.worker_keys import TASK_CALL_TIMEOUT, TASK_PROGRESS_TIMEOUT
+from copycat_connect.error_text import writable
 from copycat_connect.failure_kind import FailureKind
 from copycat_connect.trace_line import trace_line
 
@@ -71,10 +72,17 @@ class ProgressWatch:
         while True:
             time.sleep(_LOOK_INTERVAL_SECONDS)
             for task in self._tasks():
-                task.tell_trouble(lambda calls, thread: trouble_of(calls, thread, patience, self._epoch))
-                overdue = overdue_call(task.calls, limit)
-                if overdue is not None:
-                    self._give_up(task, overdue, limit)
+                try:
+                    self._look_at(task, patience, limit)
+                except Exception:  # one task that cannot be looked at must not end the watch of all others
+                    _log.exception("task %s-%s cannot be looked at", task.ref.connector, task.ref.task)
+
+    def _look_at(self, task: TaskThread, patience: float, limit: float) -> None:
+        task.look_whether_it_lives()
+        task.tell_trouble(lambda calls, thread: trouble_of(calls, thread, patience, self._epoch))
+        overdue = overdue_call(task.calls, limit)
+        if overdue is not None:
+            self._give_up(task, overdue, limit)
 
     def _give_up(self, task: TaskThread, call: str, limit: float) -> None:
         place = _place(task.thread_id)
@@ -133,7 +141,7 @@ def _trouble(
     tries: int = 0,
 ) -> status_pb.Trouble:
     began_ms = int((epoch + call.began) * 1000)
-    return status_pb.Trouble(kind=kind, call=call.name, since_ms=began_ms, tries=tries, text=text)
+    return status_pb.Trouble(kind=kind, call=call.name, since_ms=began_ms, tries=tries, text=writable(text))
 
 
 def _error_line(tried: FailedTries) -> str:

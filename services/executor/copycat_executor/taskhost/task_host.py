@@ -12,12 +12,15 @@ from typing import Final
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import ORPHANED_HOST_SECONDS, TargetState
+from copycat_connect.failure_kind import FailureKind, kind_of
 from copycat_connect.log_levels import level_named
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.target_states import target_state_from_proto
 from copycat_telemetry.loggers import set_level
 
+from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.control import Ending, Settlement
+from copycat_executor.pipeline.task.stages import Stage
 from copycat_executor.taskhost.fence_questions import FenceQuestions
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.memory_watch import TASK_MEMORY_MAX, MemoryWatch
@@ -116,9 +119,6 @@ class TaskHost:
             self._surroundings.queries.answer(command.query_answered)
 
     def _start(self, command: pb.StartTask) -> None:
-        worker = config_from_proto(command.worker_config)
-        self._memory.begin(worker.get(TASK_MEMORY_MAX))
-        self._progress.begin(worker)
         link = StreamLink(command.task, self._send, self._questions, self._fences)
         task = TaskThread(command, self._surroundings, link, self._forget)
         with self._lock:
@@ -126,7 +126,15 @@ class TaskHost:
             self.started += 1
         self._tell_connectors()
         self._send(pb.AttachRequest(taken=pb.TaskTaken(task=command.task)))
-        task.start()
+        try:
+            worker = config_from_proto(command.worker_config)
+            self._memory.begin(worker.get(TASK_MEMORY_MAX))
+            self._progress.begin(worker)
+            task.start()
+        except Exception as error:  # e.g. no more threads can be had; only its thread could have said so
+            _log.exception("Task %s-%s could not be started", command.task.connector, command.task.task)
+            task.fail_now(Stage.START, trace_text(error), kind_of(error, {}) or FailureKind.RESOURCE)
+            self._forget(task)
 
     def _stop(self, command: pb.StopTask) -> None:
         task = self._tasks.get(_key(command.task))

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat_connect.config.secrets import Secrets
+from copycat_connect.error_text import bounded, writable
 from copycat_connect.failure_kind import FailureKind
 from copycat_telemetry.context import about
 from copycat_telemetry.tracing import Attributes, continuing
@@ -53,6 +54,7 @@ class TaskThread:
         self._task_run: TaskRun | None = None
         self._secrets = Secrets()
         self._declared: Mapping[type[BaseException], FailureKind] = {}
+        self._told = False
         name = f"task-{command.task.connector}-{command.task.task}"
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
 
@@ -106,38 +108,56 @@ class TaskThread:
         """Report what keeps it from moving, or that nothing does any more; says nothing twice."""
         trouble = find(self.calls, self.thread_id)
         if trouble is not None:
-            trouble.text = self._secrets.scrub(trouble.text)
+            trouble.text = bounded(self._secrets.scrub(trouble.text))
         self._link.trouble(trouble)
 
     def fail_now(self, stage: Stage, text: str, kind: FailureKind) -> None:
         """Report that it failed, whatever its code does, and nothing from now on."""
         self._control.stop(Ending.DROP)
-        self._link.failed(stage.status_name, self._secrets.scrub(text), kind)
+        self._failed(stage, text, kind)
         self._link.cut()
+
+    def look_whether_it_lives(self) -> None:
+        """Report that it failed if its thread has ended without a word; called by another thread."""
+        if self._thread.ident is None or self._thread.is_alive():
+            return
+        if not self._told:
+            _log.error("The thread of task %s-%s has ended without a word", self.ref.connector, self.ref.task)
+            self.fail_now(
+                Stage.START, "The thread of the task has ended, and did not say why", FailureKind.BUG
+            )
+        self._ended(self)
 
     def _main(self) -> None:
         with about(connector=self.ref.connector, task=str(self.ref.task)):
-            try:
-                self._run()
-            except StaleTaskError:
+            failed = self._failure_of_its_run()
+            if failed is None:
                 self._link.state(TaskState.UNASSIGNED)
-            except TaskFailedError as failure:
-                self._report(failure.stage, failure.__cause__ or failure)
-            except Exception as error:
-                self._report(Stage.START, error)
             else:
-                self._link.state(TaskState.UNASSIGNED)
-            finally:
-                self._task_run = None
-                self._surroundings.garbage.collect()
-                self._ended(self)
+                self._report(*failed)
+            self._told = True
+            self._task_run = None
+            self._surroundings.garbage.collect()
+            self._ended(self)
+
+    def _failure_of_its_run(self) -> tuple[Stage, BaseException] | None:
+        """Run it; returns where it failed and why, or nothing when it has ended as it should."""
+        try:
+            self._run()
+        except StaleTaskError:
+            return None
+        except TaskFailedError as failure:
+            return failure.stage, failure.__cause__ or failure
+        except BaseException as error:  # whatever ends the thread is reported
+            return Stage.START, error
+        return None
 
     def _run(self) -> None:
         order = TaskOrder.of(self._command, self._surroundings.environment)
         self._secrets = order.secrets
         with self._traced("assemble task"):
             assembled = assemble(order, self._surroundings, self._control, self._link, calls=self.calls)
-        self._link.version = assembled.version
+        self._link.version = writable(assembled.version)
         self._declared = assembled.failures
         self._link.plugins(assembled.plugins)
         self._task_run = assembled.run
@@ -148,6 +168,9 @@ class TaskThread:
         return continuing(self._command.traceparent, what, attributes)
 
     def _report(self, stage: Stage, error: BaseException) -> None:
+        # First the report: to log an error may fail by what its author made of it.
+        self._failed(stage, trace_text(error), failure_of(error, self._declared, stage))
         _log.error("The task failed at %s", stage.status_name, exc_info=error)
-        kind = failure_of(error, self._declared, stage)
-        self._link.failed(stage.status_name, self._secrets.scrub(trace_text(error)), kind)
+
+    def _failed(self, stage: Stage, text: str, kind: FailureKind) -> None:
+        self._link.failed(stage.status_name, bounded(self._secrets.scrub(writable(text))), kind)

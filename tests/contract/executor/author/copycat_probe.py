@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import re
@@ -67,7 +68,27 @@ def backtrack_later() -> None:
     threading.Timer(0.1, backtrack).start()
 
 
+class PanicException(BaseException):
+    """What compiled code raises when it panics."""
+
+
+class Unreadable(Exception):
+    """Its text cannot be read."""
+
+    def __str__(self) -> str:
+        raise SystemExit(4)
+
+
+def throw(error: BaseException) -> None:
+    raise error
+
+
 BEHAVIOUR: Mapping[str, Callable[[], object]] = {
+    "sys.exit": lambda: throw(SystemExit(3)),
+    "cancel": lambda: throw(asyncio.CancelledError()),
+    "panic": lambda: throw(PanicException("index out of bounds \udc80")),
+    "unreadable": lambda: throw(Unreadable()),
+    "raise 100 MB": lambda: throw(ValueError("x" * 100_000_000)),
     "raise": refuse,
     "unmodifiable": refuse_offsets,
     "hang": lambda: threading.Event().wait(),
@@ -92,6 +113,7 @@ WRONG_TASK_CONFIGS: Mapping[str, list[Any]] = {
     "number": [{"index": 1}],
     "no map": [{"index": "0"}, "index=1"],
     "number as key": [{5: "five"}],
+    "half a pair": [{"file": os.fsdecode(b"na\xff")}],
 }
 
 

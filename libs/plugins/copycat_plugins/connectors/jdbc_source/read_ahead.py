@@ -6,7 +6,7 @@ import threading
 from collections import deque
 
 from copycat_connect.data import SourceBatch
-from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.errors import RetriableError
 
 from copycat_plugins.connectors.jdbc_source.turns import Turns
 
@@ -21,7 +21,7 @@ class ReadAhead:
         """Take what reads, which belongs to the thread from now on, and how many rows may wait."""
         self._turns = turns
         self._most = rows
-        self._waiting: deque[SourceBatch | ConnectError] = deque()
+        self._waiting: deque[SourceBatch | BaseException] = deque()
         self._rows = 0
         self._changed = threading.Condition()
         self._stopping = threading.Event()
@@ -33,7 +33,7 @@ class ReadAhead:
 
         Raises:
             RetriableError: The server is away; it is tried again.
-            ConnectError: What was asked for cannot work; nothing more is read.
+            BaseException: What was asked for cannot work, or the thread has failed; nothing more is read.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting, seconds)
@@ -42,7 +42,7 @@ class ReadAhead:
             found = self._waiting.popleft()
             self._rows -= _rows(found)
             self._changed.notify_all()
-        if isinstance(found, ConnectError):
+        if isinstance(found, BaseException):
             raise found
         return found
 
@@ -60,7 +60,7 @@ class ReadAhead:
                     found = self._turns.take()
                 except RetriableError as error:
                     self._put(error)
-                except ConnectError as error:
+                except BaseException as error:  # without it the task would wait for rows for ever
                     self._put(error)
                     return
                 else:
@@ -71,7 +71,7 @@ class ReadAhead:
         finally:
             self._turns.close()
 
-    def _put(self, found: SourceBatch | ConnectError) -> None:
+    def _put(self, found: SourceBatch | BaseException) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._rows < self._most or self._stopping.is_set())
             self._waiting.append(found)
@@ -79,5 +79,5 @@ class ReadAhead:
             self._changed.notify_all()
 
 
-def _rows(found: SourceBatch | ConnectError) -> int:
+def _rows(found: SourceBatch | BaseException) -> int:
     return len(found) if isinstance(found, SourceBatch) else 0

@@ -72,7 +72,7 @@ class Chain:
         for operation, name in self._operations[done:end] if done or end is not None else self._operations:
             try:
                 result = operation(record)
-            except Exception as error:
+            except BaseException as error:
                 again = partial(operation, record)
                 result = self._tolerance.recover(error, original, Stage.TRANSFORMATION, name, again)
             if result is None:

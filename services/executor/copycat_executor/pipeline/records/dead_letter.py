@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from typing import Final
 
 from copycat_connect.data.record_metadata import RecordMetadata
+from copycat_connect.error_text import bounded, text_of, writable
 from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipeline.records.letters import Letter, LetterOf
@@ -84,7 +85,7 @@ class DeadLetterQueue:
         return True
 
     def _context(self, failed: FailedRecord, letter: Letter) -> list[tuple[str, bytes | None]]:
-        text = self._scrub(str(failed.error))
+        text = bounded(self._scrub(text_of(failed.error)))
         values: tuple[tuple[str, str | None], ...] = (
             *letter.origin,
             ("connector.name", self._connector),
@@ -93,6 +94,9 @@ class DeadLetterQueue:
             ("class.name", failed.plugin),
             ("exception.class.name", class_name(failed.error)),
             ("exception.message", text or None),
-            ("exception.stacktrace", self._scrub(trace_text(failed.error))),
+            ("exception.stacktrace", bounded(self._scrub(trace_text(failed.error)))),
         )
-        return [(_HEADER_PREFIX + name, None if value is None else value.encode()) for name, value in values]
+        return [
+            (_HEADER_PREFIX + name, None if value is None else writable(value).encode())
+            for name, value in values
+        ]

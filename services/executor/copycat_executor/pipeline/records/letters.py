@@ -92,6 +92,6 @@ class SourceLetters:
             return None
         try:
             return self._encode(topic, schema, value)
-        except Exception:
+        except BaseException:
             # JSON may fail for the very reason the record failed: what Python shows is better than nothing.
             return repr(value).encode()

@@ -101,7 +101,7 @@ def _holds(
 ) -> bool:
     try:
         return predicate.test(record)
-    except Exception as error:
+    except BaseException as error:
         again = partial(predicate.test, record)
         return tolerance.recover(error, original, Stage.TRANSFORMATION, name, again)
 
@@ -122,7 +122,7 @@ def _outcome(
     attempt = partial(_at_once, step, run)
     try:
         return attempt()
-    except Exception as error:
+    except BaseException as error:
         of_the_step = isinstance(error, ConnectError) and not isinstance(error, DataError)
         if len(run) > 1 and not of_the_step:
             raise _HalveError from error

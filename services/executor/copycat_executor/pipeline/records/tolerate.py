@@ -99,7 +99,7 @@ class Tolerance:
         self._random = random
 
     def recover(
-        self, error: Exception, original: object, stage: Stage, plugin: str, again: Callable[[], T]
+        self, error: BaseException, original: object, stage: Stage, plugin: str, again: Callable[[], T]
     ) -> T:
         """Try a failed operation again while that is worth it; returns what it gave in the end.
 
@@ -123,7 +123,7 @@ class Tolerance:
                 self._measures.note("total-retries")
                 try:
                     return again()
-                except Exception as failure:
+                except BaseException as failure:
                     error = failure
         finally:
             self._calls.worked(stage.value)
@@ -134,12 +134,15 @@ class Tolerance:
     def fail(self, failed: FailedRecord) -> None:
         """Report a failure; returns when it is tolerated, so that no record is lost without a word (I6).
 
+        What is no `Exception` (`sys.exit`, a panic of compiled code) is no record's fault: it fails the task,
+        as Java's errors do in Kafka Connect.
+
         Raises:
             ToleranceExceededError: It is not.
         """
         for reporter in self._reporters:
             reporter.report(failed)
-        if not self.policy.tolerate_all:
+        if not self.policy.tolerate_all or not isinstance(failed.error, Exception):
             raise ToleranceExceededError(failed.stage) from failed.error
         self.note_skipped()
 

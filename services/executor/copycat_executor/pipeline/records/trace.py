@@ -5,7 +5,9 @@ from __future__ import annotations
 import traceback
 from typing import Final
 
+from copycat_connect.error_text import text_of, writable
 from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from copycat_connect.failure_kind import causes
 
 _JAVA: Final[dict[type[BaseException], str]] = {
     ConnectError: "org.apache.kafka.connect.errors.ConnectException",
@@ -22,18 +24,14 @@ def class_name(error: BaseException) -> str:
 
 
 def trace_text(error: BaseException) -> str:
-    """Write an error with the frames it passed, innermost first, and its causes."""
+    """Write an error with the frames it passed, innermost first, and its causes; UTF-8 can hold it."""
     lines: list[str] = []
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
+    for current in causes(error):
         head = "Caused by: " if lines else ""
-        text = str(current)
+        text = text_of(current)
         lines.append(f"{head}{class_name(current)}: {text}" if text else f"{head}{class_name(current)}")
         lines.extend(
             f"\tat {frame.name}({frame.filename}:{frame.lineno})"
             for frame in reversed(traceback.extract_tb(current.__traceback__))
         )
-        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
-    return "\n".join(lines) + "\n"
+    return writable("\n".join(lines) + "\n")

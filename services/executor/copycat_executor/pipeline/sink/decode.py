@@ -76,7 +76,7 @@ class Decoder:
             schemas, values = columns.values
             try:
                 changed = self._chain.apply_to_values(schemas[0], values)
-            except Exception:
+            except BaseException:
                 # Which record it was shows when they go one by one, from the start: values may have changed.
                 return SinkBatch.of(self._one_by_one(columns.messages))
             done = changed.done
@@ -152,7 +152,7 @@ class Decoder:
     def _attempt(self, message: KafkaMessage, stage: Stage, plugin: str, operation: Callable[[], T]) -> T:
         try:
             return operation()
-        except Exception as error:
+        except BaseException as error:
             return self._tolerance.recover(error, message, stage, plugin, operation)
 
     def close(self) -> None:

@@ -139,7 +139,7 @@ def decode_columns(
         values = _column(converters.value, runs, [each.value() for each in messages])
         keys = _column(converters.key, runs, [each.key() for each in messages])
         headers = _headers(converters.header, topics, messages)
-    except Exception:
+    except BaseException:
         return None
     if values is None or keys is None:
         return None

@@ -99,7 +99,7 @@ class SinkDelivery(ABC):
             return False
         try:
             answer = parts.task.pre_commit(put)
-        except Exception as error:
+        except BaseException as error:
             self._meter.failed()
             parts.calls.failed("pre_commit", error)
             _log.exception("The task could not flush")

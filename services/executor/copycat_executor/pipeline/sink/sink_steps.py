@@ -166,7 +166,7 @@ class SinkSteps:
             self._put_at = self._clock() + (_PUT_RETRY_DELAY_SECONDS if wait is None else wait)
             _log.warning("The sink is not available now, the batch is put again later: %s", error)
             return
-        except Exception as error:
+        except BaseException as error:
             if parts.traces is not None:
                 parts.traces.put(error)
             with failing(Stage.TASK_PUT):

@@ -24,7 +24,7 @@ class SinkTraces:
         """Take note of what was read just now."""
         self._began, self._origins = self._now(), origins_of(messages)
 
-    def put(self, error: Exception | None = None) -> None:
+    def put(self, error: BaseException | None = None) -> None:
         """Note that what was read was put, or has failed the task."""
         if self._origins:
             self._spans.note(self._origins, self._began, error)

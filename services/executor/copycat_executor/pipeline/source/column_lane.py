@@ -63,7 +63,7 @@ class ColumnLane:
             return untouched
         try:
             changed = self._chain.apply_to_values(batch.value_schema, _private_values(batch))
-        except Exception:
+        except BaseException:
             # Which record it was shows when they go one by one.
             return untouched
         return changed if changed.done else untouched

@@ -50,7 +50,7 @@ class Encoder:
             encoded_keys = self._keys(topic, keys, len(plain_values))
             encoded = self._converters.value.from_connect_batch(topic, value_schema, plain_values, utf8)
             encoded_headers = None if headers is None else [self._raw(topic, each) for each in headers]
-        except Exception:
+        except BaseException:
             return None
         return Columns(encoded, encoded_keys, encoded_headers)
 
@@ -83,7 +83,7 @@ class Encoder:
         key_of = partial(self._converters.key.from_connect, topic, headers, record.key_schema, record.key)
         try:
             key = key_of()
-        except Exception as error:
+        except BaseException as error:
             name = self._converters.key_name
             key = self._tolerance.recover(error, original, Stage.KEY_CONVERTER, name, key_of)
         value_of = partial(
@@ -91,7 +91,7 @@ class Encoder:
         )
         try:
             value = value_of()
-        except Exception as error:
+        except BaseException as error:
             name = self._converters.value_name
             value = self._tolerance.recover(error, original, Stage.VALUE_CONVERTER, name, value_of)
         return OutgoingRecord(topic, value, key, kafka_headers, record.kafka_partition, record.timestamp)
@@ -106,7 +106,7 @@ class Encoder:
             )
             try:
                 value = value_of()
-            except Exception as error:
+            except BaseException as error:
                 name = self._converters.header_name
                 value = self._tolerance.recover(error, original, Stage.HEADER_CONVERTER, name, value_of)
             encoded.append((header.key, value))

@@ -61,7 +61,7 @@ class SourceParts:
         try:
             with self.calls("commit"):
                 self.task.commit()
-        except Exception:
+        except BaseException:
             _log.exception("The task failed to take note of a commit")
 
     def progress(self) -> tuple[int, int]:

@@ -41,7 +41,7 @@ class SourceTraces:
         self.header = b"" if trace is None else trace.header
         try:
             yield
-        except Exception as error:
+        except BaseException as error:
             self._end(trace, began, error)
             raise
         self._end(trace, began, None)
@@ -54,7 +54,7 @@ class SourceTraces:
         self._origins[parent, topic] += 1
         return True
 
-    def _end(self, trace: BatchTrace | None, began: int, error: Exception | None) -> None:
+    def _end(self, trace: BatchTrace | None, began: int, error: BaseException | None) -> None:
         self.header = b""
         if self._origins:
             self._spans.note(self._origins, began, error)

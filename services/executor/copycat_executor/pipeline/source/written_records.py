@@ -63,7 +63,7 @@ class WrittenRecords:
         while self._unreported:
             try:
                 self._unreported.popleft()()
-            except Exception:
+            except BaseException:
                 _log.exception("The task failed to take note of a record")
 
     def _note_mark(self, mark: object, metadata: RecordMetadata | None) -> None:

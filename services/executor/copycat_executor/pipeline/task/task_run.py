@@ -149,12 +149,12 @@ class TaskRun:
                 self._settle()
         except StaleTaskError:
             raise
-        except Exception:
+        except BaseException:
             _log.exception("The last offset commit failed; records since the one before will be repeated")
 
     def _close(self) -> None:
         for close in (lambda: self._steps.report_measures(now=True), *self._steps.closers()):
             try:
                 close()
-            except Exception:
+            except BaseException:
                 _log.exception("A part of the task did not close")

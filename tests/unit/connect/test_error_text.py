@@ -1,0 +1,65 @@
+"""Words of errors, whatever is in them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+from copycat_connect.error_text import bounded, said_by, text_of, writable
+from hypothesis import given
+from hypothesis import strategies as st
+
+#: Surrogates and NUL are among them.
+ANY_TEXT = st.text(st.characters())
+
+
+class Unreadable(Exception):
+    """Has no text."""
+
+    def __init__(self, raised: BaseException) -> None:
+        super().__init__()
+        self.raised = raised
+
+    def __str__(self) -> str:
+        raise self.raised
+
+
+@given(ANY_TEXT)
+def test_whatever_a_text_holds_it_can_be_encoded_afterwards(text: str) -> None:
+    assert "\0" not in writable(text).encode().decode()
+    assert text_of(ValueError(text)) == writable(text)
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))
+def test_a_text_that_can_be_encoded_stays_as_it_is(text: str) -> None:
+    assert writable(text) == text
+
+
+def test_bytes_of_a_files_name_are_shown_as_python_writes_them() -> None:
+    assert text_of(OSError(os.fsdecode(b"na\xff"))) == "na\\udcff"
+
+
+@pytest.mark.parametrize("raised", [ValueError("x"), SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
+def test_an_error_that_cannot_say_its_text_says_that(raised: BaseException) -> None:
+    assert text_of(Unreadable(raised)) == f"(its text cannot be read: {type(raised).__name__})"
+
+
+def test_what_is_no_exception_says_its_class_too() -> None:
+    assert said_by(SystemExit(3)) == "Code of a plugin raised SystemExit: 3"
+    assert said_by(asyncio.CancelledError()) == "Code of a plugin raised CancelledError"
+    assert said_by(ValueError("no")) == "no"
+
+
+@given(ANY_TEXT, st.integers(min_value=0, max_value=300))
+def test_a_text_is_never_longer_than_it_may_be_unless_that_is_less_than_its_note(
+    text: str, limit: int
+) -> None:
+    assert bounded(text, limit) == text or len(bounded(text, limit)) <= max(limit, 80)
+
+
+def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
+    text = "begin" + "x" * 100_000_000 + "end"
+    kept = bounded(text, 1000)
+    assert (len(kept), kept[:6], kept[-4:]) == (1000, "beginx", "xend")
+    assert "100000008 characters in all" in kept

@@ -45,6 +45,7 @@ SETTINGS: Final = {
     "task.memory.max": str(400 << 20),
     "plugin.call.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),
     "task.call.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),
+    "task.poll.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),
 }
 _STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
 _AUTHORS: Final = (Path(__file__).with_name("author"), Path(__file__).parents[1] / "crash_matrix/author")

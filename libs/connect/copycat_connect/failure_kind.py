@@ -49,7 +49,11 @@ _BY_ERRNO: Final[Mapping[int, FailureKind]] = {
         FailureKind.RESOURCE,
     ),
     **dict.fromkeys(
-        (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN, errno.EIO, errno.ESTALE),
+        (
+            *(errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN),
+            # A disk that fails or whose file system was made read-only for that, a file server that restarts.
+            *(errno.EIO, errno.EROFS, errno.ESTALE),
+        ),
         FailureKind.TRANSIENT,
     ),
 }

@@ -15,7 +15,7 @@ from copycat_connect.config import (
     ConfigKey,
     at_least,
 )
-from copycat_connect.config.healing import ERRORS_RESTART_KEY
+from copycat_connect.config.healing import ERRORS_RESTART_KEY, POLL_TIMEOUT_KEY
 from copycat_connect.config.override_policy import override_policy
 from copycat_connect.config.record_tracing import TRACING_KEYS
 from copycat_connect.config.setting import ConfigSetting
@@ -114,6 +114,7 @@ KEYS = ConfigDef(
     CLUSTER_SECRET,
     EXACTLY_ONCE,
     ERRORS_RESTART_KEY,
+    POLL_TIMEOUT_KEY,
     *TRACING_KEYS.values(),
     KIP_STRICT,
     TOPIC_CREATION,

@@ -42,20 +42,50 @@ def test_a_call_into_the_code_of_a_task_is_given_up_at_its_limit(call: str) -> N
     calls = CallLog(clock)
     with calls(call):
         clock.now += 900.0
-        assert overdue_call(calls, 900.0) is None
+        assert overdue_call(calls, 900.0, 1.0) is None
         clock.now += 1.0
-        assert overdue_call(calls, 900.0) == call
-        assert overdue_call(calls, 0.0) is None
-    assert overdue_call(calls, 900.0) is None
+        assert overdue_call(calls, 900.0, 1.0) == (call, 900.0)
+        assert overdue_call(calls, 0.0, 1.0) is None
+    assert overdue_call(calls, 900.0, 1.0) is None
 
 
-@pytest.mark.parametrize("call", ["poll", "read", "deliver"])
+def test_a_poll_is_given_up_at_a_limit_of_its_own_which_longer_ones_that_came_back_extend() -> None:
+    clock = Clock()
+    calls = CallLog(clock)
+    with calls("poll"):
+        clock.now += 3600.0
+        assert overdue_call(calls, 900.0, 3600.0) is None
+        clock.now += 1.0
+        assert overdue_call(calls, 900.0, 3600.0) == ("poll", 3600.0)
+        assert overdue_call(calls, 900.0, 0.0) is None
+    with calls("poll"):
+        clock.now += 3 * 3601.0
+        assert overdue_call(calls, 900.0, 3600.0) is None
+        clock.now += 1.0
+        assert overdue_call(calls, 900.0, 3600.0) == ("poll", 3 * 3601.0)
+
+
+def test_a_poll_that_waits_through_its_context_is_never_given_up() -> None:
+    clock = Clock()
+    calls = CallLog(clock)
+
+    def wait(seconds: float) -> bool:
+        clock.now += seconds
+        assert overdue_call(calls, 900.0, 3600.0) is None
+        return False
+
+    with calls("poll"):
+        calls.rest(wait, 1e6)
+        assert overdue_call(calls, 900.0, 3600.0) is None
+
+
+@pytest.mark.parametrize("call", ["read", "deliver"])
 def test_a_call_that_may_wait_for_others_is_never_given_up(call: str) -> None:
     clock = Clock()
     calls = CallLog(clock)
     with calls(call):
         clock.now += 1e6
-        assert overdue_call(calls, 900.0) is None
+        assert overdue_call(calls, 900.0, 3600.0) is None
 
 
 def test_a_poll_may_take_three_times_as_long_as_one_that_came_back() -> None:

@@ -18,7 +18,7 @@ from copycat_testkit.kafka import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.host.host_world import FAILED, RUNNING, UNASSIGNED, World, spec
+from tests.unit.host.host_world import FAILED, RUNNING, UNASSIGNED, QuietTask, World, spec
 
 
 class PanicException(BaseException):
@@ -42,7 +42,7 @@ ERRORS: Mapping[str, Callable[[], BaseException]] = {
     "name of a file": lambda: OSError(os.fsdecode(b"na\xff")),
     "unreadable": Unreadable,
     "nul": lambda: ValueError("a\0b"),
-    "huge": lambda: ValueError("x" * 100_000_000),
+    "huge": lambda: ValueError("x" * 10_000_000),
     "caused by a panic": lambda: _caused(ValueError("outer"), PanicException("inner \udc80")),
 }
 
@@ -169,6 +169,20 @@ def test_a_thread_that_ends_without_a_word_is_noticed_and_the_task_beside_it_run
     assert "The thread of the task has ended" in it.last().trace
     it.stop(beside)
     wait_until(lambda: it.states()[-1] == UNASSIGNED)
+
+
+def test_a_poll_that_does_not_return_fails_its_task_and_ends_the_host_by_the_connectors_bound() -> None:
+    it = world()
+    it.start(**{"task.poll.timeout.ms": "100"})
+    wait_until(lambda: it.states() == [RUNNING])
+    QuietTask.gate.clear()
+    try:
+        wait_until(lambda: FAILED in it.states(), 60)
+        assert it.finished.wait(60)
+        assert (it.last().stage, it.last().failure_kind) == ("POLL", FailureKind.TRANSIENT.value)
+        assert "(task.poll.timeout.ms): at " in it.last().trace
+    finally:
+        QuietTask.gate.set()
 
 
 def test_a_task_for_which_no_thread_can_be_had_fails(monkeypatch: pytest.MonkeyPatch) -> None:

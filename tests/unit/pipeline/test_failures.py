@@ -36,6 +36,8 @@ def kafka(code: int) -> KafkaException:
         (caused(ConnectError("x"), ConnectError("y"), TimeoutError()), FailureKind.TRANSIENT),
         (OSError(errno.ENOSPC, "full"), FailureKind.RESOURCE),
         (OSError(errno.EHOSTUNREACH, "no route"), FailureKind.TRANSIENT),
+        (OSError(errno.EDQUOT, "quota"), FailureKind.RESOURCE),
+        (caused(ConnectError("x"), OSError(errno.EROFS, "read-only")), FailureKind.TRANSIENT),
         (MemoryError(), FailureKind.RESOURCE),
         (PermissionError(errno.EACCES, "no"), FailureKind.AUTHORISATION),
         (FileNotFoundError(errno.ENOENT, "no"), FailureKind.BUG),

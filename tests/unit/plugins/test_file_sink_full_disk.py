@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -80,20 +81,35 @@ def test_after_a_disk_was_full_at_any_byte_every_record_is_there_on_a_line_of_it
     again.put(records(*VALUES))
     again.stop()
 
-    assert left == b"before\n" + BATCH[:room]
-    separator = b"" if left.endswith(b"\n") else b"\n"
-    assert file.read_bytes() == left + separator + BATCH
+    whole_lines = BATCH[: BATCH.rfind(b"\n", 0, room) + 1]
+    assert left == b"before\n" + whole_lines
+    assert file.read_bytes() == left + BATCH
 
 
-def test_a_task_that_goes_on_beside_one_that_left_half_a_line_begins_a_new_one(tmp_path: Path) -> None:
+def test_the_owners_unended_line_stays_when_the_disk_is_full_behind_it(tmp_path: Path) -> None:
     file = tmp_path / "out"
-    failing, other = started(file), started(file)
-    with room_for(3), pytest.raises(ConnectError):
-        failing.put(records("failed"))
+    file.write_text("the owner's")
+    with room_for(len("the owner's") + 5), pytest.raises(ConnectError):
+        started(file).put(records("a", "bcdef"))
 
-    other.put(records("other"))
+    assert file.read_text() == "the owner's\na\n"
 
-    assert file.read_text() == "fai\nother\n"
+
+def test_a_piece_that_somebody_has_written_behind_stays(tmp_path: Path) -> None:
+    file = tmp_path / "out"
+
+    def write(descriptor: int, rest: memoryview) -> int:
+        if len(rest) == len("failed\n"):
+            return os.write(descriptor, rest[:3])
+        with file.open("ab") as other:  # one that asks for no lock
+            other.write(b"the owner's\n")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    lines = LineFile(str(file), write)
+    with pytest.raises(ConnectError, match="No space left"):
+        lines.append(b"failed\n")
+
+    assert file.read_text() == "faithe owner's\n"
 
 
 def test_a_file_whose_owner_left_its_last_line_unended_keeps_that_line(tmp_path: Path) -> None:

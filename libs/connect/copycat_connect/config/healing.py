@@ -14,6 +14,7 @@ from copycat_connect.config.framework_names import (
     RESTART_BACKOFF,
     RESTART_MAX_BACKOFF,
     RESTART_MAX_PER_HOUR,
+    TASK_POLL_TIMEOUT,
 )
 from copycat_connect.config.key import ConfigKey, Importance, Width
 from copycat_connect.config.setting import ConfigSetting, Type
@@ -62,6 +63,17 @@ class Healing:
         )
 
 
+def poll_timeout(connector: Config, worker: Config) -> float:
+    """Return for how many seconds a poll may not return, 0 for ever; the worker's value is the default.
+
+    Raises:
+        ConfigError: The value cannot be one.
+    """
+    defaults = {TASK_POLL_TIMEOUT: worker[TASK_POLL_TIMEOUT]} if worker.get(TASK_POLL_TIMEOUT) else {}
+    milliseconds: int = ConfigDef(POLL_TIMEOUT_KEY).parse({**defaults, **connector})[TASK_POLL_TIMEOUT]
+    return milliseconds / 1000
+
+
 def _mode(name: str, value: ConfigSetting) -> None:
     one_of_ignoring_case(*(each.value for each in RestartMode))(name, value)
 
@@ -84,10 +96,30 @@ ERRORS_RESTART_KEY: Final = ConfigKey(
 )
 """Of connectors, and of workers as the default of their connectors."""
 
+POLL_TIMEOUT_KEY: Final = ConfigKey(
+    TASK_POLL_TIMEOUT,
+    Type.LONG,
+    Importance.LOW,
+    default=3_600_000,
+    validator=at_least(0),
+    doc=(
+        "Milliseconds after which a poll of a source task that has not returned is given up: the task fails "
+        "and, as the failure may pass by itself, is restarted (errors.restart), from committed offsets. A "
+        "poll has three times as long as the longest one that came back, if that is more. Waits through the "
+        "task's context do not count. 0 for never, for a source that waits for its data by itself for hours."
+    ),
+    group=ERRORS_GROUP,
+    order=24,
+    width=Width.SHORT,
+    display_name="Longest Poll",
+)
+"""Of connectors, and of workers as the default of their connectors."""
+
 HEALING_KEYS: Final = {
     key.name: key
     for key in (
         ERRORS_RESTART_KEY,
+        POLL_TIMEOUT_KEY,
         ConfigKey(
             RESTART_BACKOFF,
             Type.LONG,

@@ -170,7 +170,7 @@ TASK_CALL_TIMEOUT = ConfigKey(
     doc=(
         "Milliseconds after which a call into a task (start, open, put, pre_commit, commit) is given up: the "
         "task fails and, as the failure may pass by itself, is restarted (errors.restart). Its host ends "
-        "with it; tasks that share the host start again elsewhere. A poll may wait for as long as it likes. "
+        "with it; tasks that share the host start again elsewhere. A poll has task.poll.timeout.ms. "
         "0 for never."
     ),
 )

@@ -1,7 +1,7 @@
 """Notices tasks that have work and do not move: a call that does not return, or fails again and again.
 
 A task that waits through its context, or returns from `poll` with nothing, moves: it has nothing to do. What
-is found is told. Much later a call is given up, but for `poll`, which may wait for as long as it likes.
+is found is told. Much later a call is given up; `poll`, which may wait for data, has a bound of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Final
 from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat_connect.cluster import Config
 from copycat_connect.config import ConfigDef
+from copycat_connect.config.framework_names import TASK_POLL_TIMEOUT
 from copycat_connect.config.worker_keys import TASK_CALL_TIMEOUT, TASK_PROGRESS_TIMEOUT
 from copycat_connect.error_text import writable
 from copycat_connect.failure_kind import FailureKind
@@ -41,6 +42,7 @@ _TO_KAFKA: Final = frozenset({"deliver", "commit offsets"})
 #: The calls into author's code that are given up, and where a task fails by that.
 _GIVEN_UP: Final[Mapping[str, Stage]] = {
     "start": Stage.START,
+    "poll": Stage.TASK_POLL,
     "open": Stage.START,
     "put": Stage.TASK_PUT,
     "pre_commit": Stage.FLUSH,
@@ -80,24 +82,32 @@ class ProgressWatch:
     def _look_at(self, task: TaskThread, patience: float, limit: float) -> None:
         task.look_whether_it_lives()
         task.tell_trouble(lambda calls, thread: trouble_of(calls, thread, patience, self._epoch))
-        overdue = overdue_call(task.calls, limit)
+        overdue = overdue_call(task.calls, limit, task.poll_timeout)
         if overdue is not None:
-            self._give_up(task, overdue, limit)
+            self._give_up(task, *overdue)
 
-    def _give_up(self, task: TaskThread, call: str, limit: float) -> None:
-        place = _place(task.thread_id)
-        text = f"{call} has not returned within {limit:g} s ({TASK_CALL_TIMEOUT.name}): {place}"
+    def _give_up(self, task: TaskThread, call: str, bound: float) -> None:
+        key = TASK_POLL_TIMEOUT if call == "poll" else TASK_CALL_TIMEOUT.name
+        text = f"{call} has not returned within {bound:g} s ({key}): {_place(task.thread_id)}"
         _log.error("this host ends, task %s-%s hangs: %s", task.ref.connector, task.ref.task, text)
         task.fail_now(_GIVEN_UP[call], text, FailureKind.TRANSIENT)
         self._finish()
 
 
-def overdue_call(calls: CallLog, limit: float) -> str | None:
-    """Return the call into author's code that takes longer than `limit` seconds; 0 lets it go on for ever."""
+def overdue_call(calls: CallLog, limit: float, poll_limit: float) -> tuple[str, float] | None:
+    """Return the call into author's code that takes too long, and for how many seconds it might.
+
+    Args:
+        calls: Those of a task.
+        limit: How long one may take, seconds; 0 for ever.
+        poll_limit: The same of a poll, which has longer where one that took longer has come back.
+    """
     opened = calls.open
-    if opened is None or not limit or opened.name not in _GIVEN_UP:
+    if opened is None or opened.name not in _GIVEN_UP:
         return None
-    return opened.name if calls.clock() - opened.began > limit else None
+    allowed = poll_limit if opened.name == "poll" else limit
+    bound = _bound(opened, calls, allowed)
+    return (opened.name, bound) if allowed and calls.clock() - opened.began > bound else None
 
 
 def trouble_of(calls: CallLog, thread: int | None, patience: float, epoch: float) -> status_pb.Trouble | None:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2 as status_pb
+from copycat_connect.config.healing import poll_timeout
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.error_text import bounded, writable
 from copycat_connect.failure_kind import FailureKind
@@ -50,6 +51,8 @@ class TaskThread:
         self._ended = ended
         self.calls = CallLog(surroundings.clock)
         """The calls into its code."""
+        self.poll_timeout = 0.0
+        """For how many seconds its poll may not return; 0 for ever."""
         self._control = TaskControl(paused=starts_paused(command))
         self._task_run: TaskRun | None = None
         self._secrets = Secrets()
@@ -155,6 +158,7 @@ class TaskThread:
     def _run(self) -> None:
         order = TaskOrder.of(self._command, self._surroundings.environment)
         self._secrets = order.secrets
+        self.poll_timeout = poll_timeout(order.connector_config, order.worker_config)
         with self._traced("assemble task"):
             assembled = assemble(order, self._surroundings, self._control, self._link, calls=self.calls)
         self._link.version = writable(assembled.version)

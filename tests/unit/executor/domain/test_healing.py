@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from copycat_connect.config.healing import Healing
+from copycat_connect.config.healing import Healing, poll_timeout
 from copycat_connect.errors import ConfigError
 from copycat_connect.failure_kind import FailureKind
 from copycat_executor.domain.healing import HOUR_SECONDS, STEADY_SECONDS, Restarts, after_failure
@@ -61,12 +61,19 @@ def test_the_worker_says_what_holds_for_connectors_that_say_nothing() -> None:
     assert Healing.of({"errors.restart": "always"}, {"errors.restart": "off"}).mode.value == "always"
 
 
+def test_a_poll_may_take_an_hour_unless_the_connector_or_the_worker_says_otherwise() -> None:
+    assert poll_timeout({}, {}) == 3600.0
+    assert poll_timeout({}, {"task.poll.timeout.ms": "5000"}) == 5.0
+    assert poll_timeout({"task.poll.timeout.ms": "0"}, {"task.poll.timeout.ms": "5000"}) == 0.0
+
+
 @pytest.mark.parametrize(
     "config",
     [
         {"errors.restart": "sometimes"},
         {"errors.restart.max.per.hour": "0"},
         {"errors.restart.backoff.ms": "-1"},
+        {"task.poll.timeout.ms": "-1"},
     ],
 )
 def test_values_that_cannot_be_are_refused_with_their_key(config: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from copycat_connect.errors import ConnectError
 
@@ -20,9 +20,11 @@ _LOCK_PAUSE_SECONDS = 0.001
 class LineFile:
     """Appends whole lines to a file that other tasks, and its owner, may append to as well.
 
-    A write that fails half way, as on a full disk, leaves a piece of a line. The piece stays: whose it is
-    cannot be known, and its records are delivered again. Before every write the last byte of the file is
-    looked at, and where it ends no line, what is written begins a new one.
+    A write that fails half way, as on a full disk, leaves a piece of a line, which is cut off at once: while
+    the lock is held, and the file ends with the very bytes that were written, nobody else has written behind
+    them. Lines that are whole stay, since whoever reads the file may have read them. A piece that another
+    process left, which was killed while it wrote, stays: whose it is cannot be known. So before every write
+    the last byte of the file is looked at, and where it ends no line, a new one is begun.
     """
 
     def __init__(self, name: str | None, write: Callable[[int, memoryview], int] = os.write) -> None:
@@ -38,6 +40,7 @@ class LineFile:
         self._name = name
         self._write = write
         self._reader: int | None = None
+        self._locked = False
         self._ends_in_a_line = True
         if name is None:
             # What the process has for standard output; a worker bounds what other plugins print.
@@ -70,9 +73,27 @@ class LineFile:
     def _append(self, lines: bytes) -> None:
         rest = memoryview(lines if self._at_line_start() else LINE_END + lines)
         self._ends_in_a_line = False
-        while rest:
-            rest = rest[self._write(self._descriptor, rest) :]
+        whole, begins_at = rest, self._size()
+        try:
+            while rest:
+                rest = rest[self._write(self._descriptor, rest) :]
+        except OSError:
+            self._cut_off_piece(begins_at, bytes(whole[: len(whole) - len(rest)]))
+            raise
         self._ends_in_a_line = True
+
+    def _size(self) -> int:
+        return 0 if self._reader is None else os.fstat(self._reader).st_size
+
+    def _cut_off_piece(self, begins_at: int, written: bytes) -> None:
+        """Cut off the line that a failed write left unended, where it is still what the file ends with."""
+        piece = len(written) - (written.rfind(LINE_END[-1:]) + 1)
+        if self._reader is None or not self._locked or not piece:
+            return
+        with suppress(OSError):  # the failure of the write is what is to be told
+            end = begins_at + len(written)
+            if self._size() == end and os.pread(self._reader, len(written), begins_at) == written:
+                os.ftruncate(self._descriptor, end - piece)
 
     def close(self) -> None:
         """Close the file, but not the standard output; to be called once.
@@ -105,11 +126,11 @@ class LineFile:
         if self._reader is None:
             yield
             return
-        locked = _lock(self._reader)
+        self._locked = _lock(self._reader)
         try:
             yield
         finally:
-            if locked:
+            if self._locked:
                 fcntl.flock(self._reader, fcntl.LOCK_UN)
 
 

@@ -6,6 +6,7 @@ from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.connectors.hdfs_sink import spec
 from copycat_plugins.connectors.made_later import made_later
+from copycat_plugins.connectors.stores.errors import FAILURES
 from copycat_plugins.version import VERSION
 
 PLUGIN = PluginSpec(
@@ -20,4 +21,5 @@ PLUGIN = PluginSpec(
     guarantees=spec.GUARANTEES,
     tested_with="HDFS 3.5.0 over WebHDFS",
     examples=spec.EXAMPLES,
+    failures=FAILURES,
 )

@@ -17,6 +17,7 @@ from copycat_plugins.connectors.stores.errors import (
     FileMissingError,
     FileTakenError,
     StoreAwayError,
+    StoreFullError,
     StoreRefusedError,
 )
 from copycat_plugins.connectors.stores.paths import checked
@@ -151,11 +152,12 @@ class LocalStore:
             return FileMissingError(text)
         if error.errno in _PASSING:
             return StoreAwayError(text)
+        if error.errno in _FULL:
+            fix = f"the disk or the quota is full: make room there, or name another folder in '{self._key}'"
+            return StoreFullError(f"{text}; {fix}")
         return StoreRefusedError(f"{text}; {self._remedy(error.errno)}")
 
     def _remedy(self, number: int | None) -> str:
-        if number in _FULL:
-            return f"the disk or the quota is full: make room there, or name another folder in '{self._key}'"
         if number in _REFUSED:
             return f"let this user read and write there, or name another folder in '{self._key}'"
         if number in _NO_LINKS:

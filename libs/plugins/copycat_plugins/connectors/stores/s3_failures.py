@@ -18,6 +18,7 @@ from copycat_plugins.connectors.stores.errors import (
     FileMissingError,
     FileTakenError,
     StoreAwayError,
+    StoreFullError,
     StoreRefusedError,
 )
 
@@ -82,6 +83,8 @@ def _refused(error: ClientError, text: str) -> ConnectError:
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     if code in _AT_ONCE or code in _PASSING or (status >= 500 and code not in _FULL):
         return StoreAwayError(f"{text}; it is tried again")
+    if code in _FULL:
+        return StoreFullError(f"{text}; the store or the quota is full: make room there")
     return StoreRefusedError(f"{text}; {_remedy(code)}")
 
 
@@ -94,8 +97,6 @@ def _remedy(code: str) -> str:
         return f"let the user of '{ACCESS_KEY}' list, read, write and delete in the bucket of '{BUCKET_KEY}'"
     if code in _OTHER_REGION:
         return f"look at '{REGION_KEY}' and '{ENDPOINT_KEY}'"
-    if code in _FULL:
-        return "the store or the quota is full: make room there"
     return f"look at '{ENDPOINT_KEY}', '{BUCKET_KEY}' and '{REGION_KEY}'"
 
 

@@ -15,6 +15,7 @@ from copycat_plugins.connectors.stores.errors import (
     FileMissingError,
     FileTakenError,
     StoreAwayError,
+    StoreFullError,
     StoreRefusedError,
 )
 
@@ -166,7 +167,7 @@ class WebHdfs:
                 "asks for Kerberos is not supported)"
             )
         if kind in _FULL:
-            return StoreRefusedError(f"{text}; make room there, or raise the quota of the folder")
+            return StoreFullError(f"{text}; make room there, or raise the quota of the folder")
         if kind in _WRONG or (not kind and answer.status_code < _SERVER_ERROR):
             return StoreRefusedError(f"{text}; look at 'hdfs.url' and {WEB_KEY}={self._web_url}")
         return StoreAwayError(text)

@@ -14,7 +14,8 @@ _HEAD: Final = """# Connectors
 
 What comes with Copycat: each has a page with its keys, examples and what it promises. All deliver at least
 once, or at most once where `delivery.guarantee` says so. Exactly once: what the connector answers when it is
-asked about the examples of its page.
+asked about the examples of its page. A source that is not there (no server, cluster, table, folder, file) is
+waited for, and the status of the connector [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
 
 | connector | | what it does | exactly once | tested against |
 | --- | --- | --- | --- | --- |

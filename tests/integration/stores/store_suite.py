@@ -125,6 +125,11 @@ class StoreSuite:
         assert {file.path for file in store.list()} == {*expected, "topmost"}
         assert list(store.list("nowhere")) == []
 
+    def test_a_folder_is_there_once_a_file_is_in_it(self, store: Store) -> None:
+        put(store, "later/file", b"x")
+        assert store.has_folder("later")
+        assert store.has_folder()
+
     def test_only_files_are_found(self, store: Store) -> None:
         put(store, "folder/file", b"123")
         found = store.find("folder/file")

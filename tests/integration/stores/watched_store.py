@@ -45,6 +45,10 @@ class WatchedStore:
         """List."""
         return self._store.list(folder)
 
+    def has_folder(self, folder: str = "") -> bool:
+        """Look for a folder."""
+        return self._store.has_folder(folder)
+
     def find(self, path: str) -> StoredFile | None:
         """Find."""
         return self._store.find(path)

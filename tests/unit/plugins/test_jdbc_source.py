@@ -19,7 +19,7 @@ from copycat_plugins.connectors.jdbc.numerics import NumericMapping, numeric_sch
 from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
 from copycat_plugins.connectors.jdbc_source.positions import Position, incrementing_value
 from copycat_plugins.connectors.jdbc_source.task import JdbcSourceTask
-from copycat_testkit.conformance import FakeSourceContext
+from copycat_testkit.conformance import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.kafka import wait_until
 
 GOOD = {"connection.url": "jdbc:sqlite:/x.db", "mode": "bulk", "topic.prefix": "t-"}
@@ -179,6 +179,7 @@ def run(file: Path, *statements: str) -> None:
 
 def read(file: Path, count: int, config: Mapping[str, str]) -> list[SourceRecord]:
     connector, task, records = JdbcSourceConnector(), JdbcSourceTask(), list[SourceRecord]()
+    connector.initialize(FakeConnectorContext())
     connector.start({**GOOD, "connection.url": f"jdbc:sqlite:{file}", "poll.interval.ms": "10", **config})
     context = FakeSourceContext(connector.task_configs(1)[0])
     connector.stop()
@@ -229,6 +230,7 @@ def test_a_column_with_a_finer_value_than_its_scale_fails_with_its_name(file: Pa
 def test_a_table_that_vanishes_does_not_fail_the_others(file: Path) -> None:
     run(file, *(f"CREATE TABLE {name} AS SELECT '{name}' AS name" for name in ("a", "b")))
     connector, task = JdbcSourceConnector(), JdbcSourceTask()
+    connector.initialize(FakeConnectorContext())
     connector.start({**GOOD, "connection.url": f"jdbc:sqlite:{file}", "poll.interval.ms": "10"})
     context = FakeSourceContext(connector.task_configs(1)[0])
     connector.stop()

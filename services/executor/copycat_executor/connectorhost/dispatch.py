@@ -175,7 +175,7 @@ class Dispatcher:
             self._run_connectors([each.name for each in list(self._instances.values())])
 
     def _submit(self, instance: ConnectorInstance, number: int, call: Call[T], work: Callable[[], T]) -> None:
-        instance.submit(partial(self._out.reply, number, call, work, instance.scrub))
+        instance.submit(partial(self._out.reply, number, call, work, instance.scrub, instance.declared))
 
     def _refuse(self, number: int, call: MakeTaskConfigs | StopConnector) -> None:
         error = ConnectError(f"There is no connector object {call.incarnation}; start the connector again")

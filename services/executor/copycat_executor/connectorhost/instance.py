@@ -27,7 +27,7 @@ from copycat_executor.pipes.connector_messages import (
     ReconfigurationWanted,
     SecretsExpired,
 )
-from copycat_executor.pipes.failures import failure, shown_text
+from copycat_executor.pipes.failures import Declared, failure, shown_text
 
 log = logging.getLogger(__name__)
 Event = ReconfigurationWanted | ConnectorFailed | ConnectorWaits | SecretsExpired
@@ -65,6 +65,10 @@ class ConnectorInstance:
         """Take the connector's secrets out of a text."""
         return self._config.scrub(text)
 
+    def declared(self) -> Declared:
+        """Return what its plugin says of exceptions."""
+        return {} if self._spec is None else self._spec.failures
+
     def submit(self, job: Job) -> None:
         """Run a job in the connector's thread, after those before it."""
         self.thread.submit(job)
@@ -74,10 +78,11 @@ class ConnectorInstance:
         self._config = Resolved.of(self._config.raw, self._resources.placeholders)
         spec = connector_plugin(self._config.values, self._resources.plugins)
         check_creation_keys(spec.kind, self._config.values, self._resources.worker)
+        self._spec = spec
         connector = spec.factory()
         connector.initialize(self)
         connector.start(self._config.given())
-        self._spec, self._connector = spec, connector
+        self._connector = connector
         self._begin_lease()
         return identity(spec)
 
@@ -117,7 +122,7 @@ class ConnectorInstance:
 
     def raise_error(self, error: BaseException) -> None:
         """Report to the executor that the connector failed outside of a call (ConnectorContext)."""
-        self._report(ConnectorFailed(self._incarnation, failure(error, self.scrub)))
+        self._report(ConnectorFailed(self._incarnation, failure(error, self.scrub, self.declared())))
 
     def waiting(self, reason: str | None) -> None:
         """Report to the executor what the connector waits for, if that is news (ConnectorContext)."""

@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 
 from copycat_connect.errors import ConnectError
 
-from copycat_executor.pipes.failures import failure
+from copycat_executor.pipes.failures import Declared, failure
 from copycat_executor.pipes.lines import MAX_LINE_BYTES, BadLineError, LineReader, M, to_line
 from copycat_executor.pipes.messages import Answer, Call, Message, Refusal, T
 
@@ -84,7 +84,14 @@ class LineWriter:
             self._pipe.write(line)
             self._pipe.flush()
 
-    def reply(self, number: int, call: Call[T], work: Callable[[], T], scrub: Scrub) -> None:
+    def reply(
+        self,
+        number: int,
+        call: Call[T],
+        work: Callable[[], T],
+        scrub: Scrub,
+        declared: Callable[[], Declared] = dict,
+    ) -> None:
         """Carry out a call and write its answer; whatever it raises is written as its failure.
 
         Args:
@@ -92,16 +99,23 @@ class LineWriter:
             call: The call; only its type counts here, so that `work` returns what its caller expects.
             work: Carries it out.
             scrub: Takes secrets out of the texts of a failure.
+            declared: Returns what the plugin says of exceptions.
         """
         del call
         try:
             self.write(Answer(number, work()))
         except BaseException as error:  # the top of the call: an author may raise anything, SystemExit too
-            self.refuse(number, error, scrub)
+            self.refuse(number, error, scrub, declared())
 
-    def refuse(self, number: int, error: BaseException, scrub: Scrub) -> None:
+    def refuse(
+        self,
+        number: int,
+        error: BaseException,
+        scrub: Scrub,
+        declared: Declared = {},  # noqa: B006 - read only
+    ) -> None:
         """Write that a call failed, without the secrets that `scrub` takes out."""
-        self.write(Refusal(number, failure(error, scrub)))
+        self.write(Refusal(number, failure(error, scrub, declared)))
 
 
 def _log_bad_line(error: BadLineError) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from copycat_connect.error_text import bounded, said_by, text_of
 from copycat_connect.errors import CopycatError
@@ -11,9 +11,12 @@ from copycat_connect.failure_kind import FailureKind, kind_of
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipes.messages import Failure
 
+Declared = Mapping[type[BaseException], FailureKind]
+"""What a plugin says of exceptions (`PluginSpec.failures`)."""
 
-def failure(error: BaseException, scrub: Callable[[str], str]) -> Failure:
-    """Describe an error; `scrub` takes secrets out of its texts.
+
+def failure(error: BaseException, scrub: Callable[[str], str], declared: Declared = {}) -> Failure:  # noqa: B006 - read only
+    """Describe an error; `scrub` takes secrets out of its texts, `declared` is what its plugin says of it.
 
     An error that carries a code of ours keeps it: the service answers with it.
     """
@@ -21,7 +24,7 @@ def failure(error: BaseException, scrub: Callable[[str], str]) -> Failure:
     def shown(text: object) -> str:
         return shown_text(text, scrub)
 
-    trace, kind = shown(trace_text(error)), kind_of(error, {}) or FailureKind.BUG
+    trace, kind = shown(trace_text(error)), kind_of(error, declared) or FailureKind.BUG
     if isinstance(error, CopycatError):
         fields = {name: shown(value) for name, value in error.fields.items()}
         return Failure(shown(error.message), trace, error.code, fields, kind)

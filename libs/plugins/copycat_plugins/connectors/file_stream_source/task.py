@@ -47,6 +47,7 @@ class FileStreamSourceTask(SourceTask):
         self._lines = Lines()
         self._waits = 0
         self._warned = False
+        self._waits_for: str | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
         """Take the configuration, and the position to continue from."""
@@ -121,11 +122,14 @@ class FileStreamSourceTask(SourceTask):
         if self._file is None and not select.select([descriptor], [], [], _NO_LINES_WAIT_SECONDS)[0]:
             return b""
         try:
-            return os.read(descriptor, self._chunk_size)
+            chunk = os.read(descriptor, self._chunk_size)
         except OSError as error:
             # Kafka's task takes a failed read for "nothing yet" too.
             self._warn_once("Reading %s failed, trying again: %s", self._file, error)
+            self._wait_for(f"file {self._file}, which cannot be read: {error.strerror}")
             return b""
+        self._wait_for(None)
+        return chunk
 
     def _open(self) -> bool:
         assert self._file is not None  # the standard input is open from the start
@@ -133,14 +137,21 @@ class FileStreamSourceTask(SourceTask):
             descriptor = os.open(self._file, os.O_RDONLY)
         except FileNotFoundError:
             self._warn_once("Couldn't find file %s, waiting for it to be created", self._file)
+            self._wait_for(f"file {self._file}, which does not exist")
             self.context.wait(_MISSING_FILE_WAIT_SECONDS)
             return False
         except OSError as error:
             message = f"Cannot open {self._file}: {error.strerror}"
             raise ConnectError(message) from error
+        self._wait_for(None)
         self._descriptor = descriptor
         self._skip(descriptor)
         return True
+
+    def _wait_for(self, reason: str | None) -> None:
+        if reason != self._waits_for:
+            self._waits_for = reason
+            self.context.waiting(reason)
 
     def _warn_once(self, text: str, *details: object) -> None:
         if not self._warned:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copycat_connect.plugin import PluginKind, PluginSpec
 
+from copycat_plugins.connectors.jdbc.errors import FAILURES
 from copycat_plugins.connectors.jdbc_import import spec
 from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.version import VERSION
@@ -19,5 +20,6 @@ PLUGIN = PluginSpec(
     task_factory=made_later("copycat_plugins.connectors.jdbc_source.task", "JdbcSourceTask"),
     guarantees=spec.GUARANTEES,
     tested_with="PostgreSQL 15, as Debian has it",
+    failures=FAILURES,
     examples=spec.EXAMPLES,
 )

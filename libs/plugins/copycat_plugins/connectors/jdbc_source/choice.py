@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
 from copycat_connect.errors import ConnectError
@@ -11,6 +12,16 @@ from copycat_connect.errors import ConnectError
 from copycat_plugins.connectors.jdbc.address import Address
 from copycat_plugins.connectors.jdbc.database import Database, TableName
 from copycat_plugins.connectors.jdbc_source import spec
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a look at the database found."""
+
+    tables: list[TableName]
+    """To be read, in order."""
+    missing: str | None
+    """What should be there and is not, for people."""
 
 
 class TableChoice:
@@ -26,12 +37,12 @@ class TableChoice:
         self._kinds = frozenset(kind.upper() for kind in parsed[spec.TABLE_TYPES])
         self._catalog: str | None = parsed[spec.CATALOG_PATTERN]
         self._schema: str | None = parsed[spec.SCHEMA_PATTERN]
-        self._white, self._black = frozenset(parsed[spec.WHITELIST]), frozenset(parsed[spec.BLACKLIST])
+        self._white, self._black = tuple(parsed[spec.WHITELIST]), frozenset(parsed[spec.BLACKLIST])
         self._include = [compile_user_pattern(spec.INCLUDE, each) for each in parsed[spec.INCLUDE]]
         self._exclude = [compile_user_pattern(spec.EXCLUDE, each) for each in parsed[spec.EXCLUDE]]
 
-    def tables(self, database: Database) -> list[TableName]:
-        """Return the tables to be read, in order.
+    def tables(self, database: Database) -> Chosen:
+        """Return the tables to be read, and which are missing.
 
         Raises:
             RetriableError: The database is away.
@@ -49,18 +60,38 @@ class TableChoice:
                 "connector"
             )
             raise ConnectError(message)
-        return found
+        return Chosen(found, self._missing(found, every, database))
+
+    def _missing(
+        self, found: Sequence[TableName], every: Sequence[TableName], database: Database
+    ) -> str | None:
+        place = database.address
+        there = {name for table in found for name in _names(table, database)}
+        if unknown := [name for name in self._white if name not in there]:
+            return (
+                f"{spec.WHITELIST} names what {place} does not have, or does not show to this login: "
+                f"{', '.join(unknown)}"
+            )
+        if found:
+            return None
+        if every:
+            return f"tables at {place} that the lists of the configuration choose: it has {len(every)} others"
+        return f"tables at {place}: it has none, or shows none to this login"
 
     def _wanted(self, table: TableName, database: Database) -> bool:
-        names = {table.name, str(table), database.quoted_table(table)}
+        names = _names(table, database)
         if self._white:
-            return bool(self._white & names)
+            return not names.isdisjoint(self._white)
         if self._black & names:
             return False
         whole = whole_names(table, database.address)
         if self._include and not _match(self._include, whole):
             return False
         return not _match(self._exclude, whole)
+
+
+def _names(table: TableName, database: Database) -> set[str]:
+    return {table.name, str(table), database.quoted_table(table)}
 
 
 def whole_names(table: TableName, address: Address) -> list[str]:

@@ -36,11 +36,16 @@ class JdbcSourceConnector(SourceConnector):
                 raise ConfigError(found.errors[0], key=found.name)
         self._config = dict(config)
         if not (config.get(spec.QUERY) or config.get(spec.MASKED_QUERY)):
-            self._monitor = TableMonitor(config, self._tables_changed, self._failed)
+            self._monitor = TableMonitor(self.context, config)
             self._monitor.start()
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """Return contiguous groups of tables; one task without any while there are none."""
+        """Return contiguous groups of tables; one task without any while there are none.
+
+        Raises:
+            RetriableError: The database has not told yet which there are.
+            ConnectError: It does not tell, or they cannot be read as they are.
+        """
         if self._monitor is None:
             return [self._config]
         tables = self._monitor.tables(_FIRST_LOOK_SECONDS)
@@ -99,12 +104,6 @@ class JdbcSourceConnector(SourceConnector):
         with closing(Moves(config)) as asked:
             there = asked.at(time)
         return None if there is None else [(partition, there) for partition, _ in offsets]
-
-    def _tables_changed(self) -> None:
-        self.context.request_task_reconfiguration()
-
-    def _failed(self, error: Exception) -> None:
-        self.context.raise_error(error)
 
 
 def _groups(tables: list[TableName], most: int) -> list[list[TableName]]:

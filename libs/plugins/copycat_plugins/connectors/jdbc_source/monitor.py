@@ -4,41 +4,57 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
 
-from copycat_connect.errors import CopycatError, RetriableError
+from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.plugin import ConnectorContext
 
-from copycat_plugins.connectors.jdbc.database import TableName
+from copycat_plugins.connectors.jdbc.database import Database, TableName
 from copycat_plugins.connectors.jdbc.errors import Refused
 from copycat_plugins.connectors.jdbc_source import spec
-from copycat_plugins.connectors.jdbc_source.choice import TableChoice
+from copycat_plugins.connectors.jdbc_source.choice import Chosen, TableChoice
 from copycat_plugins.connectors.jdbc_source.settings import database_of
 
 _log = logging.getLogger(__name__)
 
+_Found: TypeAlias = list[TableName] | ConnectError
+"""The tables as they were last seen, or why they cannot be told."""
+
+
+class Choice(Protocol):
+    """Finds the tables, as `TableChoice` does."""
+
+    def tables(self, database: Database) -> Chosen:
+        """Return the tables to be read, and which are missing."""
+
 
 class TableMonitor:
-    """Lists the tables every `table.poll.interval.ms`; its thread ends soon after `stop`."""
+    """Lists the tables every `table.poll.interval.ms`; its thread ends soon after `stop`.
+
+    A server that is away is looked for until it is back. One that refuses the connection again and again, and
+    whatever else ends the thread, fails the connector.
+    """
 
     def __init__(
         self,
+        context: ConnectorContext,
         config: Mapping[str, str],
-        changed: Callable[[], None],
-        failed: Callable[[Exception], None],
+        choice: Choice | None = None,
     ) -> None:
-        """Take whom to call when the tables are others than before, and when they can never be listed."""
+        """`context` hears of other tables than before; `choice` is the configuration's by default."""
         parsed = spec.CONFIG.parse(config)
-        self._choice = TableChoice(config)
+        self._context = context
+        self._choice = choice or TableChoice(config)
         self._database = database_of(config)
         self._interval: float = parsed[spec.TABLE_POLL_INTERVAL] / 1000
         self._backoff: float = parsed[spec.BACKOFF] / 1000
         self._attempts: int = parsed[spec.ATTEMPTS]
-        self._changed, self._failed = changed, failed
-        self._tables: list[TableName] | None = None
+        self._refusals = 0
+        self._found: _Found = RetriableError(f"{self._database.address} has not answered yet")
+        self._given: _Found | None = None
         self._first = threading.Event()
         self._stopping = threading.Event()
-        self._given: Sequence[TableName] | None = None
-        self._error: CopycatError | None = None
         self._thread = threading.Thread(target=self._watch, name="jdbc-table-monitor", daemon=True)
 
     def start(self) -> None:
@@ -48,48 +64,74 @@ class TableMonitor:
     def tables(self, seconds: float) -> list[TableName]:
         """Return the tables as they were last seen, waiting so long for the first look at them.
 
-        Empty when there was none in time; a change is reported when there is one.
-
         Raises:
-            ConnectError: They cannot be listed at all.
+            RetriableError: Nobody has seen them yet.
+            ConnectError: They cannot be told.
         """
         self._first.wait(seconds)
-        if self._error is not None and self._tables is None:
-            raise self._error
-        self._given = self._tables or []
-        return list(self._given)
+        self._given = found = self._found
+        if isinstance(found, ConnectError):
+            raise found.with_traceback(None)
+        return list(found)
 
     def stop(self) -> None:
         """End the thread, and its connection."""
         self._stopping.set()
 
     def _watch(self) -> None:
-        refusals = 0
         try:
             while not self._stopping.is_set():
-                try:
-                    self._look()
-                    refusals, wait = 0, self._interval
-                except Refused as error:
-                    refusals, wait = refusals + 1, self._backoff
-                    if refusals >= self._attempts:
-                        raise
-                    _log.warning("%s (attempt %d of %d)", error.message, refusals, self._attempts)
-                except RetriableError as error:
-                    wait = min(self._backoff, self._interval)
-                    _log.warning("The tables cannot be listed now: %s", error.message)
-                self._stopping.wait(wait)
-        except CopycatError as error:
-            self._error = error
+                self._stopping.wait(self._look())
+        except BaseException as error:  # whatever it is, nobody looks any more
+            if isinstance(error, ConnectError):
+                self._found = error
+            self._context.raise_error(error)
             self._first.set()
-            if self._given is not None:
-                self._failed(error)
         finally:
             self._database.close()
 
-    def _look(self) -> None:
-        self._tables = self._choice.tables(self._database)
+    def _look(self) -> float:
+        """Look once; returns the seconds until the next look.
+
+        Raises:
+            Refused: The server has refused the connection too often.
+        """
+        try:
+            chosen = self._choice.tables(self._database)
+        except Refused as error:
+            self._refusals += 1
+            if self._refusals >= self._attempts:
+                raise
+            self._is_away(f"{error.message} (attempt {self._refusals} of {self._attempts})")
+            return self._backoff
+        except RetriableError as error:
+            self._is_away(error.message)
+            return min(self._backoff, self._interval)
+        except ConnectError as error:
+            self._refusals = 0
+            self._see(error, None)
+        else:
+            self._refusals = 0
+            self._see(chosen.tables, chosen.missing)
+        return self._interval
+
+    def _is_away(self, why: str) -> None:
+        _log.warning("The tables cannot be listed now: %s", why)
+        if isinstance(self._found, RetriableError):  # what tasks are divided over was never seen
+            self._found = RetriableError(why)
+        self._context.waiting(why)
         self._first.set()
-        if self._given is not None and self._tables != self._given and not self._stopping.is_set():
-            _log.info("The tables have changed; tasks are divided anew over %d of them", len(self._tables))
-            self._changed()
+
+    def _see(self, found: _Found, missing: str | None) -> None:
+        self._found = found
+        self._first.set()
+        if self._stopping.is_set():
+            return
+        self._context.waiting(missing)
+        if self._given is not None and _text(found) != _text(self._given):
+            _log.info("The tables have changed; tasks are divided anew over %s", _text(found))
+            self._context.request_task_reconfiguration()
+
+
+def _text(found: _Found) -> str:
+    return found.message if isinstance(found, ConnectError) else ", ".join(map(str, found))

@@ -81,7 +81,7 @@ class Moves:
         if self._settings.query:
             return None
         if self._tables is None:
-            self._tables = self._choice.tables(self._database)
+            self._tables = self._choice.tables(self._database).tables
         name = self._database.address.database
         return next((each for each in self._tables if dict(partition) in partitions_of(each, name)), None)
 

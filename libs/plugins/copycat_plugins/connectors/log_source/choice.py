@@ -84,6 +84,17 @@ class FileChoice:
                     found.setdefault(log, []).append(path)
         return found
 
+    def named(self) -> dict[str, str]:
+        """Return the files that are named themselves, by the log they belong to."""
+        files = (each for each in self._files if _PATTERN.search(each) is None)
+        return {self.log_of(each): each for each in files if not Path(each).is_dir()}
+
+    def missing_folders(self) -> list[str]:
+        """Return the folders that patterns begin with and that do not exist."""
+        patterns = (each for each in self._files if _PATTERN.search(each) is not None)
+        folders = dict.fromkeys(_PATTERN.split(each)[0].rpartition("/")[0] or "/" for each in patterns)
+        return [each for each in folders if not Path(each).is_dir()]
+
     def _takes(self, name: str) -> bool:
         if self._include is not None and not self._include(name):
             return False

@@ -41,6 +41,7 @@ class LogSourceTask(SourceTask):
         self._open: OrderedDict[str, Log] = OrderedDict()
         self._waiting: dict[str, Log] = {}
         self._held: Piece | None = None
+        self._met: set[str] = set()
         self._next_scan = self._not_before = 0.0
         self._looks = _LOOKS
 
@@ -162,9 +163,22 @@ class LogSourceTask(SourceTask):
         for log in beginning:
             log.begin(self._family_of(log, again))
         self._forget_absent()
+        self._say_missing(again)
         self._looks = _LOOKS
         spent = time.thread_time() - began
         self._next_scan = self._clock() + max(self._settings.scan_seconds, spent / _SCAN_PART)
+
+    def _say_missing(self, listing: Listing) -> None:
+        """Say which files are waited for; one that was there may have been rotated away for a moment."""
+        missing = [f"folder {each}" for each in self._choice.missing_folders()]
+        for log, file in self._choice.named().items():
+            if log in self._met or not self._is_mine(log):
+                continue
+            if listing.names_of(log, self._choice.log_of):
+                self._met.add(log)
+            else:
+                missing.append(f"file {file}")
+        self.context.waiting(f"what does not exist: {', '.join(missing)}" if missing else None)
 
     def _is_mine(self, log: str) -> bool:
         known = log in self._logs

@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 _SERVERS: Final = "bootstrap.servers"
 #: All that MirrorMaker takes from below `source.cluster.` and `target.cluster.`.
 _CONNECTION: Final = ("security.protocol", "ssl.", "sasl.")
+_ALIASES: Final = {SOURCE_CLUSTER: SOURCE_ALIAS, TARGET_CLUSTER: TARGET_ALIAS}
 _ENDS: Final = {SOURCE_CLUSTER: "source.", TARGET_CLUSTER: "target."}
 
 
@@ -52,6 +53,16 @@ class Clients:
             if name == _SERVERS or name.startswith(_CONNECTION)
         }
         return {**reached, **self._below(kind), **self._below(f"{_ENDS[cluster]}{kind}")}
+
+    def place(self, cluster: str) -> str:
+        """Return a cluster's alias and addresses, for people."""
+        alias = self._config.get(_ALIASES[cluster], "target")
+        return f"{alias} ({self._config.get(f'{cluster}{_SERVERS}', 'no addresses')})"
+
+    @property
+    def places(self) -> str:
+        """Both clusters, for people."""
+        return f"{self.place(SOURCE_CLUSTER)} and {self.place(TARGET_CLUSTER)}"
 
     def consumer(self, cluster: str, more: Mapping[str, str] | None = None) -> Consumer:
         """Return a consumer that joins no group; `more` are settings in librdkafka's words.

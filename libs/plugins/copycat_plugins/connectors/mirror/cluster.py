@@ -46,10 +46,10 @@ _ANY_TOPIC = AclBindingFilter(
 class Cluster:
     """One of the two clusters; every call waits for its answer no longer than `admin.timeout.ms`."""
 
-    def __init__(self, admin: AdminClient, alias: str, seconds: float) -> None:
-        """Take the client, the cluster's alias for texts of errors, and how long a call may take."""
+    def __init__(self, admin: AdminClient, place: str, seconds: float) -> None:
+        """Take the client, what texts of errors call the cluster, and how long a call may take."""
         self._admin = admin
-        self._alias = alias
+        self._place = place
         self._seconds = seconds
 
     def topics(self) -> dict[str, int]:
@@ -217,12 +217,12 @@ class Cluster:
         try:
             return future.result(self._seconds)
         except TimeoutError as error:
-            message = f"Cluster {self._alias} did not answer within {self._seconds:g} s (admin.timeout.ms)"
+            message = f"Cluster {self._place} did not answer within {self._seconds:g} s (admin.timeout.ms)"
             raise RetriableError(message) from error
 
     def _failure(self, what: str, error: KafkaException) -> ConnectError:
         reason = error.args[0]
-        message = f"Cannot {what} on cluster {self._alias}: {reason.str()}"
+        message = f"Cannot {what} on cluster {self._place}: {reason.str()}"
         passes = reason.retriable() or reason.code() in (
             KafkaError._TRANSPORT,
             KafkaError._TIMED_OUT,

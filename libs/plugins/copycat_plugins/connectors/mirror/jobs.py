@@ -6,23 +6,36 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import Final
 
-from copycat_connect.errors import CopycatError
+from copycat_connect.errors import ConfigError, CopycatError
+from copycat_connect.plugin import ConnectorContext
 
 _log = logging.getLogger(__name__)
 
+#: What failed is done again as soon as this, or after its interval where that is shorter.
+RETRY_SECONDS: Final = 10.0
+
 
 class Jobs:
-    """Does jobs in the order they fall due; one that fails is logged and done again when it is due."""
+    """Does jobs in the order they fall due; one that fails is logged and done again.
 
-    def __init__(self, name: str) -> None:
-        """Take the thread's name."""
-        self._jobs: list[tuple[float, Callable[[], None], str]] = []
+    The connector waits for as long as a job fails, or returns what it misses. Whatever ends the thread fails
+    the connector, and so does a configuration that turns out to be wrong.
+    """
+
+    def __init__(self, name: str, context: ConnectorContext) -> None:
+        """Take the thread's name, and whom to tell what the connector waits for."""
+        self._jobs: list[tuple[float, Callable[[], str | None], str]] = []
         self._due: list[float] = []
+        self._waits: dict[str, str] = {}
+        self._context = context
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
-    def repeat(self, job: Callable[[], None], seconds: float, what: str, *, at_once: bool = False) -> None:
+    def repeat(
+        self, job: Callable[[], str | None], seconds: float, what: str, *, at_once: bool = False
+    ) -> None:
         """Do a job every so many seconds; to be called before `start`."""
         self._jobs.append((seconds, job, what))
         self._due.append(time.monotonic() + (0 if at_once else seconds))
@@ -41,15 +54,36 @@ class Jobs:
         self._stopping.set()
 
     def _run(self) -> None:
-        while self._jobs:
-            place = min(range(len(self._due)), key=self._due.__getitem__)
-            if self._stopping.wait(max(0.0, self._due[place] - time.monotonic())):
-                return
-            seconds, job, what = self._jobs[place]
-            try:
-                job()
-            except CopycatError as error:
-                _log.warning("Failed %s, trying again in %g s: %s", what, seconds, error.message)
-            except Exception:
-                _log.exception("Failed %s, trying again in %g s", what, seconds)
-            self._due[place] = time.monotonic() + seconds
+        try:
+            while self._jobs:
+                place = min(range(len(self._due)), key=self._due.__getitem__)
+                if self._stopping.wait(max(0.0, self._due[place] - time.monotonic())):
+                    return
+                self._due[place] = time.monotonic() + self._do(*self._jobs[place])
+        except BaseException as error:  # whatever it is, nobody looks any more
+            self._context.raise_error(error)
+
+    def _do(self, seconds: float, job: Callable[[], str | None], what: str) -> float:
+        """Do a job; returns the seconds until it is done again."""
+        again = min(seconds, RETRY_SECONDS)
+        try:
+            self._tell(what, job())
+        except ConfigError:
+            raise  # only another configuration helps
+        except CopycatError as error:
+            _log.warning("Failed %s, trying again in %g s: %s", what, again, error.message)
+            self._tell(what, f"{what} fails: {error.message}")
+        except Exception as error:
+            _log.exception("Failed %s, trying again in %g s", what, again)
+            self._tell(what, f"{what} fails: {type(error).__name__}: {error}")
+        else:
+            return seconds
+        return again
+
+    def _tell(self, what: str, waits: str | None) -> None:
+        if waits is None:
+            self._waits.pop(what, None)
+        else:
+            self._waits[what] = waits
+        if not self.stopping:
+            self._context.waiting("; ".join(self._waits.values()) or None)

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from copycat_connect.errors import ConnectError, RetriableError
-from copycat_connect.plugin.contexts import ConnectorContext
+from copycat_connect.errors import CopycatError, RetriableError
+from copycat_connect.plugin import ConnectorContext
 
 T = TypeVar("T")
 _FIRST_LOOK_SECONDS: Final = 15.0
@@ -16,7 +16,7 @@ _FIRST_LOOK_SECONDS: Final = 15.0
 class Watch(Generic[T]):
     """Looks again and again, in the thread of the connector's jobs, and asks for new tasks on a change.
 
-    The first look may fail for good: then so does the connector. A later one that fails is tried again.
+    Until a look has succeeded nobody knows what to divide: tasks that there are go on.
     """
 
     def __init__(
@@ -35,45 +35,49 @@ class Watch(Generic[T]):
         self._looked = threading.Event()
         self._found: T | None = None
         self._given: T | None = None
-        self._error: ConnectError | None = None
+        self._asked = False
+        self._error: CopycatError | None = None
 
     @property
     def looked(self) -> bool:
         """True once a look has succeeded."""
         return self._found is not None
 
-    def give(self, nothing: T) -> T:
-        """Return what tasks are divided over, and remember it; `nothing` when the first look takes long.
+    @property
+    def found(self) -> T | None:
+        """What the last look that succeeded has found."""
+        return self._found
+
+    def give(self, places: str) -> T:
+        """Return what tasks are divided over, and remember it; `places` says who is asked for it.
 
         Raises:
-            ConnectError: The first look failed.
+            RetriableError: No look has succeeded yet, and a later one may.
+            CopycatError: None has, and somebody has to mend that; it is looked again all the same.
         """
         self._looked.wait(_FIRST_LOOK_SECONDS)
-        if self._error is not None:
-            raise self._error
-        self._given = nothing if self._found is None else self._found
-        return self._given
+        self._asked, self._given = True, self._found
+        if self._found is None:
+            if self._error is not None:
+                raise self._error.with_traceback(None)
+            message = f"{places}: not all that a look needs is answered yet"
+            raise RetriableError(message)
+        return self._found
 
     def look(self) -> None:
         """Look once.
 
         Raises:
-            ConnectError: It failed, and is to be tried again.
+            CopycatError: It failed, and is to be tried again unless the configuration is wrong.
         """
         try:
             found = self._look()
-        except RetriableError:
-            raise
-        except ConnectError as error:
-            if self.looked:
-                raise
+        except CopycatError as error:
             self._error = error
             self._looked.set()
-            if self._given is not None:
-                self._context().raise_error(error)
-            return
+            raise
         self._found = found
         self._looked.set()
-        if self._given is not None and found != self._given:
+        if self._asked and found != self._given:
             self._changed(found)
             self._context().request_task_reconfiguration()

@@ -21,6 +21,7 @@ from copycat_plugins.connectors.mirror.syncs import make_internal_topic
 from copycat_plugins.connectors.mirror.watch import Watch
 from copycat_plugins.connectors.mirror_checkpoint import spec
 
+_ANY = ".*"
 _log = logging.getLogger(__name__)
 
 
@@ -43,22 +44,29 @@ class MirrorCheckpointConnector(SourceConnector):
         if not parsed[keys.ENABLED]:
             return
         clients, seconds = Clients(config, "groups"), parsed[keys.ADMIN_TIMEOUT] / 1000
-        self._source = Cluster(clients.admin(keys.SOURCE_CLUSTER), parsed[keys.SOURCE_ALIAS], seconds)
-        self._target = Cluster(clients.admin(keys.TARGET_CLUSTER), parsed[keys.TARGET_ALIAS], seconds)
+        self._places = clients.places
+        ends = (keys.SOURCE_CLUSTER, keys.TARGET_CLUSTER)
+        self._source, self._target = (
+            Cluster(clients.admin(end), clients.place(end), seconds) for end in ends
+        )
         self._wanted = NameFilter(
             {spec.GROUPS: parsed[spec.GROUPS]}, {spec.GROUPS_EXCLUDE: parsed[spec.GROUPS_EXCLUDE]}
         )
         self._topics = topic_filter(config, keys.TOPICS)
-        self._jobs = Jobs("mirror-groups")
+        self._jobs = Jobs("mirror-groups", self.context)
         interval = parsed[spec.REFRESH_INTERVAL]
         self._jobs.repeat(self._look_once, interval, "looking for groups", at_once=True)
         self._jobs.start()
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """Return groups in their order, divided evenly."""
+        """Return groups in their order, divided evenly.
+
+        Raises:
+            ConnectError: What is there is not known; RetriableError where that may pass.
+        """
         if self._jobs is None:
             return []
-        groups = self._watch.give([])
+        groups = self._watch.give(self._places)
         count = min(max_tasks, len(groups))
         # `topics` of a task's configuration says what a sink reads, so a task of a source must not have it.
         shared = {key: value for key, value in self._config.items() if key != keys.TOPICS}
@@ -98,9 +106,15 @@ class MirrorCheckpointConnector(SourceConnector):
         check_offsets(offsets, (spec.GROUP, spec.TOPIC), spec.PARTITION, only_zero=True)
         return True
 
-    def _look_once(self) -> None:
+    def _look_once(self) -> str | None:
         if self._parsed[spec.REFRESH] or not self._watch.looked:
             self._watch.look()
+        groups = self._parsed[spec.GROUPS]
+        if self._watch.found or groups == [_ANY]:
+            return None
+        return (
+            f"groups at {self._places}: none of those that {spec.GROUPS}={','.join(groups)} chooses is there"
+        )
 
     def _look(self) -> list[str]:
         if not self._topic_made:

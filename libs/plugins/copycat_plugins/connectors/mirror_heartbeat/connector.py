@@ -31,8 +31,9 @@ class MirrorHeartbeatConnector(SourceConnector):
         if not self._active:
             return []
         parsed = spec.CONFIG.parse(self._config)
-        admin = Clients(self._config, "heartbeats").admin(keys.TARGET_CLUSTER)
-        cluster = Cluster(admin, parsed[keys.TARGET_ALIAS], parsed[keys.ADMIN_TIMEOUT] / 1000)
+        clients = Clients(self._config, "heartbeats")
+        admin, place = clients.admin(keys.TARGET_CLUSTER), clients.place(keys.TARGET_CLUSTER)
+        cluster = Cluster(admin, place, parsed[keys.ADMIN_TIMEOUT] / 1000)
         make_internal_topic(cluster, HEARTBEATS, parsed, spec.REPLICATION)
         return [self._config]
 

@@ -44,14 +44,14 @@ class MirrorSourceConnector(SourceConnector):
         if not parsed[keys.ENABLED]:
             return
         clients = Clients(config, "topics")
-        seconds = parsed[keys.ADMIN_TIMEOUT] / 1000
-        source = Cluster(clients.admin(keys.SOURCE_CLUSTER), parsed[keys.SOURCE_ALIAS], seconds)
-        target = Cluster(clients.admin(keys.TARGET_CLUSTER), parsed[keys.TARGET_ALIAS], seconds)
+        seconds, self._places = parsed[keys.ADMIN_TIMEOUT] / 1000, clients.places
+        source = Cluster(clients.admin(keys.SOURCE_CLUSTER), clients.place(keys.SOURCE_CLUSTER), seconds)
+        target = Cluster(clients.admin(keys.TARGET_CLUSTER), clients.place(keys.TARGET_CLUSTER), seconds)
         self._mirror = TopicMirror(config, source, target)
         self._syncs_made = not parsed[keys.EMIT_SYNCS]
         self._syncs_cluster = source if parsed[keys.SYNCS_LOCATION] == keys.AT_SOURCE else target
         self._parsed = parsed
-        self._jobs = Jobs("mirror-topics")
+        self._jobs = Jobs("mirror-topics", self.context)
         self._jobs.repeat(self._look_once, parsed[spec.REFRESH_INTERVAL], "looking for topics", at_once=True)
         if parsed[spec.SYNC_ACLS]:
             self._jobs.repeat(self._mirror.sync_acls, parsed[spec.SYNC_ACLS_INTERVAL], "taking over rights")
@@ -61,10 +61,14 @@ class MirrorSourceConnector(SourceConnector):
         self._jobs.start()
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """Deal the partitions out in turn, so that the partitions of one topic come to different tasks."""
+        """Deal the partitions out in turn, so that the partitions of one topic come to different tasks.
+
+        Raises:
+            ConnectError: What is there is not known; RetriableError where that may pass.
+        """
         if self._jobs is None:
             return []
-        topics = self._watch.give({})
+        topics = self._watch.give(self._places)
         partitions = [f"{topic}-{n}" for topic, count in sorted(topics.items()) for n in range(count)]
         count = min(max_tasks, len(partitions))
         # `topics` of a task's configuration says what a sink reads, so a task of a source must not have it.
@@ -119,9 +123,10 @@ class MirrorSourceConnector(SourceConnector):
         check_offsets(offsets, (spec.CLUSTER, spec.TOPIC), spec.PARTITION)
         return True
 
-    def _look_once(self) -> None:
+    def _look_once(self) -> str | None:
         if self._parsed[spec.REFRESH] or not self._watch.looked:
             self._watch.look()
+        return self._mirror.missing
 
     def _look(self) -> dict[str, int]:
         if not self._syncs_made:

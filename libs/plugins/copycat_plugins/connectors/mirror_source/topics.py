@@ -45,6 +45,9 @@ class TopicMirror:
         self._heartbeats: bool = parsed[spec.HEARTBEATS]
         self._replication: int = parsed[spec.REPLICATION]
         self._told_no_authorizer = False
+        self._wanted: str = ",".join(parsed[keys.TOPICS])
+        self.missing: str | None = None
+        """What the last look should have found at the source and did not, for people."""
 
     def takes(self, topic: str) -> bool:
         """Tell whether a topic of the source is mirrored."""
@@ -68,9 +71,10 @@ class TopicMirror:
         """
         wanted = {topic: count for topic, count in self._source.topics().items() if self.takes(topic)}
         there = self._target.topics()
+        self.missing = None if wanted else self._none_there()
         missing = [topic for topic in wanted if self.remote(topic) not in there]
         configs = self._source.topic_configs(missing)
-        refused = set()
+        refused: dict[str, str] = {}
         for topic, count in wanted.items():
             remote = self.remote(topic)
             try:
@@ -82,10 +86,12 @@ class TopicMirror:
                 raise
             except ConnectError as error:
                 _log.warning("Topic %s is not mirrored: %s", topic, error.message)
-                refused.add(topic)
+                refused[topic] = error.message
         if wanted and len(refused) == len(wanted):
             message = f"No topic can be mirrored: none of {len(wanted)} can be made at {self._target_alias}"
             raise ConnectError(f"{message}; the log has the reasons. Is {spec.REPLICATION} too large?")
+        if refused:
+            self.missing = "; ".join(f"topic {each} is not mirrored: {why}" for each, why in refused.items())
         return {topic: count for topic, count in wanted.items() if topic not in refused}
 
     def sync_configs(self) -> None:
@@ -125,6 +131,11 @@ class TopicMirror:
             [self._remote_acl(each) for each in found if self._takes_acl(each)]
         ):
             _log.warning("%s", wrong)
+
+    def _none_there(self) -> str:
+        return (
+            f"topics at cluster {self._source_alias}: it has none that {keys.TOPICS}={self._wanted} chooses"
+        )
 
     def _mirrored(self) -> list[str]:
         there = self._target.topics()

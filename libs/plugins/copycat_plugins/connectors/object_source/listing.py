@@ -35,6 +35,9 @@ class Listing:
         self._seen: dict[str, StoredFile] = {}
         self._new: list[Found] = []
         self._files: Iterator[StoredFile] | None = None
+        self._any = False
+        self.missing: str | None = None
+        """The folder that is looked through, where it does not exist."""
 
     def advance(self, seconds: float) -> list[Found] | None:
         """Look for about so long; return the new files, in order, when the end is reached.
@@ -44,9 +47,11 @@ class Listing:
         """
         if self._files is None:
             self._files, self._seen, self._new = self._store.list(self._choice.prefix), {}, []
+            self._any = False
         until = time.monotonic() + seconds
         try:
             for file in self._files:
+                self._any = True
                 self._look_at(file)
                 if time.monotonic() > until:
                     return None
@@ -54,7 +59,11 @@ class Listing:
             self._files = None
             raise
         self._files, self._known = None, self._seen
+        self.missing = None if self._any or self._store.has_folder(self._choice.prefix) else self._place()
         return sorted(self._new, key=lambda found: found.picked.rank)
+
+    def _place(self) -> str:
+        return "/".join(part for part in (self._store.name, self._choice.prefix) if part)
 
     def _look_at(self, file: StoredFile) -> None:
         picked = self._choice.pick(file.path)

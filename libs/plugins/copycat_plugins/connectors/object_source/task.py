@@ -129,6 +129,8 @@ class ObjectSourceTask(SourceTask):
             return
         new = self._listing.advance(_LOOK_SECONDS)
         if new is not None:
+            missing = self._listing.missing
+            self.context.waiting(missing and f"folder {missing}, which does not exist")
             self._new.extend(new)
             self._next_look = time.monotonic() + self._interval
 

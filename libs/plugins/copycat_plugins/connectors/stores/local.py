@@ -89,6 +89,10 @@ class LocalStore:
                 elif (file := self._stored(Path(entry.path))) is not None:
                     yield file
 
+    def has_folder(self, folder: str = "") -> bool:
+        """Return whether a folder is there; see the port."""
+        return (self._at(folder) if folder else self._root).is_dir()
+
     def find(self, path: str) -> StoredFile | None:
         """Return the file at a path; see the port."""
         return self._stored(self._at(path))

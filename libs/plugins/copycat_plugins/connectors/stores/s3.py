@@ -100,6 +100,11 @@ class S3Store:
         except (BotoCoreError, ClientError) as error:
             raise self._failed(error, f"list {prefix or 'the bucket'}") from error
 
+    def has_folder(self, folder: str = "") -> bool:
+        """Return True: here names have beginnings, and there are no folders. See the port."""
+        del folder
+        return True
+
     def find(self, path: str) -> StoredFile | None:
         """Return the object at a path; see the port."""
         key = self._prefix + path

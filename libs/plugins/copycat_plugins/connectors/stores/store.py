@@ -97,6 +97,9 @@ class Store(Protocol):
         A folder that is missing has none. Files that come or go meanwhile may be among them or not.
         """
 
+    def has_folder(self, folder: str = "") -> bool:
+        """Return whether a folder is there; a store that has no folders of its own says yes to each."""
+
     def find(self, path: str) -> StoredFile | None:
         """Return the file at a path, None where there is none (a folder is none)."""
 

@@ -66,6 +66,15 @@ class HdfsStore:
                 elif found["type"] == "FILE":
                     yield _stored(path, found)
 
+    def has_folder(self, folder: str = "") -> bool:
+        """Return whether a folder is there; see the port."""
+        path = folder and checked(folder)
+        try:
+            answer = self._calls.ask("GET", "GETFILESTATUS", path, f"look at {folder or 'the root'}")
+        except FileMissingError:
+            return False
+        return bool(answer["FileStatus"]["type"] == "DIRECTORY")
+
     def find(self, path: str) -> StoredFile | None:
         """Return the file at a path; see the port."""
         try:

@@ -138,3 +138,20 @@ async def test_a_validation_that_computes_for_ever_is_interrupted_when_nobody_wa
         assert late.value.remote_code.name == "plugin.hangs"
         await it.until(lambda: shared.cpu_percent(0.2) < 20, "it was interrupted")
         assert processes() == [shared]
+
+
+async def test_nobody_is_failed_or_kept_apart_because_the_process_of_the_connectors_starts_slowly() -> None:
+    async with world(plugin_call=1.0) as it:
+        (before,) = processes()
+        before.kill()
+        await it.until(lambda: processes() not in ([], [before]), "the next one")
+        (starting,) = processes()
+        starting.suspend()  # as a machine does that has too much to do
+        await begin(it, "slow", OFF)
+        for _ in range(3):
+            with pytest.raises(RemoteError, match="currently starting the process of the connectors"):
+                await validate(it, "asked", SOURCE)
+        assert processes() == [starting]
+        starting.resume()
+        await it.status_is("RUNNING", "slow")
+        assert processes() == [starting]

@@ -12,7 +12,7 @@ from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.children.open_calls import OpenCall, OpenCalls
 from copycat_executor.children.piped_process import PipedProcess
-from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
+from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError, ProcessStartsError
 from copycat_executor.pipes.lines import BadLineError, LineReader
 from copycat_executor.pipes.messages import (
     Answer,
@@ -124,26 +124,39 @@ class ChildProcess(Generic[E]):
             self._calls.fail(PluginProcessGoneError("it is not needed any more"))
 
     async def call(
-        self, call: Call[T], stage: str, deadline_seconds: float, authors: Sequence[str] = ()
+        self,
+        call: Call[T],
+        stage: str,
+        deadline_seconds: float,
+        authors: Sequence[str] = (),
+        *,
+        start_counts: bool = True,
     ) -> T:
         """Call and wait; `stage` names what hangs when the deadline passes, `authors` whose code runs.
 
+        Unless `start_counts`, the deadline begins when a process takes calls, however long it takes to start.
+
         Raises:
             PluginError: Author code raised.
+            ProcessStartsError: No process took calls within the deadline.
             PluginHangsError: It did not come back in time; it still runs.
             PluginProcessGoneError: The process died meanwhile.
         """
-        opened = self._calls.new(call, stage, authors)
+        opened, loop = self._calls.new(call, stage, authors), asyncio.get_running_loop()
+        ends = loop.time() + deadline_seconds
+        self._calls.add(opened)
         try:
-            async with asyncio.timeout(deadline_seconds):
-                await self._ready.wait()
+            await self._started(opened, deadline_seconds if start_counts else None)
+            async with asyncio.timeout_at(ends if start_counts else loop.time() + deadline_seconds):
                 return await self._answered(opened)
         except TimeoutError:
+            if opened.result.done():  # it came at the last moment
+                return opened.result.result()
             self._late.set()
             raise PluginHangsError(opened.stage, opened.began) from None
         finally:
             self._calls.remove(opened)
-            if self._program.give_up is not None and not opened.result.done():
+            if self._program.give_up is not None and opened.sent and not opened.result.done():
                 self.send(self._program.give_up(opened.number))
 
     def send(self, message: Message) -> None:
@@ -178,8 +191,24 @@ class ChildProcess(Generic[E]):
             self._calls.fail(gone)
             await asyncio.sleep(next(waits))
 
+    async def _started(self, opened: OpenCall[T], within_seconds: float | None) -> None:
+        """Wait until a process takes calls; the end of one before fails the call as any other."""
+        if self._ready.is_set():
+            return
+        ready = asyncio.ensure_future(self._ready.wait())
+        try:
+            await asyncio.wait(
+                (ready, opened.result), timeout=within_seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            ready.cancel()
+        if opened.result.done():
+            opened.result.result()
+        if not self._ready.is_set():
+            raise ProcessStartsError(self._program.name, opened.began)
+
     async def _answered(self, opened: OpenCall[T]) -> T:
-        self._calls.add(opened)
+        opened.begin()
         self._write(Ask(opened.number, opened.call))
         while True:
             done, _ = await asyncio.wait((opened.result,), timeout=PING_AFTER_SECONDS)
@@ -213,8 +242,8 @@ class ChildProcess(Generic[E]):
             self._write(Ask(ping.number, ping.call))
             await asyncio.wait_for(ping.result, timeout_seconds)
         except TimeoutError:
-            log.warning("the process of the %s does not answer and is replaced", self._program.name)
-            if process is self._process:
+            if process is self._process and not self._killed:
+                log.warning("the process of the %s does not answer and is replaced", self._program.name)
                 self._stopped = process.stopped()
                 self._owner.held(None if self._stopped else busiest(used, process.thread_seconds()))
                 self._silence = SILENT.format(timeout_seconds)

@@ -152,17 +152,26 @@ class ConnectorProcess:
         await self._child.run()
 
     async def call(
-        self, call: ConnectorCall[T], stage: str, deadline_seconds: float, authors: Sequence[str] = ()
+        self,
+        call: ConnectorCall[T],
+        stage: str,
+        deadline_seconds: float,
+        authors: Sequence[str] = (),
+        *,
+        start_counts: bool,
     ) -> T:
         """Call and wait; `stage` names what hangs when the deadline passes, `authors` whose code runs.
 
+        Unless `start_counts`, the deadline begins when the process takes calls.
+
         Raises:
             PluginError: Author code raised.
+            ProcessStartsError: The process did not take calls in time.
             PluginHangsError: It did not come back in time; it still runs.
             PluginProcessGoneError: The process died meanwhile.
         """
         self._owner.called(authors)
-        return await self._child.call(call, stage, deadline_seconds, authors)
+        return await self._child.call(call, stage, deadline_seconds, authors, start_counts=start_counts)
 
     def send(self, order: ConnectorOrder) -> None:
         """Send what is not answered; lost while there is no process."""

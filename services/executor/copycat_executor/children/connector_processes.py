@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess, ProcessEnd
 from copycat_executor.children.open_calls import now_text
-from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
+from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError, ProcessStartsError
 from copycat_executor.domain.suspicion import Suspicions, halves
 from copycat_executor.pipes.authors import authors_of, connector_author
 from copycat_executor.pipes.connector_messages import (
@@ -111,6 +111,7 @@ class ConnectorProcesses:
 
         Raises:
             PluginError: Author code raised.
+            ProcessStartsError: No process took the question in time.
             PluginHangsError: It did not come back in time; it is given up.
             PluginProcessGoneError: It ended the process that it had for itself.
         """
@@ -118,9 +119,12 @@ class ConnectorProcesses:
         ends = loop.time() + deadline_seconds
         while not self._suspected(authors):
             try:
-                return await self._shared_process.call(call, stage, ends - loop.time(), authors)
+                left = ends - loop.time()
+                return await self._shared_process.call(call, stage, left, authors, start_counts=True)
             except PluginProcessGoneError:
                 continue  # to the process in its place, or to one of its own
+            except ProcessStartsError:
+                raise
             except PluginHangsError:
                 self._suspect(authors[:1])  # not the class: its system may be away
                 raise
@@ -134,7 +138,7 @@ class ConnectorProcesses:
         self._open(place)
 
     async def call(self, connector: str, call: ConnectorCall[T], stage: str, deadline_seconds: float) -> T:
-        """Call the object of a connector that has entered.
+        """Call the object of a connector that has entered; the deadline begins once its process has started.
 
         Raises:
             PluginError: Author code raised.
@@ -144,7 +148,8 @@ class ConnectorProcesses:
         place = self._where.get(connector)
         if place is None or place.process is None:
             raise PluginProcessGoneError("it ended before")
-        return await place.process.call(call, stage, deadline_seconds, (connector_author(connector),))
+        authors = (connector_author(connector),)
+        return await place.process.call(call, stage, deadline_seconds, authors, start_counts=False)
 
     def leave(self, connector: str, given_up: AbandonConnector | None, *, hung: bool) -> None:
         """Note that a connector has no object any more; one that is given up ends, and its process if alone.
@@ -158,7 +163,7 @@ class ConnectorProcesses:
         if hung:
             self._suspect((connector_author(connector),))
             if place is self._shared or place.residents:
-                self._homes[connector] = _Place()
+                self._homes[connector] = self._place_apart()
         if place is not self._shared and not place.residents:
             self._close(place)
         elif given_up is not None and place.process is not None:
@@ -173,7 +178,7 @@ class ConnectorProcesses:
             raise PluginHangsError(f"waiting for a process of its own before {stage}", began) from None
         try:
             process = self._open(place)
-            return await process.call(call, stage, ends - loop.time(), authors)
+            return await process.call(call, stage, ends - loop.time(), authors, start_counts=True)
         finally:
             self._close(place)
             self._turns.release()
@@ -235,8 +240,11 @@ class ConnectorProcesses:
         by_author = {connector_author(name): name for name in suspects}
         movers = [each for each in by_author if self._suspected((each,))]
         for half in halves(movers, self._suspicions):
-            apart = {place for place in self._homes.values() if place.residents or place.process}
-            crowded = len(apart) >= MAX_APART
-            place = min(apart, key=lambda each: len(each.residents)) if crowded else _Place()
+            place = self._place_apart()
             for author in half:
                 self._homes[by_author[author]] = place
+
+    def _place_apart(self) -> _Place:
+        """Return a place that nobody has; where there are too many, the one with the fewest connectors."""
+        apart = {place for place in self._homes.values() if place.residents or place.process}
+        return min(apart, key=lambda each: len(each.residents)) if len(apart) >= MAX_APART else _Place()

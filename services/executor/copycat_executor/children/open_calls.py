@@ -33,6 +33,12 @@ class OpenCall(Generic[T]):
         self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.stage = stage
         self.began = now_text()
+        self.sent = False
+        """Whether a process has it: no code of its authors runs before."""
+
+    def begin(self) -> None:
+        """Note that it is sent now."""
+        self.sent, self.began = True, now_text()
 
     def answer(self, result: UnreadResult) -> None:
         """Take the result, if it is of the call's type: an author may have returned anything."""
@@ -58,8 +64,8 @@ class OpenCalls:
         return OpenCall(next(self._numbers), call, stage, authors)
 
     def authors(self) -> frozenset[str]:
-        """Return whose code runs for calls without a reply."""
-        unanswered = (call for call in self._open.values() if not call.result.done())
+        """Return whose code runs for calls that were sent and have no reply."""
+        unanswered = (call for call in self._open.values() if call.sent and not call.result.done())
         return frozenset(author for call in unanswered for author in call.authors)
 
     def add(self, call: OpenCall[Any]) -> None:

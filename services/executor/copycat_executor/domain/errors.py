@@ -63,6 +63,13 @@ class PluginHangsError(CopycatError):
         )
 
 
+class ProcessStartsError(PluginHangsError):
+    """The process that author code is to run in did not start in time: no author is to blame."""
+
+    def __init__(self, process: str, began: str) -> None:
+        super().__init__(f"starting the process of the {process}", began)
+
+
 class PluginProcessGoneError(CopycatError):
     """The process that runs connectors ended during the call; it is started again."""
 

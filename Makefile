@@ -16,7 +16,7 @@ SIDE_BY_SIDE := -n 3 --no-loadscope-reorder
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 
-.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
+.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table isolation-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
 
 help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ crash-matrix: setup ## Strike a running system 200 times, count lost and repeate
 
 recovery-table: setup ## Have a running system suffer each failure once, measure what it costs; about half an hour.
 	@$(VENV)/python -m tools.recovery_table
+
+isolation-table: setup ## Do to a running system what one user, record or topic can do; prints what others notice.
+	@$(VENV)/python -m tools.isolation_table
 
 bench: setup ## Measure Copycat against Apache Kafka Connect in one run; writes build/bench.json.
 	@$(VENV)/python -m tools.bench

@@ -1,0 +1,138 @@
+"""The rows of the table: what is done, and what should become of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools.isolation_table.measure import Harm
+from tools.isolation_table.verdicts import (
+    BACKTRACKING,
+    DIGITS,
+    LONG_NAME,
+    compressed,
+    deleted,
+    fails,
+    from_another_page,
+    hostile,
+    knocks,
+    leaked,
+    lines,
+    mirror,
+    printed_much,
+    refused,
+    row,
+    says,
+    smuggled,
+    unreadable,
+)
+
+_SINK: Final = {"connector.class": "FileStreamSink", "tasks.max": "1", "file": "{folder}/sunk"}
+_ROUTER: Final = {
+    "transforms": "route",
+    "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+    "transforms.route.regex": BACKTRACKING,
+    "transforms.route.replacement": "x",
+}
+_JDBC: Final = {
+    "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+    "tasks.max": "1",
+    "mode": "bulk",
+    "topic.prefix": "table-",
+}
+_ABSENT_FILE: Final = "{folder}/absent.txt"
+_NOBODY: Final = "127.0.0.1:1"
+
+_STOPS_EVERYTHING: Final = (
+    Harm(
+        "A1",
+        "a task number of 5,000 digits in connect-configs",
+        unreadable("connect-configs", b"task-x-" + DIGITS.encode()),
+    ),
+    Harm("A1", "half a surrogate in connect-offsets", unreadable("connect-offsets", rb'["\ud800",{}]')),
+    Harm(
+        "A1",
+        "a task number of 5,000 digits in connect-status",
+        unreadable("connect-status", b"status-task-x-" + DIGITS.encode()),
+    ),
+    Harm("A1", "brackets 100,000 deep in connect-offsets", unreadable("connect-offsets", b"[" * 100_000)),
+    Harm(
+        "A1",
+        "what is no message in connect-assignments",
+        unreadable("connect-assignments", b"\xff\x00", b"\xff" * 100),
+    ),
+    *(
+        Harm("A2", f"records compressed with {codec}", compressed(codec))
+        for codec in ("gzip", "snappy", "lz4", "zstd")
+    ),
+    row("A3", "topics.regex that backtracks", fails({**_SINK, "topics.regex": BACKTRACKING}, BACKTRACKING)),
+    row(
+        "A3",
+        "RegexRouter that backtracks",
+        fails({**hostile("never", "hangs"), "topic": LONG_NAME, **_ROUTER}, BACKTRACKING),
+    ),
+    row(
+        "A3",
+        "a placeholder of 5,000 colons",
+        says(hostile("never", "hangs", secret="${" + ":" * 5_000), "HEALTHY"),
+    ),
+    row(
+        "A3",
+        "a secret from /dev/zero",
+        refused(hostile("never", "hangs", **{"secret": "${file:/dev/zero:x}"}), "/dev/zero"),
+    ),
+    *(
+        Harm("A4", f"{topic} is deleted", deleted(topic), loses=topic, all_notice=True)
+        for topic in ("connect-configs", "connect-offsets")
+    ),
+    row(
+        "A5",
+        "a mirror whose topics backtrack",
+        fails(
+            mirror(**{"source.cluster.bootstrap.servers": "{bootstrap}", "topics": BACKTRACKING}),
+            BACKTRACKING,
+        ),
+    ),
+    row(
+        "A5",
+        "taskConfigs that holds the interpreter",
+        fails(hostile("connector.task_configs", "holds the interpreter")),
+    ),
+    row("A5", "poll that holds the interpreter", fails(hostile("poll", "holds the interpreter"))),
+    row("A5", "poll that ends its process", fails(hostile("poll", "exits"))),
+)
+_LOOKS_HEALTHY: Final = (
+    *(
+        row("B6", f"{what} in {call}", fails(hostile(call, what)))
+        for call in ("poll", "start", "connector.task_configs")
+        for what in ("SystemExit", "KeyboardInterrupt", "CancelledError", "unspeakable")
+    ),
+    row("B7", "a file that is not there", says(lines(_ABSENT_FILE), "absent.txt")),
+    row(
+        "B7",
+        "a mirror whose source does not answer",
+        says(mirror(**{"source.cluster.bootstrap.servers": _NOBODY}), _NOBODY),
+    ),
+    row("B8", "poll that hangs", fails(hostile("poll", "hangs", **{"task.poll.timeout.ms": "5000"}), "poll")),
+    row("B8", "start of a connector that hangs", fails(hostile("connector.start", "hangs"), "start")),
+    row("B8", "taskConfigs that hangs", fails(hostile("connector.task_configs", "hangs"), "taskConfigs")),
+)
+_DOOR: Final = (
+    Harm("C9", "a page of another origin", from_another_page({"Origin": "http://evil.example"})),
+    Harm("C9", "a page of another site", from_another_page({"Sec-Fetch-Site": "cross-site"})),
+    Harm("C9", "a page that rebound its name", from_another_page({"Host": "evil.example"})),
+    Harm("C9", "a request with two lengths", smuggled),
+    row("C10", "a task that says its secret in every way", leaked("poll")),
+    row("C10", "a connector that says its secret in every way", leaked("connector.task_configs")),
+    Harm("C11", "300 connections to every port of ours", knocks),
+    Harm(
+        "C11",
+        "tasks.max of 5,000 digits",
+        refused({**hostile("never", "hangs"), "tasks.max": DIGITS}, "tasks.max"),
+    ),
+    Harm("C11", "a name of two dots", refused(hostile("never", "hangs"), name="..")),
+    Harm("C11", "a name with NUL", refused(hostile("never", "hangs"), name="a\0b")),
+    Harm("C11", "a topic that leads out of a folder", refused({**_SINK, "topics": "../../x y"}, "topics")),
+    row("C11", "300 MB that a task prints", printed_much),
+)
+HARMS: Final = (*_STOPS_EVERYTHING, *_LOOKS_HEALTHY, *_DOOR)
+"""All of them, in the order of the table."""

@@ -1,0 +1,292 @@
+"""How a harm is done to a running system, and what should become of it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import httpx
+import psutil
+
+from tools.bench.rest import wait
+from tools.isolation_table.measure import Harm
+from tools.isolation_table.system import NEIGHBOURS, Neighbourhood
+
+CULPRIT: Final = "culprit"
+VERDICT_SECONDS: Final = 120.0
+SECRET: Final = "open-sesame-4711"  # noqa: S105 - what must not be found
+BACKTRACKING: Final = "(a|aa)+$b"
+LONG_NAME: Final = "a" * 100
+PRINTED: Final = "printed"
+"""A file that the plugin makes when it has printed all."""
+DIGITS: Final = "9" * 5_000
+#: More than what a plugin prints in one row: logs of everybody together.
+MAX_LOG_BYTES: Final = 60_000_000
+
+Do = Callable[[Neighbourhood], str]
+
+
+def hostile(call: str, harm: str, **more: str) -> dict[str, str]:
+    """Return the configuration of a source that does harm in a call."""
+    config = {"connector.class": "hostile.HostileSource", "topic": CULPRIT, "partitions": "1"}
+    return {**config, "tasks.max": "1", "at.once": "1", "harm": f"{call} {harm}", **more}
+
+
+def mirror(**more: str) -> dict[str, str]:
+    """Return the configuration of a mirror; its source is the broker itself unless it is told otherwise."""
+    name = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
+    target = {"target.cluster.bootstrap.servers": "{bootstrap}"}
+    return {"connector.class": name, "tasks.max": "1", "source.cluster.alias": "far", **target, **more}
+
+
+def lines(file: str, **more: str) -> dict[str, str]:
+    """Return the configuration of a source of lines."""
+    return {"connector.class": "FileStreamSource", "tasks.max": "1", "file": file, "topic": CULPRIT, **more}
+
+
+def fails(config: Mapping[str, str], *words: str) -> Do:
+    """Return what creates a connector, which is FAILED with a reason that has these words."""
+
+    def do(system: Neighbourhood) -> str:
+        _make_topics(system)
+        reply = system.create(CULPRIT, _placed(config, system))
+        assert reply.is_success, f"refused with {reply.status_code}: {reply.text[:300]}"
+        _await(system, lambda: bool(_failure(system.status(CULPRIT))), "not FAILED")
+        trace = _failure(system.status(CULPRIT))
+        missing = [word for word in words if word not in trace]
+        assert not missing, f"FAILED, without {missing}: {trace[:500]}"
+        return f"FAILED: {_short(trace)}"
+
+    return do
+
+
+def says(config: Mapping[str, str], *words: str) -> Do:
+    """Return what creates a connector, which is not healthy for a reason that has these words."""
+
+    def do(system: Neighbourhood) -> str:
+        _make_topics(system)
+        reply = system.create(CULPRIT, _placed(config, system))
+        assert reply.is_success, f"refused with {reply.status_code}: {reply.text[:300]}"
+
+        def told() -> bool:
+            text = _reasons(system.status(CULPRIT))
+            return all(word in text for word in words)
+
+        _await(system, told, f"its status does not say {words}")
+        status = system.status(CULPRIT)
+        return f"{status['connector']['state']}: {_short(_reasons(status))}"
+
+    return do
+
+
+def refused(config: Mapping[str, str], *words: str, name: str = CULPRIT) -> Do:
+    """Return what asks for a connector that is refused with a text that has these words."""
+
+    def do(system: Neighbourhood) -> str:
+        body = {"name": name, "config": {**config}}
+        reply = system.call("POST", "/connectors", body)
+        assert reply.status_code == httpx.codes.BAD_REQUEST, f"{reply.status_code}: {reply.text[:300]}"
+        missing = [word for word in words if word not in reply.text]
+        assert not missing, f"refused, without {missing}: {reply.text[:500]}"
+        return f"refused: {_short(reply.json()['message'])}"
+
+    return do
+
+
+def remove(system: Neighbourhood) -> None:
+    """Delete the culprit."""
+    system.remove(CULPRIT)
+
+
+def row(point: str, name: str, do: Do) -> Harm:
+    """Return a harm that is undone by deleting the culprit."""
+    return Harm(point, name, do, remove)
+
+
+def _placed(config: Mapping[str, str], system: Neighbourhood) -> dict[str, str]:
+    return {
+        key: value.format(bootstrap=system.broker.bootstrap, folder=system.folder)
+        if "{bootstrap}" in value or "{folder}" in value
+        else value
+        for key, value in config.items()
+    }
+
+
+def _await(system: Neighbourhood, condition: Callable[[], bool], otherwise: str) -> None:
+    """Wait for a verdict; what the status of the culprit says instead is in the error."""
+    try:
+        wait(condition, VERDICT_SECONDS, otherwise)
+    except TimeoutError as error:
+        message = f"{error}: {system.status(CULPRIT)}"
+        raise TimeoutError(message) from None
+
+
+def _make_topics(system: Neighbourhood) -> None:
+    system.make_topic(CULPRIT)
+    system.make_topic(LONG_NAME)
+
+
+def _failure(status: Mapping[str, Any]) -> str:
+    if not status:
+        return ""
+    parts = (status["connector"], *status["tasks"])
+    return next((part.get("trace", "no trace") for part in parts if part["state"] == "FAILED"), "")
+
+
+def _reasons(status: Mapping[str, Any]) -> str:
+    """Return all that a status says beyond its states."""
+    if not status:
+        return ""
+    parts = (status, status["connector"], *status["tasks"])
+    return "; ".join(
+        str(part[key]) for part in parts for key in ("health", "reason", "trace") if part.get(key)
+    )
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= 160 else f"{words[:157]}..."
+
+
+def printed_much(system: Neighbourhood) -> str:
+    """Have a task print 300 MB, and see it go on afterwards."""
+    _make_topics(system)
+    reply = system.create(CULPRIT, hostile("poll", "prints", done=str(system.folder / PRINTED)))
+    assert reply.is_success, reply.text
+    wait((system.folder / PRINTED).exists, VERDICT_SECONDS, "it does not go on")
+    size = sum(path.stat().st_size for path in system.logs.rglob("*.log*"))
+    assert size < MAX_LOG_BYTES, f"the logs have {size >> 20} MB"
+    return f"goes on; all logs together have {size >> 20} MB"
+
+
+def leaked(call: str) -> Do:
+    """Return what has a connector say its secret in every way in one call."""
+
+    def do(system: Neighbourhood) -> str:
+        (system.folder / "secrets.properties").write_text(f"password={SECRET}\n")
+        config = hostile(call, "leaks", secret=f"${{file:{system.folder}/secrets.properties:password}}")
+        said = fails(config, "could not log in")(system)
+        found = [
+            path for path in system.logs.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+        ]
+        assert not found, f"the secret is in {', '.join(path.name for path in found)}"
+        everything = f"{system.status(CULPRIT)} {system.call('GET', f'/connectors/{CULPRIT}/history').text}"
+        assert SECRET not in everything, "status or history has the secret"
+        return f"no secret in logs, status and history; {said}"
+
+    return do
+
+
+def from_another_page(headers: Mapping[str, str]) -> Do:
+    """Return what sends what a browser sends for a page that is not ours."""
+
+    def do(system: Neighbourhood) -> str:
+        body = {"name": CULPRIT, "config": hostile("never", "hangs")}
+        reply = system.call("POST", "/connectors", body, headers)
+        assert reply.status_code == httpx.codes.FORBIDDEN, f"{reply.status_code}: {reply.text[:300]}"
+        assert not system.status(CULPRIT), "it was created"
+        return f"403: {_short(reply.json()['message'])}"
+
+    return do
+
+
+def smuggled(system: Neighbourhood) -> str:
+    """Send a request with two lengths, and another one in its body."""
+    inner = b"DELETE /connectors/healthy-9 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = b"POST /connectors HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", system.up.port), timeout=30) as connection:
+        connection.sendall(head + inner)
+        answers = b""
+        while more := connection.recv(65536):
+            answers += more
+    assert answers.count(b"HTTP/1.1 ") == 1, f"answered twice: {answers!r}"
+    return f"{answers.splitlines()[0].decode()}, then closed"
+
+
+def unreadable(topic: str, key: bytes, value: bytes = b"{}") -> Do:
+    """Return what writes a record that cannot be read into a topic of Copycat's."""
+
+    def do(system: Neighbourhood) -> str:
+        system.write(topic, key, value)
+        after = _answers(system)
+        said = str(system.call("GET", "/health").json()["message"])
+        assert topic in said, f"health does not name the topic: {said}"
+        return f"skipped, and health says so: {_short(said)}; {after}"
+
+    return do
+
+
+def compressed(codec: str) -> Do:
+    """Return what writes a compressed record into each topic that Kafka Connect knows."""
+
+    def do(system: Neighbourhood) -> str:
+        for topic in ("connect-configs", "connect-offsets", "connect-status"):
+            system.write(topic, f"unknown-{codec}".encode(), b"{}" * 100, compression_type=codec)
+        return f"read; {_answers(system)}"
+
+    return do
+
+
+def _answers(system: Neighbourhood) -> str:
+    """Make a change in each log and see it, so that all are read to their ends; returns what was seen."""
+    reply = system.create("after", {**hostile("never", "hangs"), "topic": "after"})
+    assert reply.is_success, f"{reply.status_code}: {reply.text[:300]}"
+    wait(
+        lambda: [each["state"] for each in system.status("after").get("tasks", ())] == ["RUNNING"],
+        VERDICT_SECONDS,
+        "a connector that is created afterwards does not run",
+    )
+    system.remove("after")
+    return "a connector that is created afterwards runs"
+
+
+def deleted(topic: str) -> Do:
+    """Return what deletes an internal topic."""
+
+    def do(system: Neighbourhood) -> str:
+        system.admin.delete_topics([topic])[topic].result(VERDICT_SECONDS)
+
+        def told() -> bool:
+            return topic in system.call("GET", "/health").text
+
+        wait(told, VERDICT_SECONDS, f"/health does not name {topic}")
+        said = str(system.call("GET", "/health").json()["message"])
+        names = system.call("GET", "/connectors").json()
+        assert set(NEIGHBOURS) <= set(names), f"the connectors can no longer be saved: {names}"
+        health = system.status(NEIGHBOURS[0])["health"]
+        assert health["state"] != "healthy", "a connector is healthy though what it needs is gone"
+        return f"/health: {_short(said)}; a connector's health: {_short(health['reason'])}"
+
+    return do
+
+
+def knocks(system: Neighbourhood) -> str:
+    """Connect 300 times to every port that Copycat's programs listen on."""
+    processes = system.up.processes("host")
+    before = len(processes)
+    ports = _listening(system)
+    held = []
+    for port in ports:
+        for _ in range(300):
+            try:
+                held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
+            except OSError:
+                break
+    try:
+        most = len(system.up.processes("host"))
+    finally:
+        for connection in held:
+            connection.close()
+    assert most < before + 10, f"{most - before} processes more"
+    return f"{len(held)} connections to {len(ports)} ports, {most - before} processes more"
+
+
+def _listening(system: Neighbourhood) -> list[int]:
+    found = set()
+    for process in psutil.Process(system.up.pid).children(recursive=True):
+        for each in process.net_connections("tcp"):
+            if each.status == psutil.CONN_LISTEN and each.laddr.port != system.up.port:
+                found.add(each.laddr.port)
+    return sorted(found)

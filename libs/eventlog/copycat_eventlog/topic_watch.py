@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -37,8 +38,10 @@ SECOND_LOOK_SECONDS: Final = 1.0
 #: A broker that has just started may not know of a topic yet: so many looks in a row must miss it.
 LOOKS_THAT_MISS: Final = 3
 ANSWER_TIMEOUT_MS: Final = 5000
+#: For brokers to say whether the topic is the same, once its reader has failed.
+PATIENCE_SECONDS: Final = 60.0
+NO_ID: Final = (0, 0)
 _UNKNOWN_TOPIC: Final = 3
-_NO_ID: Final = (0, 0)
 _CREATE: Final = False
 _TELL_OPERATIONS: Final = False
 
@@ -48,7 +51,10 @@ class SeenTopic:
     """What the brokers say of a topic."""
 
     topic_id: tuple[int, int]
-    """Kafka's id, of two halves: no other topic ever has it."""
+    """Kafka's id, of two halves: no other topic ever has it.
+
+    `NO_ID` where brokers speak among themselves as before Kafka 2.8: an upgrade gives topics their ids later.
+    """
     partitions: int
     """How many there are."""
 
@@ -82,6 +88,7 @@ class TopicWatch:
         on_partitions: Callable[[int], None],
         every: float = LOOK_SECONDS,
         again: float = SECOND_LOOK_SECONDS,
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         """Build it.
 
@@ -92,6 +99,7 @@ class TopicWatch:
             on_partitions: Called once when it has another number of partitions than before.
             every: Seconds between two looks.
             again: Seconds between two looks while it is missing.
+            patience: Seconds for which `is_same` waits for an answer.
         """
         self._sight = sight
         self._topic = topic
@@ -99,6 +107,7 @@ class TopicWatch:
         self._on_partitions = on_partitions
         self._every = every
         self._again = again
+        self._patience = patience
         self._first: SeenTopic | None = None
         self._missed = 0
         self._over = False
@@ -142,11 +151,16 @@ class TopicWatch:
             await self._look()
 
     async def is_same(self) -> bool:
-        """Look until the brokers have said whether the topic is still the one that was there first."""
-        known = self._blind or await self._look()
-        while not known and not self._over:
-            await asyncio.sleep(self._again)
-            known = await self._look()
+        """Look until the brokers have said whether the topic is still the one that was there first.
+
+        One of which nobody says anything for long, as where we may not ask any more, counts as the same.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience):
+                known = self._blind or await self._look()
+                while not known and not self._over:
+                    await asyncio.sleep(self._again)
+                    known = await self._look()
         return not self._over
 
     async def _look(self) -> bool:
@@ -165,12 +179,18 @@ class TopicWatch:
         self._missed = self._missed + 1 if found is None else 0
         if first is None or (found is None and self._missed < LOOKS_THAT_MISS):
             return
-        if found is None or found.topic_id != first.topic_id:
+        if found is None or self._is_another(found, first):
             self._over = True
             self._on_gone(found is not None)
         elif found.partitions != first.partitions:
             self._over = True
             self._on_partitions(found.partitions)
+        elif first.topic_id == NO_ID:
+            self._first = found
+
+    @staticmethod
+    def _is_another(found: SeenTopic, first: SeenTopic) -> bool:
+        return NO_ID not in (found.topic_id, first.topic_id) and found.topic_id != first.topic_id
 
 
 class KafkaSight:
@@ -203,8 +223,9 @@ class KafkaSight:
             message = f"The brokers do not say whether there is a topic '{topic}': {error!r}"
             raise UnavailableError(message) from None
         (code, _, topic_id, _, partitions, *_) = answer.topics[0]
-        if code == _UNKNOWN_TOPIC:
+        if code == _UNKNOWN_TOPIC and answer.brokers:
             return None
+        # A broker that knows of none, not even itself, has just started: its controller is silent still.
         if code and not partitions:
             message = f"The brokers do not say whether there is a topic '{topic}': {for_code(code).__name__}"
             raise UnavailableError(message)
@@ -304,4 +325,4 @@ class _TopicRequest(Request[_TopicRequestV12]):  # type: ignore[misc] # likewise
         self._topic = topic
 
     def build(self, request_struct_class: type[_TopicRequestV12]) -> _TopicRequestV12:
-        return request_struct_class([(_NO_ID, self._topic, {})], _CREATE, _TELL_OPERATIONS, {})
+        return request_struct_class([(NO_ID, self._topic, {})], _CREATE, _TELL_OPERATIONS, {})

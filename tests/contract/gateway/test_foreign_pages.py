@@ -151,6 +151,22 @@ async def test_pages_that_may_read_by_cors_alone_come_under_our_names_all_the_sa
 
     assert (await bare.rest.get("/connectors", headers={"origin": "http://ui.example"})).status_code == 200
     assert (await bare.rest.get("/connectors", headers={"host": "evil.example"})).status_code == 403
+    itself = {"host": "evil.example:8083", "origin": "http://evil.example:8083"}
+    assert (await bare.rest.get("/connectors", headers=itself)).status_code == 403
+
+
+async def test_a_page_that_is_named_may_call_by_a_name_that_only_it_knows(bare: World) -> None:
+    """Whose page it is says its browser: nobody else's can be led here under that name."""
+    bare.config.has("c")
+    await bare.open_gateway(
+        rest_origins="http://ui.example:3000", access_control_allow_origin="http://shown.example"
+    )
+
+    for origin in ("http://ui.example:3000", "http://shown.example"):
+        page = {"origin": origin, "host": "connect.example:8083", "sec-fetch-site": "cross-site"}
+        assert (await bare.rest.put("/connectors/c/pause", headers=page)).status_code == 202, origin
+    foreign = {"origin": "http://connect.example:8083", "host": "connect.example:8083"}
+    assert (await bare.rest.put("/connectors/c/pause", headers=foreign)).status_code == 403
 
 
 async def asked(headers: Mapping[str, str], server: tuple[str, int], *listeners: str) -> int:
@@ -185,6 +201,12 @@ async def test_programs_reach_a_listener_of_the_network_by_whatever_name_leads_t
     assert await asked(program, there) == 200
     assert await asked(program, here) == 403
     assert await asked(program, ("::ffff:127.0.0.1", 8083)) == 403
+    node = {**program, "user-agent": "node", "accept-language": "*", "sec-fetch-mode": "cors"}
+    windows = {**program, "user-agent": "Mozilla/5.0 (Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041"}
+    assert await asked(node, there) == 200, "a page can neither set nor take away what begins with Sec-"
+    assert await asked({**node, "sec-fetch-site": "same-origin"}, there) == 403
+    assert await asked(windows, there) == 200
+    assert await asked({**windows, "accept-language": "de"}, there) == 403, "a page may call itself so"
     assert await asked({}, here) == 200, "HTTP/1.0 knows no Host, and no browser speaks it"
     for mark in (
         {"accept-language": "de"},

@@ -36,6 +36,8 @@ _DEFAULT_PORTS: Final = {"http": 80, HTTPS: 443}
 _PRIVATE_ENDS: Final = (".localhost", ".local", ".internal", ".home.arpa", ".svc")
 #: Browsers send some of these with every request, and a page cannot take all of them away.
 _OF_BROWSERS: Final = frozenset({"origin", "sec-fetch-site", "accept-language", "referer", "cookie"})
+_POWERSHELL: Final = "PowerShell/"
+"""In what its requests call themselves: beside `Mozilla/`, but nothing else that browsers send."""
 _READING: Final = frozenset({"GET", "HEAD"})
 _MAX_SHOWN: Final = 100
 """Characters of a header that a refusal repeats."""
@@ -118,7 +120,8 @@ class ForeignPages:
         address, port = scope["server"] or ("", None)
         host = headers.get("host", "").strip().lower()
         own = _authority(host)
-        if port not in self._trusted.encrypted_ports and _may_be_rebound(headers, address):
+        encrypted = port in self._trusted.encrypted_ports
+        if not encrypted and _may_be_rebound(headers, address) and not self._is_of_named(headers, own):
             name = "" if own is None else own[0]
             if host and not (name and (self._is_ours(name) or name == await self._looked_up())):
                 return (
@@ -144,6 +147,15 @@ class ForeignPages:
             f" name its origin in {KEY}"
         )
 
+    def _is_of_named(self, headers: Mapping[str, str], own: tuple[str, int | None] | None) -> bool:
+        """Tell whether a page that the operator names calls, from another host than it calls.
+
+        Browsers say whose page it is, so nobody else's was led here under the name.
+        """
+        origin = headers.get("origin", "")
+        site = _site(origin)
+        return site is not None and (own is None or site.host != own[0]) and self._is_named(origin, site)
+
     async def _looked_up(self) -> str:
         """Return this machine's name with its domain, which may take seconds, once."""
         return (await asyncio.to_thread(self._full_name)).lower()
@@ -159,15 +171,19 @@ class ForeignPages:
         )
 
     def _is_trusted(self, origin: str, own: tuple[str, int | None] | None, port: int | None) -> bool:
-        if self._cors is not None and self._cors.is_origin_allowed(origin):
-            return True
         site = _site(origin)
+        if self._is_named(origin, site):
+            return True
         if site is None:
             return False
         if own is not None and (site.host, site.port) == (own[0], own[1] or _DEFAULT_PORTS.get(site.scheme)):
             return True
         is_here = site.host in self._trusted.names or _is_loopback(site.host)
-        return site in self._trusted.sites or (is_here and site.port == port)
+        return is_here and site.port == port
+
+    def _is_named(self, origin: str, site: Site | None) -> bool:
+        by_cors = self._cors is not None and self._cors.is_origin_allowed(origin)
+        return by_cors or site in self._trusted.sites
 
 
 def _may_be_rebound(headers: Mapping[str, str], address: str) -> bool:
@@ -177,8 +193,13 @@ def _may_be_rebound(headers: Mapping[str, str], address: str) -> bool:
     proxy or by a name that we do not know are told from browsers, since they send less.
     """
     agent = headers.get("user-agent", "")
+    # Browsers send both or neither, and no page can change them: Node's `fetch` sends the first alone.
+    of_node = "sec-fetch-mode" in headers and "sec-fetch-site" not in headers
+    marks = _OF_BROWSERS - {"accept-language"} if of_node else _OF_BROWSERS
     return (
-        _is_loopback(address) or agent.startswith("Mozilla/") or any(name in headers for name in _OF_BROWSERS)
+        _is_loopback(address)
+        or (agent.startswith("Mozilla/") and _POWERSHELL not in agent)
+        or any(name in headers for name in marks)
     )
 
 

@@ -7,6 +7,7 @@ import html
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -33,7 +34,9 @@ class Redactor:
         self._shown: dict[str, str] = {}
         # What is looked for, by its first characters, the longest text first.
         self._starts: dict[str, tuple[tuple[str, str], ...]] = {}
-        self._beginnings: set[str] = set()
+        # How many of those characters begin so, and how many values are spelled so.
+        self._beginnings: Counter[str] = Counter()
+        self._uses: Counter[str] = Counter()
         self._longest = 0
         self._told: list[Callable[[Mapping[str, str]], None]] = []
         self.add(found or {})
@@ -103,24 +106,29 @@ class Redactor:
         return any(len(form) > left and form.startswith(text[at:]) for form, _ in found)
 
     def _learn(self, value: str, shown: str) -> None:
-        for form in set(_forms(value)):
-            if len(form) >= MIN_SCRUBBED_CHARACTERS:
-                start = form[:MIN_SCRUBBED_CHARACTERS]
-                others = [each for each in self._starts.get(start, ()) if each[0] != form]
-                self._starts[start] = tuple(sorted([*others, (form, shown)], key=lambda each: -len(each[0])))
-                self._beginnings.update(start[:length] for length in range(1, MIN_SCRUBBED_CHARACTERS))
-                self._longest = max(self._longest, len(form))
+        for form in _sought(value):
+            start = form[:MIN_SCRUBBED_CHARACTERS]
+            if start not in self._starts:
+                self._beginnings.update(_beginnings(start))
+            others = [each for each in self._starts.get(start, ()) if each[0] != form]
+            self._starts[start] = tuple(sorted([*others, (form, shown)], key=lambda each: -len(each[0])))
+            self._uses[form] += 1
+            self._longest = max(self._longest, len(form))
 
     def _forget(self, value: str) -> None:
         if self._shown.pop(value, None) is None:
             return
-        for form in set(_forms(value)):
+        for form in _sought(value):
+            if _still_there(self._uses, form):
+                continue  # another value has it, too: a line of its file
             start = form[:MIN_SCRUBBED_CHARACTERS]
-            left = tuple(each for each in self._starts.get(start, ()) if each[0] != form)
+            left = tuple(each for each in self._starts[start] if each[0] != form)
             if left:
                 self._starts[start] = left
-            else:
-                self._starts.pop(start, None)
+                continue
+            del self._starts[start]
+            for beginning in _beginnings(start):
+                _still_there(self._beginnings, beginning)
 
 
 #: What this process may not show. Author code runs in threads of its own, too, so it belongs to no connector.
@@ -182,6 +190,24 @@ def _is_long(value: str) -> bool:
 def _match(text: str, at: int, starts: Mapping[str, tuple[tuple[str, str], ...]]) -> tuple[str, str] | None:
     found = starts.get(text[at : at + MIN_SCRUBBED_CHARACTERS])
     return next((each for each in found or () if text.startswith(each[0], at)), None)
+
+
+def _still_there(uses: Counter[str], text: str) -> bool:
+    """Count one use less; returns whether there is another."""
+    uses[text] -= 1
+    if not uses[text]:
+        del uses[text]
+    return text in uses
+
+
+def _sought(value: str) -> Iterator[str]:
+    """Yield the spellings that are looked for, each once."""
+    return (form for form in set(_forms(value)) if len(form) >= MIN_SCRUBBED_CHARACTERS)
+
+
+def _beginnings(start: str) -> Iterator[str]:
+    """Yield what a text may end with in the midst of these characters."""
+    return (start[:length] for length in range(1, MIN_SCRUBBED_CHARACTERS))
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -73,7 +73,7 @@ _STOPS_EVERYTHING: Final = (
     row(
         "A3",
         "a placeholder of 5,000 colons",
-        says(hostile("never", "hangs", secret="${" + ":" * 5_000), "HEALTHY"),
+        says(hostile("never", "hangs", secret="${" + ":" * 5_000), "healthy"),
     ),
     row(
         "A3",

@@ -86,10 +86,10 @@ def refused(config: Mapping[str, str], *words: str, name: str = CULPRIT) -> Do:
     def do(system: Neighbourhood) -> str:
         body = {"name": name, "config": {**config}}
         reply = system.call("POST", "/connectors", body)
-        assert reply.status_code == httpx.codes.BAD_REQUEST, f"{reply.status_code}: {reply.text[:300]}"
+        assert reply.is_error, f"{reply.status_code}: {reply.text[:300]}"
         missing = [word for word in words if word not in reply.text]
         assert not missing, f"refused, without {missing}: {reply.text[:500]}"
-        return f"refused: {_short(reply.json()['message'])}"
+        return f"refused with {reply.status_code}: {_short(reply.json()['message'])}"
 
     return do
 

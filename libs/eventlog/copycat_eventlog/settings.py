@@ -30,7 +30,10 @@ class LogSettings:
     topic_configs: Mapping[str, str] = field(default_factory=dict)
     """More configs of a new topic; `cleanup.policy` is always compact."""
     owner_id: str = ""
-    """Names the one writer: its transactional.id, and with `-owner` the group that elects it."""
+    """Names the one writer: its transactional.id, and with `-owner` the group that elects it.
+
+    Empty for a topic that has no such writer.
+    """
     setting: str = ""
     """Property that names the topic, for messages, e.g. `config.storage.topic`."""
     purpose: str = ""

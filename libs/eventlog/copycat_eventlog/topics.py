@@ -47,7 +47,7 @@ def ensure_log_topic(brokers: Brokers, settings: LogSettings) -> int:
     """
     topic, known = settings.topic, brokers.topics()
     # The topic of the election is always made after the log's.
-    was_there = owner_topic(settings.owner_id) in known
+    was_there = bool(settings.owner_id) and owner_topic(settings.owner_id) in known
     if topic not in known:
         if was_there:
             _tell_missing(settings)

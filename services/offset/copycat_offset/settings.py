@@ -72,5 +72,8 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
         bootstrap_servers=found[BOOTSTRAP_SERVERS.name],
         client_config=security_of(properties),
         log=log,
-        own_topics=replace(like, setting=OFFSETS_TOPIC),
+        # None of them was there before for all that the service's own topics say: nobody is elected for them.
+        own_topics=replace(
+            like, setting=OFFSETS_TOPIC, owner_id="", irreplaceable=False, loss="", loss_accepted=False
+        ),
     )

@@ -1,8 +1,18 @@
 """What the offset service reads from the worker properties."""
 
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
-from copycat_connect.errors import ConfigError
+from confluent_kafka.cimpl import NewTopic
+from copycat_connect.errors import ConfigError, LogLostError
+from copycat_eventlog.brokers import Brokers
+from copycat_eventlog.owner import owner_topic
 from copycat_eventlog.settings import Backend
+from copycat_eventlog.topics import ensure_log_topic
 from copycat_offset.settings import read_settings
 
 WORKER = {"group.id": "g", "offset.storage.topic": "o", "bootstrap.servers": "k:9092"}
@@ -49,3 +59,41 @@ def test_a_wrong_value_names_its_key(key: str, value: str) -> None:
 def test_the_topic_has_to_be_named() -> None:
     with pytest.raises(ConfigError, match=r"offset\.storage\.topic"):
         read_settings({"group.id": "g"})
+
+
+class Cluster(Brokers):
+    """A cluster with the service's own topics, in which others are made at once."""
+
+    def __init__(self, *topics: str) -> None:
+        led: Any = SimpleNamespace(partitions={0: SimpleNamespace(leader=1)})
+        self._led, self._topics = led, dict.fromkeys(topics, led)
+
+    @property
+    def client(self) -> Any:
+        return self
+
+    def topics(self) -> Mapping[str, Any]:
+        return dict(self._topics)
+
+    def create_topics(self, wanted: list[NewTopic]) -> dict[str, Future[None]]:
+        made: Future[None] = Future()
+        made.set_result(None)
+        self._topics |= dict.fromkeys((each.topic for each in wanted), self._led)
+        return dict.fromkeys((each.topic for each in wanted), made)
+
+    def ask(self, future: Future[Any]) -> Any:
+        return future.result(0)
+
+
+def test_a_new_topic_of_a_connector_is_no_lost_one() -> None:
+    """Nobody had it before, though the service has its own: Kafka Connect creates it (KIP-618)."""
+    settings = read_settings(WORKER)
+    owned = owner_topic(settings.log.owner_id)
+    cluster = Cluster("o", owned)
+
+    assert ensure_log_topic(cluster, replace(settings.own_topics, topic="orders-offsets")) == 1
+    assert "orders-offsets" in cluster.topics()
+    accepting = read_settings({**WORKER, "lost.topics.accept": "o"}).own_topics
+    assert not accepting.loss_accepted, "it would have topics of connectors compacted"
+    with pytest.raises(LogLostError, match=r"'o' .* is not there"):
+        ensure_log_topic(Cluster(owned), settings.log)

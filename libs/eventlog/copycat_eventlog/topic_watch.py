@@ -38,7 +38,7 @@ SECOND_LOOK_SECONDS: Final = 1.0
 #: A broker that has just started may not know of a topic yet: so many looks in a row must miss it.
 LOOKS_THAT_MISS: Final = 3
 ANSWER_TIMEOUT_MS: Final = 5000
-#: For brokers to say whether the topic is the same, once its reader has failed.
+#: For brokers to answer at all, at the start and once the topic's reader has failed.
 PATIENCE_SECONDS: Final = 60.0
 NO_ID: Final = (0, 0)
 _UNKNOWN_TOPIC: Final = 3
@@ -99,7 +99,7 @@ class TopicWatch:
             on_partitions: Called once when it has another number of partitions than before.
             every: Seconds between two looks.
             again: Seconds between two looks while it is missing.
-            patience: Seconds for which `is_same` waits for an answer.
+            patience: Seconds for which `begin` and `is_same` wait for an answer.
         """
         self._sight = sight
         self._topic = topic
@@ -119,16 +119,21 @@ class TopicWatch:
         """Remember the topic that is there; to be called before it is read.
 
         Raises:
-            UnavailableError: The brokers do not know it, or do not answer.
+            UnavailableError: The brokers do not know it, or none of them answers for long.
         """
-        for _ in range(LOOKS_THAT_MISS):
+        missed, give_up = 0, asyncio.get_running_loop().time() + self._patience
+        while missed < LOOKS_THAT_MISS:
             try:
                 self._first = await self._sight.look(self._topic)
+                missed += 1
             except NoTopicIdsError as error:
                 log_change(
                     log, "a lost log is not noticed", logging.WARNING, topic=self._topic, why=error.message
                 )
                 self._blind = True
+            except UnavailableError:  # each look asks another broker, one of which may be away
+                if asyncio.get_running_loop().time() > give_up:
+                    raise
             if self._blind or self._first is not None:
                 return
             await asyncio.sleep(self._again)

@@ -139,6 +139,23 @@ async def test_brokers_that_tell_no_ids_are_not_asked_again() -> None:
         assert await watch.is_same()
 
 
+async def test_a_start_waits_for_a_broker_that_answers() -> None:
+    """Each look asks another one: a cluster of which one broker is away must not end a start."""
+    watch = TopicWatch(
+        Sight((AWAY, None, AWAY, FIRST)), "log", on_gone=unexpected, on_partitions=unexpected, again=0
+    )
+    await watch.begin()
+    assert await watch.is_same()
+
+
+async def test_a_start_does_not_wait_for_ever() -> None:
+    sight = Sight((AWAY,))
+    watch = TopicWatch(sight, "log", on_gone=unexpected, on_partitions=unexpected, again=0, patience=0.01)
+    async with asyncio.timeout(60):
+        with pytest.raises(UnavailableError, match="no broker answers"):
+            await watch.begin()
+
+
 async def test_a_topic_that_goes_away_before_it_is_read_ends_the_start() -> None:
     watch = TopicWatch(Sight((None,)), "log", on_gone=unexpected, on_partitions=unexpected, again=0)
     with pytest.raises(UnavailableError, match="'log' went away"):

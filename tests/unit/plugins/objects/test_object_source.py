@@ -39,6 +39,7 @@ def choice(task: int, tasks: int, **config: str) -> Choice:
         ("a/b.csv", {"pattern": "a/[a-c]\\.csv"}, "csv", "t"),
         ("x/orders+3+0000000010+0000000019.avro", {"topic": "copy-${topic}"}, "avro", "copy-orders"),
         ("x/orders+3+0000000010.snappy.parquet", {"topic": "${topic}"}, "parquet", "orders"),
+        ("x/orders+3+0000000010.parquet", {"topic": "${topic}."}, "parquet", "orders."),
         ("x/orders.avro", {"topic": "${topic}"}, None, None),
     ],
 )

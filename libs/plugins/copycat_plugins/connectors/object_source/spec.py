@@ -61,7 +61,7 @@ GUARANTEES = (
 
 
 def _topic(name: str, value: ConfigSetting) -> None:
-    topic_name(name, str(value).replace("${topic}", ""))
+    topic_name(name, str(value).replace("${topic}", "t"))
 
 
 def _one_character(name: str, value: ConfigSetting) -> None:

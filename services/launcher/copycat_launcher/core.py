@@ -12,11 +12,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from copycat_connect.config import ConfigDef
 from copycat_connect.errors import CopycatError, NotWriterError
 from copycat_eventlog.json_text import MalformedError, read_object
 from copycat_eventlog.log import Entry, Log, Record, Revision
 from copycat_eventlog.open import open_log
 from copycat_eventlog.settings import Backend, LogSettings
+from copycat_eventlog.worker_properties import LOST_TOPICS
 
 from copycat_launcher.in_process import serve_of, stop_all
 from copycat_launcher.kept_role import KeptRole
@@ -60,6 +62,7 @@ class Core:
             work = [
                 asyncio.create_task(self._take_part(where, properties, lambda: ready(""))),
                 asyncio.create_task(_crash(where)),
+                asyncio.create_task(_lost(where)),
                 asyncio.create_task(_set(stop)),
             ]
             done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
@@ -127,20 +130,28 @@ async def _crash(where: Log) -> None:
     raise CopycatError(message) from error
 
 
+async def _lost(where: Log) -> None:
+    """Fail once nobody can lead any more: what starts this again makes the topic anew."""
+    raise await where.lost()
+
+
 async def _set(stop: asyncio.Event) -> None:
     await stop.wait()
 
 
 def _settings(properties: Mapping[str, str]) -> LogSettings:
     group = properties["group.id"]
+    topic = f"{group}-services"
     return LogSettings(
         backend=Backend.KAFKA,
         bootstrap_servers=properties["bootstrap.servers"],
-        topic=f"{group}-services",
+        topic=topic,
         replication_factor=-1,
         owner_id=f"connect-cluster-{group}-services",
         setting="group.id",
         purpose="the addresses of the services",
+        loss="where the services answer, which is then told anew",
+        loss_accepted=topic in ConfigDef(LOST_TOPICS).parse(properties)[LOST_TOPICS.name],
         single_partition=True,
         client_config={key: value for key, value in properties.items() if key.startswith(SECURITY)},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
 
@@ -11,7 +12,9 @@ from copycat.executor.v1.executor_service_pb2_grpc import ExecutorServiceStub
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_HANGS, TROUBLE_KIND_WAITS, Trouble
 from copycat.types.v1 import types_pb2
+from copycat_executor.domain import suspicion
 from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
+from copycat_executor.tasks import task_events
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.secret import credentials
@@ -278,3 +281,28 @@ async def test_tasks_that_can_only_share_are_never_failed_for_their_neighbour() 
         for name in names:
             await it.status_is("RUNNING", name, 0)
             assert "FAILED" not in it.status.states(name, 0)
+
+
+async def test_tasks_whose_host_died_long_ago_share_their_hosts_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(suspicion, "MEMORY_SECONDS", 2.0)
+    monkeypatch.setattr(task_events, "FORGOTTEN_AFTER_SECONDS", 2.1)
+    config = {**SOURCE, "isolation": "shared"}
+    names = ["a", "b", "c"]
+    async with world(slots=4) as it:
+        for name in names:
+            await it.run_task(name, config)
+        await crashes(it, "a", names, 1)
+        await it.until(lambda: all(runs_now(it, name) for name in names), "all run again")
+
+        def shares(name: str) -> bool:
+            host = host_of(it, name)
+            return host is not None and len(host.refs()) > 1
+
+        others, until = 0, asyncio.get_running_loop().time() + worlds.DEADLINE
+        while not all(shares(name) for name in names):
+            assert asyncio.get_running_loop().time() < until, "they stay apart for ever"
+            await it.run_task(f"other{others}", config)
+            others += 1
+            await asyncio.sleep(0.1)

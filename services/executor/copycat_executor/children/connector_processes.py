@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
@@ -162,6 +163,7 @@ class ConnectorProcesses:
         place.residents.discard(connector)
         if hung:
             self._suspect((connector_author(connector),))
+            self._forget_homes()
             if place is self._shared or place.residents:
                 self._homes[connector] = self._place_apart()
         if place is not self._shared and not place.residents:
@@ -184,10 +186,14 @@ class ConnectorProcesses:
             self._turns.release()
 
     def _suspected(self, authors: Iterable[str]) -> bool:
-        return any(self._suspicions.count(author) >= DEATHS_TO_PART for author in authors)
+        return any(self._recent().count(author) >= DEATHS_TO_PART for author in authors)
 
     def _stays_apart(self, connector: str) -> bool:
-        return self._suspicions.count(connector_author(connector)) > 0
+        return self._recent().count(connector_author(connector)) > 0
+
+    def _recent(self) -> Suspicions[str]:
+        self._suspicions = self._suspicions.recent(asyncio.get_running_loop().time())
+        return self._suspicions
 
     def _suspect(self, authors: Collection[str]) -> None:
         self._suspicions = self._suspicions.after(authors, asyncio.get_running_loop().time())
@@ -226,7 +232,7 @@ class ConnectorProcesses:
             log.warning("suspected of the end of a process of connectors: %s", ", ".join(sorted(suspects)))
         if apart:
             self._close(place)
-        self._homes = {name: home for name, home in self._homes.items() if self._stays_apart(name)}
+        self._forget_homes()
         if not alone:
             self._part([name for name in there if connector_author(name) in suspects])
         place.residents.clear()
@@ -234,6 +240,9 @@ class ConnectorProcesses:
             self._where.pop(name, None)
         self._listener.process_ended(there, gone if alone else None)
         return gone
+
+    def _forget_homes(self) -> None:
+        self._homes = {name: home for name, home in self._homes.items() if self._stays_apart(name)}
 
     def _part(self, suspects: Iterable[str]) -> None:
         """Divide connectors that are suspected often enough between two processes of their own."""
@@ -245,6 +254,10 @@ class ConnectorProcesses:
                 self._homes[by_author[author]] = place
 
     def _place_apart(self) -> _Place:
-        """Return a place that nobody has; where there are too many, the one with the fewest connectors."""
-        apart = {place for place in self._homes.values() if place.residents or place.process}
-        return min(apart, key=lambda each: len(each.residents)) if len(apart) >= MAX_APART else _Place()
+        """Return a place that nobody has; where there are too many, the one with the fewest connectors.
+
+        Homes that nobody has entered count as well: of connectors that hang together none has yet.
+        """
+        homes = Counter(self._homes.values())
+        fewest = min(homes, key=lambda each: (len(each.residents), homes[each]), default=None)
+        return _Place() if fewest is None or len(homes) < MAX_APART else fewest

@@ -46,10 +46,13 @@ class Suspicions(Generic[K]):
         """Add a death; who had no part in it is cleared of those that one of its suspects explains, too."""
         if not suspects:
             return self
-        latest = frozenset(suspects)
-        recent = [each for each in self.deaths if now - each.when < MEMORY_SECONDS]
+        latest, recent = frozenset(suspects), self.recent(now).deaths
         narrowed = (Death(each.when, each.suspects & latest or each.suspects) for each in recent)
         return Suspicions((*narrowed, Death(now, latest)))
+
+    def recent(self, now: float) -> Suspicions[K]:
+        """Forget the deaths that are too long ago, which nothing else does while nobody dies."""
+        return Suspicions(tuple(each for each in self.deaths if now - each.when < MEMORY_SECONDS))
 
     def without(self, who: K) -> Suspicions[K]:
         """Suspect somebody no longer."""

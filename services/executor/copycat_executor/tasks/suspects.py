@@ -43,19 +43,20 @@ class Suspects:
 
     def suspected(self, instance: Instance) -> bool:
         """Return whether a task may be what ended its host: it is kept apart from others."""
-        return self._suspicions.count(instance) > 0
+        return self._recent().count(instance) > 0
 
     def foremost(self, instance: Instance) -> bool:
         """Return whether it is suspected of two deaths or more, and no other task of more."""
-        return self._suspicions.count(instance) > 1 and self._suspicions.foremost(instance)
+        recent = self._recent()
+        return recent.count(instance) > 1 and recent.foremost(instance)
 
     def cleared(self, instance: Instance) -> bool:
         """Return whether others may share its host again: some are more suspect, or nobody is."""
-        return not (self.suspected(instance) and self._suspicions.foremost(instance))
+        return not (self.suspected(instance) and self._recent().foremost(instance))
 
     def wait_seconds(self, instance: Instance) -> float:
         """Return how long a task waits before it is started again; most do not."""
-        crowded = self._suspicions.count(instance) - MAX_QUICK_REPEATS
+        crowded = self._recent().count(instance) - MAX_QUICK_REPEATS
         return CROWDED.wait(crowded - 1, 0.0) if crowded > 0 else 0.0
 
     def failed(self, instance: Instance) -> None:
@@ -66,6 +67,10 @@ class Suspects:
         """A user changed the task, or it left: it begins anew."""
         self._deaths.pop(instance, None)
         self._suspicions = self._suspicions.without(instance)
+
+    def _recent(self) -> Suspicions[Instance]:
+        self._suspicions = self._suspicions.recent(_now())
+        return self._suspicions
 
     def _count(self, instance: Instance, *, taken: bool) -> None:
         self._deaths[instance] = after_death(self._deaths.get(instance), _now(), taken=taken)

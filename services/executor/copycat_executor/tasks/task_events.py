@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from copycat.host.v1 import host_service_pb2 as pb
@@ -15,6 +16,7 @@ from copycat_rpc.acts import HOST_DIED, ActReporter
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.running import Phase
+from copycat_executor.domain.suspicion import MEMORY_SECONDS
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox import status_outbox
@@ -31,6 +33,8 @@ from copycat_executor.tasks.task_life import TaskLife, TaskLives
 
 #: Stage of the failure a host reports for a task that did not drain in time: its thread still hangs there.
 STOP_STAGE = "STOP"
+#: By then who was suspected of the death of a host is so no longer.
+FORGOTTEN_AFTER_SECONDS = MEMORY_SECONDS + 1.0
 
 
 class TaskEvents:
@@ -165,6 +169,11 @@ class TaskEvents:
         self._suspects.host_died([life.instance for life in there if life.taken])
         for life in there:
             self._lost(life, reason)
+        self._let_share()
+        # Where nobody dies any more, nothing else looks again at who is kept apart.
+        asyncio.get_running_loop().call_later(FORGOTTEN_AFTER_SECONDS, self._let_share)
+
+    def _let_share(self) -> None:
         self._lives.let_share(self._suspects.cleared)
 
     def _lost(self, life: TaskLife, reason: str) -> None:

@@ -38,6 +38,12 @@ def test_a_death_is_forgotten_after_a_while() -> None:
     assert [after.count(each) for each in "abc"] == [0, 0, 1]
 
 
+def test_a_death_is_forgotten_also_where_nobody_dies_any_more() -> None:
+    after = NONE.after("ab", 0.0)
+    assert after.recent(MEMORY_SECONDS - 1) == after
+    assert after.recent(MEMORY_SECONDS) == NONE
+
+
 def test_who_left_is_suspected_of_nothing() -> None:
     assert NONE.after("a", 0.0).without("a") == NONE
 

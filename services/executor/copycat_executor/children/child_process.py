@@ -108,7 +108,7 @@ class ChildProcess(Generic[E]):
         self._ready = asyncio.Event()
         self._late = asyncio.Event()
         self._process: PipedProcess | None = None
-        self._killed = self._stopped = False
+        self._killed = self._stopped = self._checking = False
         self._silence = ""
         self._levels: dict[str, SetLevel] = {}
 
@@ -214,7 +214,12 @@ class ChildProcess(Generic[E]):
             done, _ = await asyncio.wait((opened.result,), timeout=PING_AFTER_SECONDS)
             if done:
                 return opened.result.result()
-            await self._check_alive(PING_TIMEOUT_SECONDS)
+            if not self._checking:  # of many calls that take long, one is enough to ask
+                self._checking = True
+                try:
+                    await self._check_alive(PING_TIMEOUT_SECONDS)
+                finally:
+                    self._checking = False
 
     async def _check_idle(self) -> None:
         """Notice also without a call that the process hangs: what runs there seems to go on, and does not.

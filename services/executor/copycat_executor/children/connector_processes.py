@@ -138,6 +138,10 @@ class ConnectorProcesses:
         self._where[connector] = place
         self._open(place)
 
+    def has(self, connector: str) -> bool:
+        """Return whether a connector that has entered is still where it did: its process has not ended."""
+        return connector in self._where
+
     async def call(self, connector: str, call: ConnectorCall[T], stage: str, deadline_seconds: float) -> T:
         """Call the object of a connector that has entered; the deadline begins once its process has started.
 

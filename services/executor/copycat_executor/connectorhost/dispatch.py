@@ -151,13 +151,14 @@ class Dispatcher:
             case MakeTaskConfigs(incarnation=incarnation, max_tasks=max_tasks):
                 known = self._instances.get(incarnation)
                 if known is None:
-                    self._refuse(number, call)
+                    text = f"There is no connector object {incarnation}; start the connector again"
+                    self._out.refuse(number, ConnectError(text), str)
                 else:
                     self._submit(known, number, call, partial(known.task_configs, max_tasks))
             case StopConnector(incarnation=incarnation):
                 known = self._instances.get(incarnation)
-                if known is None:
-                    self._refuse(number, call)
+                if known is None:  # whoever began it may have been told to stop before this process was there
+                    self._out.reply(number, call, lambda: None, str)
                 else:
                     self._submit(known, number, call, partial(self._stop, known, incarnation))
             case _:
@@ -176,7 +177,3 @@ class Dispatcher:
 
     def _submit(self, instance: ConnectorInstance, number: int, call: Call[T], work: Callable[[], T]) -> None:
         instance.submit(partial(self._out.reply, number, call, work, instance.scrub, instance.declared))
-
-    def _refuse(self, number: int, call: MakeTaskConfigs | StopConnector) -> None:
-        error = ConnectError(f"There is no connector object {call.incarnation}; start the connector again")
-        self._out.refuse(number, error, str)

@@ -54,7 +54,7 @@ class ConnectorCalls:
             except PluginHangsError:
                 self.abandon(life, hung=True)
                 raise
-            else:
+            if self._processes.has(life.name):  # its process may have ended right after the answer
                 return
 
     async def find_plugin(self, life: ConnectorLife) -> None:

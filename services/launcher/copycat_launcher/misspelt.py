@@ -20,6 +20,7 @@ DECLARING = (
     "copycat_connect.config.worker_keys",
     "copycat_telemetry.metrics.export",
     "copycat_eventlog.past.settings",
+    "copycat_eventlog.worker_properties",
     *(f"{role.module}.settings" for role in ROLES),
 )
 

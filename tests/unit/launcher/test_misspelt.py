@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
+from copycat_connect.config import ConfigDef
 from copycat_connect.config.properties import parse_properties
+from copycat_eventlog.worker_properties import LogTopic
 from copycat_launcher.connect_keys import SERVICES_SSL
 from copycat_launcher.misspelt import warnings_about
+from copycat_launcher.roles import SERVICES, Role
 from copycat_launcher.worker_properties import standalone_properties, up_properties
 from copycat_rpc.tls import KEYS
 
@@ -101,3 +105,13 @@ def test_what_the_launcher_writes_itself_passes_without_a_warning() -> None:
 
 def test_the_keys_of_encryption_between_services_are_those_that_are_read() -> None:
     assert SERVICES_SSL == KEYS
+
+
+@pytest.mark.parametrize("role", SERVICES, ids=[role.name for role in SERVICES])
+def test_what_a_service_reads_of_its_topic_is_known(role: Role) -> None:
+    """Also what is given once, in trouble: lost.topics.accept."""
+    topic = importlib.import_module(f"{role.module}.settings").TOPIC
+    assert isinstance(topic, LogTopic)
+    keys = topic.extend(ConfigDef()).keys
+    assert "lost.topics.accept" in keys
+    assert warnings_about(dict.fromkeys(keys, "x")) == []

@@ -71,13 +71,16 @@ class Owner(Protocol[E_contra]):
     def held(self, busiest: str | None) -> None:
         """Note that it is ended since it answers nothing; `busiest` names the thread that computes alone."""
 
-    def ended(self, ending: str, authors: frozenset[str], *, outside: bool) -> PluginProcessGoneError:
+    def ended(
+        self, ending: str, authors: frozenset[str], *, outside: bool, served: bool
+    ) -> PluginProcessGoneError:
         """Note that the process ended, and how; another is started. Returns what open calls are told.
 
         Args:
             ending: How it ended, for people.
             authors: Whose code ran for open calls.
             outside: Something beside us and the process itself ended it, or had stopped it.
+            served: It had taken calls.
         """
 
 
@@ -108,7 +111,7 @@ class ChildProcess(Generic[E]):
         self._ready = asyncio.Event()
         self._late = asyncio.Event()
         self._process: PipedProcess | None = None
-        self._killed = self._stopped = self._checking = False
+        self._killed = self._stopped = self._served = self._checking = False
         self._silence = ""
         self._levels: dict[str, SetLevel] = {}
 
@@ -187,7 +190,9 @@ class ChildProcess(Generic[E]):
                 waits = RESTARTS.waits()
             log.warning("the process of the %s ended (%s) and is started again", self._program.name, ending)
             outside = self._stopped or (ending == KILLED and not self._killed)
-            gone = self._owner.ended(ending + self._silence, self._calls.authors(), outside=outside)
+            gone = self._owner.ended(
+                ending + self._silence, self._calls.authors(), outside=outside, served=self._served
+            )
             self._calls.fail(gone)
             await asyncio.sleep(next(waits))
 
@@ -260,7 +265,8 @@ class ChildProcess(Generic[E]):
 
     async def _one_life(self) -> str:
         process = await PipedProcess.start(self._program.module)
-        self._process, self._killed, self._stopped, self._silence = process, False, False, ""
+        self._process, self._silence = process, ""
+        self._killed = self._stopped = self._served = False
         checks = asyncio.create_task(self._check_idle())
         try:
             process.write(self._owner.first_message())
@@ -288,6 +294,7 @@ class ChildProcess(Generic[E]):
     def _take(self, message: E | Ready | Reply) -> None:
         match message:
             case Ready():
+                self._served = True
                 self._ready.set()
                 for level in self._levels.values():
                     self._write(level)

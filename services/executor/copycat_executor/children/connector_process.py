@@ -45,6 +45,8 @@ class ProcessEnd:
     """Authors whose code ran for open calls."""
     outside: bool
     """Something else ended it, or had stopped it."""
+    served: bool = True
+    """It had taken calls: before, no code of those who wait for it has run."""
 
     def suspects(self, there: Collection[str]) -> frozenset[str]:
         """Return the authors that may be the cause, of those who had a connector `there` or were called."""
@@ -105,9 +107,11 @@ class _Owner:
     def held(self, busiest: str | None) -> None:
         self._known.update(self._tags.get(busiest or "", ()))
 
-    def ended(self, ending: str, authors: frozenset[str], *, outside: bool) -> PluginProcessGoneError:
+    def ended(
+        self, ending: str, authors: frozenset[str], *, outside: bool, served: bool
+    ) -> PluginProcessGoneError:
         self.loading.process_ended(ending)
-        end = ProcessEnd(ending, frozenset(self._known), authors, outside)
+        end = ProcessEnd(ending, frozenset(self._known), authors, outside, served)
         self._tags, self._known = {}, set()
         return self._ended(end)
 

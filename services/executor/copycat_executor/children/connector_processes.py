@@ -228,7 +228,9 @@ class ConnectorProcesses:
     def _ended(self, place: _Place, end: ProcessEnd) -> PluginProcessGoneError:
         """Judge the end of a process; returns what its open calls are told."""
         there, apart = set(place.residents), place is not self._shared
-        suspects = end.suspects({connector_author(name) for name in there})
+        # Apart, whoever waited is blamed all the same: it fails, and so waits before the next try.
+        ran = {connector_author(name) for name in there if end.served or apart}
+        suspects = end.suspects(ran)
         self._suspect(suspects)
         alone = apart and len(there) < 2 and bool(suspects)
         gone = PluginProcessGoneError(end.ending, alone=alone)

@@ -58,7 +58,9 @@ class _Owner:
     def held(self, busiest: str | None) -> None:
         pass
 
-    def ended(self, ending: str, authors: frozenset[str], *, outside: bool) -> PluginProcessGoneError:
+    def ended(
+        self, ending: str, authors: frozenset[str], *, outside: bool, served: bool
+    ) -> PluginProcessGoneError:
         return PluginProcessGoneError(ending)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.children.connector_processes import MAX_APART, ConnectorProcesses
+from copycat_executor.children.connector_process import ProcessEnd
+from copycat_executor.children.connector_processes import DEATHS_TO_PART, MAX_APART, ConnectorProcesses
 from copycat_executor.domain import suspicion
 
 
@@ -55,5 +56,20 @@ async def test_a_connector_that_hung_long_ago_runs_with_the_others_again(
         monkeypatch.setattr(suspicion, "MEMORY_SECONDS", 0.0)
         processes.enter("orders")
         assert jobs.begun == 0
+    finally:
+        await jobs.close()
+
+
+async def test_connectors_that_wait_for_their_process_are_not_suspected_of_its_end() -> None:
+    jobs, names = CountedJobs(), ["a", "b"]
+    processes = ConnectorProcesses({}, jobs)
+    try:
+        for _ in range(DEATHS_TO_PART):
+            for name in names:
+                processes.enter(name)
+            processes._ended(processes._shared, ProcessEnd("", frozenset(), frozenset(), False, served=False))
+        for name in names:
+            processes.enter(name)
+        assert jobs.begun == 0, "they share again"
     finally:
         await jobs.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,20 @@ class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no typ
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Divide the tests as above."""
     return Scheduling(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Escape what UTF-8 cannot hold, such as the names of some files: xdist could not send the report."""
+    report = yield
+    report.sections = [(name, _escaped(text)) for name, text in report.sections]
+    if report.longrepr is not None and _escaped(str(report.longrepr)) != str(report.longrepr):
+        report.longrepr = _escaped(str(report.longrepr))
+    return report
+
+
+def _escaped(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

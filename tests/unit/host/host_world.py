@@ -74,6 +74,7 @@ class World:
     def __init__(self, *plugins: PluginSpec) -> None:
         """Take further plugins."""
         QuietTask.gate.set()
+        QuietTask.hanging.clear()
         self.said: list[pb.AttachRequest] = []
         self.finished = threading.Event()
         surroundings = HostSurroundings(

@@ -88,7 +88,7 @@ DIFFERENCES: Final = (
         "Kafka Connect prints the whole configuration, passwords with it; Copycat prints its keys.",
         "config empty|class missing|put a config without class|validate class null",
         r"body\.message",
-        r"Connector config \{.*\} contains no connector type",
+        r".*Connector config \{.*\} contains no connector type",
     ),
     Difference(
         "Both create a connector with a slash or a percent sign in its name, but only Copycat finds it.",

@@ -33,12 +33,6 @@ _ROUTER: Final = {
     "transforms.route.regex": BACKTRACKING,
     "transforms.route.replacement": "x",
 }
-_JDBC: Final = {
-    "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
-    "tasks.max": "1",
-    "mode": "bulk",
-    "topic.prefix": "table-",
-}
 _ABSENT_FILE: Final = "{folder}/absent.txt"
 _NOBODY: Final = "127.0.0.1:1"
 

@@ -49,9 +49,7 @@ def fails(config: Mapping[str, str], *words: str) -> Do:
     """Return what creates a connector, which is FAILED with a reason that has these words."""
 
     def do(system: Neighbourhood) -> str:
-        _make_topics(system)
-        reply = system.create(CULPRIT, _placed(config, system))
-        assert reply.is_success, f"refused with {reply.status_code}: {reply.text[:300]}"
+        _create(system, config)
         _await(system, lambda: bool(_failure(system.status(CULPRIT))), "not FAILED")
         trace = _failure(system.status(CULPRIT))
         missing = [word for word in words if word not in trace]
@@ -62,12 +60,10 @@ def fails(config: Mapping[str, str], *words: str) -> Do:
 
 
 def says(config: Mapping[str, str], *words: str) -> Do:
-    """Return what creates a connector, which is not healthy for a reason that has these words."""
+    """Return what creates a connector, whose health, reasons and traces have these words."""
 
     def do(system: Neighbourhood) -> str:
-        _make_topics(system)
-        reply = system.create(CULPRIT, _placed(config, system))
-        assert reply.is_success, f"refused with {reply.status_code}: {reply.text[:300]}"
+        _create(system, config)
 
         def told() -> bool:
             text = _reasons(system.status(CULPRIT))
@@ -122,9 +118,12 @@ def _await(system: Neighbourhood, condition: Callable[[], bool], otherwise: str)
         raise TimeoutError(message) from None
 
 
-def _make_topics(system: Neighbourhood) -> None:
+def _create(system: Neighbourhood, config: Mapping[str, str]) -> None:
+    """Create the culprit, with the topics that it may read or write."""
     system.make_topic(CULPRIT)
     system.make_topic(LONG_NAME)
+    reply = system.create(CULPRIT, _placed(config, system))
+    assert reply.is_success, f"refused with {reply.status_code}: {reply.text[:300]}"
 
 
 def _failure(status: Mapping[str, Any]) -> str:
@@ -151,9 +150,7 @@ def _short(text: str) -> str:
 
 def printed_much(system: Neighbourhood) -> str:
     """Have a task print 300 MB, and see it go on afterwards."""
-    _make_topics(system)
-    reply = system.create(CULPRIT, hostile("poll", "prints", done=str(system.folder / PRINTED)))
-    assert reply.is_success, reply.text
+    _create(system, hostile("poll", "prints", done=str(system.folder / PRINTED)))
     wait((system.folder / PRINTED).exists, VERDICT_SECONDS, "it does not go on")
     size = sum(path.stat().st_size for path in system.logs.rglob("*.log*"))
     assert size < MAX_LOG_BYTES, f"the logs have {size >> 20} MB"

@@ -38,7 +38,7 @@ class ProcessEnd:
     """How a process ended, and who may be the cause."""
 
     ending: str
-    """For people."""
+    """How it ended, in words for logs and statuses."""
     known: frozenset[str]
     """Authors that certainly are: the process said so, or they held its interpreter."""
     called: frozenset[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from copycat_scheduler.adapters.topic_patterns import TopicPattern
+from copycat_scheduler.adapters.topics import TopicPattern
 
 HOSTILE = "(a|aa)+$b|orders.*"
 

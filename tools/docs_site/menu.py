@@ -22,7 +22,7 @@ HEADINGS: Mapping[str, Sequence[str]] = {
         "*SECURITY*.md",
         "*THREAT*.md",
         "tools/adr/0014-rest-over-tls.md",
-        "tools/adr/0021-the-secret-of-a-cluster.md",
+        "tools/adr/0021-grpc-calls-carry-a-cluster-secret.md",
         "libs/plugins/copycat_plugins/rest_extensions/*",
     ),
     "Operations": (

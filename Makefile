@@ -97,12 +97,13 @@ load-costs: setup ## CPU time and sizes of what is done about every connector; w
 fmt: setup ## Format the code.
 	@$(VENV)/ruff check -q --fix-only . ; $(VENV)/ruff format -q .
 
-lint: setup ## Style, import contracts, proto style, file sizes.
+lint: setup ## Style, import contracts, proto style, sizes of files and pages, words.
 	@$(VENV)/ruff check .
 	@$(VENV)/ruff format --check .
 	@$(VENV)/lint-imports
 	@$(VENV)/buf lint
 	@$(VENV)/python tools/check_size.py
+	@$(VENV)/python tools/check_words.py
 
 types: setup ## Check the types, strictly.
 	@$(VENV)/mypy $(addprefix -p ,$(TYPED))

@@ -1,0 +1,55 @@
+"""The check of pages and docstrings in `make lint` finds what it is there for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.check_words import PLAIN_PACKAGES, ROOT, faults_of_docstrings, faults_of_page
+
+DECISION = "# 7. Hosts keep idle tasks\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("README.md", "line\n" * 61, "61 lines"),
+        ("services/README.md", "word " * 1201, "1201 words"),
+        ("services/README.md", "one\n" + "a" * 131 + "\n", "line 2 has 131 characters"),
+        ("services/GLOSSARY.md", "| word | meaning |\n| --- | --- |\n" + "| a | b |\n" * 26, "26 words"),
+        ("tools/adr/0007-hosts.md", DECISION + "word " * 300, "more than 300"),
+        ("tools/adr/0007-hosts.md", "# 8. Hosts keep idle tasks\n", "its title"),
+        ("tools/adr/0007-hosts.md", "# 7. Hosts\n", "its title"),
+    ],
+)
+def test_a_page_that_is_too_long_or_has_no_title_is_named(name: str, text: str, fault: str) -> None:
+    assert any(fault in found for found in faults_of_page(name, text))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("README.md", "line\n" * 60),
+        ("services/README.md", "| " + "a" * 200 + " |\n"),
+        ("services/GLOSSARY.md", "| word | meaning |\n| --- | --- |\n" + "| a | b |\n" * 25),
+        ("tools/adr/0007-hosts.md", DECISION + "| - |\n" * 300),
+        ("tools/adr/README.md", "word " * 2000),
+    ],
+)
+def test_a_page_within_its_limits_passes(name: str, text: str) -> None:
+    assert not list(faults_of_page(name, text))
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Take the limits.", "Its addresses are none.", "Return what was told.", "One.\n\nIt tells why."],
+)
+def test_a_docstring_with_a_banned_phrase_is_named(said: str) -> None:
+    assert list(faults_of_docstrings(f'def one():\n    """{said}"""\n'))
+
+
+def test_other_docstrings_and_texts_in_code_pass() -> None:
+    assert not list(faults_of_docstrings('"""Return the limits."""\nTEXT = "Take it as told."\n'))
+
+
+def test_the_packages_with_plain_docstrings_are_ones_there_are() -> None:
+    assert not [package for package in PLAIN_PACKAGES if not (ROOT / package).exists()]

@@ -1,8 +1,8 @@
 """End transactions that the brokers have forgotten: no word of a producer and no time-out ends them any more.
 
 A broker that stops may note a transaction as committed and write no marker into partitions of which it holds
-the only replica: who reads committed records waits there for ever. `tools/adr/0065-leaders-end-forgotten-transactions.md`
-says how that comes about.
+the only replica: who reads committed records waits there for ever.
+`tools/adr/0065-leaders-end-forgotten-transactions.md` says how that comes about.
 """
 
 from __future__ import annotations

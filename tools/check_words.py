@@ -19,7 +19,14 @@ GLOSSARY = "services/GLOSSARY.md"
 DECISIONS = "tools/adr"
 
 #: Packages whose docstrings have none of these phrases. The list only grows.
-PLAIN_PACKAGES: tuple[str, ...] = ()
+PLAIN_PACKAGES: tuple[str, ...] = (
+    *(f"libs/{name}/" for name in ("access", "client", "connect", "eventlog", "rest", "rpc", "serving")),
+    *(f"libs/{name}/" for name in ("telemetry", "testkit", "tls")),
+    *(
+        f"services/{name}/"
+        for name in ("cli", "config", "gateway", "launcher", "offset", "scheduler", "status")
+    ),
+)
 #: What a docstring does not say: "Take the limits.", "addresses are none", "tells the cluster id".
 PHRASES = re.compile(r"^Take\b|\b(?:is|are) none\b|\btells?\b|\btold\b|\btelling\b")
 

@@ -58,7 +58,7 @@ class SigningKeys:
         """Return the keys, with that of the id where the issuer has it.
 
         Raises:
-            UnavailableError: There are none yet, and the issuer cannot be asked now.
+            UnavailableError: No keys are known yet, and the issuer cannot be asked now.
         """
         if self._is_due(key_id):
             async with self._fetching:

@@ -29,7 +29,7 @@ class CopycatClient:
     def __init__(
         self, addresses: Addresses | None = None, *, secret: str = "", tls: ServicesTls | None = None
     ) -> None:
-        """Take where the services are, by default on this machine, and the cluster's secret where it has one.
+        """Use these addresses, by default on this machine, and the cluster's secret where it has one.
 
         Call it inside the event loop. Without the secret every call but `health` raises `RemoteError`,
         rpc.unauthenticated. `tls`: what a cluster that encrypts is called with, made by

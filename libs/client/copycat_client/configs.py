@@ -173,7 +173,7 @@ class Configs:
     def watch(self, after: Revision | None = None) -> Watch[Connector, ConnectorChange]:
         """Yield every connector, then every change in log order, for ever.
 
-        A lost stream goes on where it ended: nothing is left out or told twice. Where the log is compacted
+        A lost stream goes on where it ended: nothing is left out or sent twice. Where the log is compacted
         beyond that point, a new snapshot comes. Restart requests and log levels are never in a snapshot.
         """
         return watch(

@@ -123,7 +123,7 @@ class Executor:
         *,
         timeout: float = AUTHOR_CODE_TIMEOUT_SECONDS,
     ) -> tuple[SourceEffect, ...] | None:
-        """Ask a source connector what moves of its offsets would do; nothing where it can tell nothing.
+        """Ask a source connector what moves of its offsets would do; nothing where it cannot say.
 
         Raises:
             RemoteError: Whatever the connector raised, plugin.hangs, plugin.crashed.
@@ -173,7 +173,7 @@ class Executors:
         """Return a live worker, for what every one of them can answer.
 
         Raises:
-            UnavailableError: There is none that stays.
+            UnavailableError: No executor stays connected.
         """
         for worker in await self._scheduler.workers():
             if not worker.leaving:

@@ -60,10 +60,10 @@ class PastChange:
 
 
 class Histories:
-    """Calls of the three services that tell the past of their facts."""
+    """Calls of the three services that keep a history of their facts."""
 
     def __init__(self, channels: Mapping[str, grpc.aio.Channel]) -> None:
-        """Take a channel for each role: config, status, offset."""
+        """Use these channels, one for each role: config, status, offset."""
         self._stubs = {role: HistoryServiceStub(channels[role]) for role in {*ROLE_BY_KIND.values()}}
 
     async def read(

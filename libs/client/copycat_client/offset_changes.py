@@ -65,7 +65,7 @@ class SinkEffect:
 
 @dataclass(frozen=True, slots=True)
 class SourceEffect:
-    """What a move of a source partition would do, as far as its connector can tell."""
+    """What a move of a source partition would do, as far as its connector knows."""
 
     repeated: int | None
     """How much would be delivered once more, at most; nothing where it cannot be told."""

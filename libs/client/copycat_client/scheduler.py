@@ -87,7 +87,7 @@ class Scheduler:
         return tuple(map(_assignment, reply.assignments))
 
     async def kafka_cluster_id(self, *, timeout: float | None = None) -> str:
-        """Return the id of the Kafka cluster the workers work on, as its brokers tell it.
+        """Return the id of the Kafka cluster the workers work on, as its brokers report it.
 
         Raises:
             RemoteError: No broker answers.
@@ -105,7 +105,7 @@ class Scheduler:
         )
 
     async def join(self, beats: AsyncIterable[Worker]) -> AsyncIterator[float]:
-        """Take part as a worker; yield for each beat how many seconds the lease holds from it on.
+        """Join as a worker; yield for each heartbeat how many seconds the lease holds from it on.
 
         Only for programs that carry assignments out: work is given to whoever joins. The lease outlives the
         stream; a beat that is `leaving` and holds nothing ends it.

@@ -93,7 +93,7 @@ def kind_of(
     """Return what an error means together with what caused it; None when none of them says anything.
 
     What the plugin says of any of them counts first. Else it is the innermost cause that says something: an
-    error that wraps another tells less than that one.
+    error that wraps another says less than that one.
 
     Args:
         error: What was raised.

@@ -81,10 +81,10 @@ def first_java(places: Iterable[tuple[str, Path]], remedy: str) -> Java:
 
     Args:
         places: Programs, each with where it was named.
-        remedy: What to do when there is none; a sentence for the error.
+        remedy: What to do without a Java; a sentence for the error.
 
     Raises:
-        NoJavaError: There is none; the text lists what was looked at.
+        NoJavaError: No Java was found; the text lists what was looked at.
     """
     seen: list[str] = []
     for place, path in places:

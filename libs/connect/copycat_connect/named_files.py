@@ -50,7 +50,7 @@ def check_named_file(path: str | Path, limit: int = MAX_NAMED_FILE_BYTES) -> Non
 
     Raises:
         NamedFileError: It is no regular file, or has more bytes than the limit; no such name can be.
-        OSError: There is none, or it may not be looked at.
+        OSError: It does not exist, or may not be looked at.
     """
     try:
         found = Path(path).stat()

@@ -28,7 +28,7 @@ def make_private(folder: Path) -> None:
 
 
 def close_to_others(path: Path) -> None:
-    """Take the rights of everybody but the owner away from a file or folder; a link stays as it is."""
+    """Remove the rights of everybody but the owner from a file or folder; a link stays as it is."""
     try:
         found = path.lstat().st_mode
         if found & FOR_OTHERS and not stat.S_ISLNK(found):

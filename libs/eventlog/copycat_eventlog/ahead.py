@@ -38,7 +38,7 @@ class Ahead(Generic[E, S]):
         self._by_key: dict[bytes, deque[int]] = {}
 
     def send(self, events: Sequence[E], records: Sequence[Record]) -> Flight:
-        """Take the events of a decision, one record each, before they are appended."""
+        """Add the events of a decision, one record each, before they are appended."""
         flight = Flight(self._next, len(events))
         for event, record in zip(events, records, strict=True):
             self._flying[self._next] = (record, event)
@@ -48,7 +48,7 @@ class Ahead(Generic[E, S]):
         return flight
 
     def fold(self, state: S, records: Iterable[Record]) -> None:
-        """Take the folded state after these records."""
+        """Set the folded state after these records."""
         self._folded = state
         if not self._flying:
             self.state = state

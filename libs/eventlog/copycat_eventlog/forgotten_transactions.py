@@ -61,7 +61,7 @@ async def still_open(ends: Ends, second_look: float = SECOND_LOOK_SECONDS) -> li
 async def end_forgotten(ends: Ends, client: Mapping[str, Any], transactional_id: str, topic: str) -> bool:
     """Write a commit marker of an id wherever a transaction is open, which ends what the id began.
 
-    It commits, since the brokers had taken the forgotten one for done: its writer may have been told so.
+    It commits, since the brokers had taken the forgotten one for done: its writer may have been answered so.
     Where what is open is another id's, the marker changes nothing.
 
     Args:

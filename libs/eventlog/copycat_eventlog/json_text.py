@@ -57,7 +57,7 @@ def read_json(text: bytes) -> object:
     """Return what JSON text says.
 
     Raises:
-        MalformedError: It is none that can be carried on.
+        MalformedError: It is not one that can be passed on.
     """
     try:
         return read_strict_json(text)
@@ -70,7 +70,7 @@ def read_object(value: bytes) -> dict[str, Any]:
     """Return a JSON object.
 
     Raises:
-        MalformedError: It is none that can be carried on.
+        MalformedError: It is not one that can be passed on.
     """
     try:
         found = read_strict_json(value)

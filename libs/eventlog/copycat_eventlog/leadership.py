@@ -67,7 +67,7 @@ class Leadership:
         return self._elected is True or (self._elected is None and self._led_last)
 
     def elect(self, won: bool) -> None:
-        """Take the result of an election."""
+        """Handle the result of an election."""
         self._elected = won
         self._changed.set()
 

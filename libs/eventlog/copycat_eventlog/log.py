@@ -90,7 +90,7 @@ class Codec(Protocol[E]):
         ...
 
     def decode(self, record: Record) -> E:
-        """Return the event a record states: one that can be encoded again, and told in messages.
+        """Return the event a record states: one that can be encoded again, and sent in messages.
 
         Raises:
             MalformedError: It states none; whatever the bytes are, nothing else is raised.
@@ -156,7 +156,7 @@ class Log(Protocol):
         ...
 
     async def lost(self) -> CopycatError:
-        """Return only when the records are gone, or others than were folded, with what to tell everybody.
+        """Return only when the records are gone, or others than were folded, with the reason for everybody.
 
         From then on the log refuses whatever needs it; what was folded can still be asked for.
         """

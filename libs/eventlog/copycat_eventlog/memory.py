@@ -134,6 +134,6 @@ class MemoryLog:
         self._fold = None
 
     def feed(self, entries: Sequence[Entry], end: Revision) -> None:
-        """Take what was written; called by the topic."""
+        """Read what was written; called by the topic."""
         if self._fold is not None:
             self._fold(entries, end)

@@ -39,7 +39,7 @@ class Outcomes:
             del self._recent[next(iter(self._recent))]
 
     def folded(self, entries: Sequence[Entry]) -> None:
-        """Take what a reader met."""
+        """Read what a reader met."""
         if not self._recent:
             return
         for entry in entries:

@@ -115,7 +115,7 @@ class Election:
         return self._app
 
     async def start(self) -> None:
-        """Take part; the first result comes soon, or when the members that crashed have timed out."""
+        """Join; the first result comes soon, or when the members that crashed have timed out."""
         await self._app.start()
 
     async def stop(self) -> None:

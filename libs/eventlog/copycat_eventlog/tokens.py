@@ -45,7 +45,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # aiokafka has
         return await asyncio.to_thread(self._current)
 
     def extensions(self) -> Mapping[str, str]:
-        """Return what the broker is told beside the token."""
+        """Return what the broker gets beside the token."""
         return self._login.extensions
 
     def _current(self) -> str:
@@ -56,7 +56,7 @@ class TokenProvider(AbstractTokenProvider):  # type: ignore[misc] # aiokafka has
             return self._token
 
     def _asked(self) -> tuple[str, float]:
-        """Ask; the reply's own text is not repeated, since it may hold what must not be told."""
+        """Ask; the reply's own text is not repeated, since it may hold secrets."""
         login = self._login
         form = {"grant_type": "client_credentials", **({"scope": login.scope} if login.scope else {})}
         known = ":".join(urllib.parse.quote(text, safe="") for text in (login.client_id, login.client_secret))

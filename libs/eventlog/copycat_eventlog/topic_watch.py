@@ -1,6 +1,6 @@
 """Notice within seconds that the topic of a log is gone, or is another one than was folded.
 
-Kafka tells a topic that was made anew from the former one by its id alone: positions in it may well exist, so
+Kafka distinguishes a recreated topic from the former one by its id alone: positions in it may well exist, so
 that a reader notices nothing, or stands beyond its end and waits for ever.
 """
 
@@ -60,7 +60,7 @@ class SeenTopic:
 
 
 class NoTopicIdsError(UnavailableError):
-    """The brokers are older than Kafka 3.1 and tell no ids: a topic that was made anew is not noticed."""
+    """The brokers are older than Kafka 3.1 and have no ids: a recreated topic is not noticed."""
 
 
 class Sight(Protocol):

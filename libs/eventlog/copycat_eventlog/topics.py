@@ -71,7 +71,7 @@ def ensure_log_topic(brokers: Brokers, settings: LogSettings) -> int:
 
 
 def lost_while_running(settings: LogSettings, *, another: bool) -> LogLostError:
-    """Return what everybody is told once the topic is gone; `another` one may have taken its name."""
+    """Return the message for everybody once the topic is gone; `another` one may have taken its name."""
     what = "was deleted and made anew" if another else "was deleted"
     message = (
         f"{_named(settings)} {what} while Copycat ran on it. With it is lost {settings.loss}. Nothing is "

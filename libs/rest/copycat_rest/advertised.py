@@ -1,4 +1,4 @@
-"""The URL of the REST interface: for this machine, and as others are told it."""
+"""The URL of the REST interface: for this machine, and as others get it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def local_listener(properties: Mapping[str, str]) -> Listener:
     """Return the listener that this machine calls.
 
     Raises:
-        ConfigError: A listener is none.
+        ConfigError: A listener is malformed.
     """
     return nearest(_listeners(ConfigDef(LISTENERS).parse(properties)[LISTENERS.name]))
 
@@ -60,7 +60,7 @@ def local_url(properties: Mapping[str, str]) -> str:
     """Return where this machine reaches the interface.
 
     Raises:
-        ConfigError: A listener is none.
+        ConfigError: A listener is malformed.
     """
     listener = local_listener(properties)
     host = "127.0.0.1" if is_wildcard(listener.host) else listener.host
@@ -68,10 +68,10 @@ def local_url(properties: Mapping[str, str]) -> str:
 
 
 def advertised_url(properties: Mapping[str, str], local: str = "") -> str:
-    """Return the URL to tell others; unless a `rest.advertised.*` key says more, `local` or `local_url`.
+    """Return the URL for others; unless a `rest.advertised.*` key says more, `local` or `local_url`.
 
     Raises:
-        ConfigError: A listener is none, or a key is wrong.
+        ConfigError: A listener is malformed, or a key is wrong.
     """
     parsed = _KEYS.parse(properties)
     if not any(parsed[key.name] for key in ADVERTISED):

@@ -74,7 +74,7 @@ async def followed(
 ) -> AsyncGenerator[Followed[M], None]:
     """Yield what a watch says, for ever: a lost stream is opened again where it ended.
 
-    `open_watch` starts the stream after a revision, or with a snapshot when there is none; a snapshot also
+    `open_watch` starts the stream after a revision, or with a snapshot without one; a snapshot also
     comes when the revision to go on from is gone from the log.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Why a connection to a service comes to nothing: gRPC tells who waits for one no more than its deadline."""
+"""Why a connection to a service comes to nothing: gRPC itself reports only a deadline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPEAKS_TLS: Final = f"it speaks TLS and this process does not: set {PREFIX}* in
 async def objection(address: str, tls: ServicesTls | None) -> str:
     """Return what is wrong with TLS between this process and `host:port`; nothing where that is in order.
 
-    An address where nobody answers in time is none of its business.
+    It does not care for an address where nobody answers in time.
     """
     host, _, port = address.rpartition(":")
     host = host.strip("[]")

@@ -1,4 +1,4 @@
-"""Whether a process is there at an address, as its kernel tells: that answers where the process cannot."""
+"""Whether a process is there at an address, as its kernel knows: that answers where the process cannot."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class RenewingChannel(grpc.aio.Channel, Generic[B]):
 
         Args:
             basis: Returns what a channel is to be opened with now; it is asked at each call.
-            make: Opens a channel with that, and tells of its calls.
+            make: Opens a channel with that, and reports its calls.
             waits: Gives the seconds before each further try of one unary call.
         """
         self._waits = waits

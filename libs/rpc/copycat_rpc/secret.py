@@ -114,7 +114,7 @@ class SecretCheck(grpc.aio.ServerInterceptor):
     """Refuses calls without the secret before anything of them is read, unknown methods too."""
 
     def __init__(self, secret: str, users: UserCalls | None = None) -> None:
-        """Take the cluster's secret; without one, calls that carry one are refused: it was forgotten here.
+        """Use the cluster's secret; without one, calls that carry one are refused: it was forgotten here.
 
         `users` answers those who bring a token instead of it.
         """

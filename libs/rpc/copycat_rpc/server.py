@@ -176,7 +176,7 @@ class RpcServer:
         self._names.append(full_name)
 
     def bind(self) -> str:
-        """Take the port before `start`, for servicers that need to know it; returns `host:port` as bound.
+        """Bind the port before `start`, for servicers that need to know it; returns `host:port` as bound.
 
         Nobody is answered until `start`.
 

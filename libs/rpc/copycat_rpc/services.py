@@ -96,7 +96,7 @@ class ServiceStubs:
         return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
 
     def every_instance(self, role: str) -> list[grpc.aio.Channel]:
-        """Open a channel to each instance of a service, for what all of them must be told."""
+        """Open a channel to each instance of a service, for what all of them must know."""
         addresses = asdict(self.addresses)[role]
         opened = [open_channel([address], secret=self._secret, tls=self._tls) for address in addresses]
         self._apart += opened

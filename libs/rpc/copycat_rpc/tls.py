@@ -79,7 +79,7 @@ def channel_credentials(material: Material) -> grpc.ChannelCredentials:
 
 
 def services_tls(properties: Mapping[str, str]) -> ServicesTls | None:
-    """Read the keys, placeholders resolved; nothing where there are none: then gRPC is spoken in plain text.
+    """Read the keys, placeholders resolved; nothing without any: then gRPC is spoken in plain text.
 
     Raises:
         ConfigError: A key is unknown or wrong, or a store cannot be opened.

@@ -66,7 +66,7 @@ async def serve_events(
 
 
 async def _started(events: EventSourced[C, E, S], stop: asyncio.Event) -> bool:
-    """Start the log unless told to stop first: a broker that is away may take its time."""
+    """Start the log unless stopped first: a broker that is away may take its time."""
     starting, stopped = asyncio.create_task(events.start()), asyncio.create_task(stop.wait())
     try:
         await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)

@@ -65,7 +65,7 @@ class BoundedProcessor(BatchSpanProcessor):
         self._given = 0
 
     def on_end(self, span: ReadableSpan) -> None:
-        """Take a span that has ended; never blocks."""
+        """Queue a span that has ended; never blocks."""
         if not (span.context and span.context.trace_flags.sampled):
             return
         if self._given - self._exporter.taken >= MAX_WAITING_SPANS:

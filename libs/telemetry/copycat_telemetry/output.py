@@ -39,10 +39,10 @@ MAX_NAMED: Final = 5
 
 
 class TakenOutput:
-    """This process's end: what it had before, and what the reader is told."""
+    """This process's end: what it had before, and what the reader learns."""
 
     def __init__(self, stdout: int, stderr: int, control: int) -> None:
-        """Take the file descriptors of the former streams and of the reader's control."""
+        """Use the file descriptors of the former streams and of the reader's control."""
         self.stdout: TextIO = os.fdopen(stdout, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
         """Where standard output went."""
         self.stderr: TextIO = os.fdopen(stderr, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
@@ -132,7 +132,7 @@ class _Reader:
         self._allowance.note(now=True)
 
     def _heed_control(self) -> bool:
-        """Carry out what the process told; False when it tells nothing any more."""
+        """Carry out a message of the process; False when it sends nothing any more."""
         with suppress(BlockingIOError):
             while piece := os.read(self._control, READ_BYTES):
                 *messages, self._said = (self._said + piece).split(b"\n")

@@ -114,7 +114,7 @@ class OutputLines:
         self._skips = False  # to the next beginning of a line
 
     def feed(self, text: str) -> None:
-        """Take what is written next."""
+        """Handle what is written next."""
         allowance = self._allowance()
         if allowance.used_up():
             self.end()

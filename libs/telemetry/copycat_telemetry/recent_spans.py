@@ -23,7 +23,7 @@ class RecentSpans:
         self._heard: dict[str, tuple[str, float]] = {}
 
     def heard(self, connector: str, traceparent: str) -> None:
-        """Take note of a change of a connector, and of the span that led to it; empty when none did."""
+        """Note a change of a connector, and of the span that led to it; empty when none did."""
         self._forget_old()
         self._heard.pop(connector, None)
         if traceparent and connector:

@@ -56,7 +56,7 @@ def owner_of(role: str, group: str, bootstrap: str) -> Owner | None:
 
 
 class Cluster:
-    """Two instances of each role unless told otherwise, on brokers that are there."""
+    """Two instances of each role by default, on brokers that are there."""
 
     def __init__(
         self,

@@ -58,7 +58,7 @@ class Commands:
     """Starts commands in a folder; close it to end those that still run."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
-        """Take the folder for their output, and what to add to our environment."""
+        """Use this folder for their output, and add this to our environment."""
         self.folder = folder
         self._environment = {**os.environ, **(environment or {})}
         self._started: list[Command] = []

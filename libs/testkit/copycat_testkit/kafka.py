@@ -168,7 +168,7 @@ def _end(consumer: Consumer, partition: TopicPartition, timeout: float) -> int:
 
 
 def _read_to_ends(consumer: Consumer, ends: Mapping[int, int], deadline: float) -> list[Message]:
-    """Read up to these offsets: a topic that grows all the time has no end to be told of."""
+    """Read up to these offsets: a topic that grows all the time has no end."""
     messages: list[Message] = []
     left = {partition for partition, end in ends.items() if end}
     while left:

@@ -45,7 +45,7 @@ class Reader:
         self._moved = asyncio.Event()
 
     def fold(self, entries: Sequence[Entry], reached: Revision) -> None:
-        """Take what the log gives."""
+        """Read what the log gives."""
         assert reached.covers(self.revision), "a log never goes back"
         for entry in entries:
             assert entry.offset >= self.revision.next.get(entry.partition, 0), "a log gives each entry once"

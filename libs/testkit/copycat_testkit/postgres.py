@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests: the system's own, installed where there is none."""
+"""A real PostgreSQL for tests: the system's own, installed if missing."""
 
 from __future__ import annotations
 

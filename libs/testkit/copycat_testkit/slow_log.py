@@ -9,7 +9,7 @@ from copycat_eventlog.memory import MemoryLog, MemoryTopic
 
 
 class SlowLog(MemoryLog):
-    """Folds at once like any log in memory, until it is told to lag."""
+    """Folds at once like any log in memory, until it is made to lag."""
 
     def __init__(self, topic: MemoryTopic) -> None:
         """Lag behind nothing yet."""
@@ -29,7 +29,7 @@ class SlowLog(MemoryLog):
             self.feed(entries, end)
 
     def feed(self, entries: Sequence[Entry], end: Revision) -> None:
-        """Take what was written, or keep it for later."""
+        """Read what was written, or keep it for later."""
         if self._lags:
             self._waiting.append((entries, end))
         else:

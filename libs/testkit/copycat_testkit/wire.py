@@ -15,13 +15,13 @@ CHUNK_BYTES: Final = 64 * 1024
 
 
 class Wire:
-    """Passes bytes both ways; while it is cut nothing arrives and nobody is told, as when a cable is out.
+    """Passes bytes both ways; while it is cut nothing arrives and nobody notices, as when a cable is out.
 
     What was on its way arrives once the line is mended, as TCP would send it again.
     """
 
     def __init__(self, port: int, target_port: int, host: str = LOOPBACK) -> None:
-        """Take the port to listen on, the server's, and the address to listen on; nothing listens yet."""
+        """Use this port to listen on, the server's, and the address to listen on; nothing listens yet."""
         self.address: Final = f"{host}:{port}"
         """Where those who use the server are to call, host:port."""
         self._host = host

@@ -64,7 +64,7 @@ class Tls:
 
 
 def read_tls(properties: Mapping[str, str], prefix: str, *, client_auth: str = "none") -> Tls:
-    """Read the keys with a prefix; only where there are none of them, the plain ones.
+    """Read the keys with a prefix; only without these, the plain ones.
 
     `client_auth` is what clients are asked where no key says so.
 

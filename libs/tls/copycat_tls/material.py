@@ -56,7 +56,7 @@ class LiveMaterial:
     def current(self) -> Material:
         """Return what counts now; the same object until the files change.
 
-        Files that cannot be used, as those that are half replaced, are told to the log and read again once
+        Files that cannot be used, as those that are half replaced, are logged and read again once
         they change; until then the former ones count.
         """
         with self._lock:

@@ -33,7 +33,7 @@ def read_identity(tls: Tls) -> Identity:
     """Open the key store.
 
     Raises:
-        ConfigError: There is none, it cannot be opened, or has no key with its certificate.
+        ConfigError: It does not exist, cannot be opened, or has no key with its certificate.
     """
     store = tls.keystore
     if tls.key is not None or store.certificates is not None:
@@ -54,7 +54,7 @@ def read_trusted(store: Store) -> tuple[Certificate, ...]:
     """Open a trust store.
 
     Raises:
-        ConfigError: There is none, it cannot be opened, or has no certificate.
+        ConfigError: It does not exist, cannot be opened, or has no certificate.
     """
     if store.certificates is not None:
         return _certificates(store.certificates.value.encode(), store.key("certificates"))

@@ -23,27 +23,27 @@ W = TypeVar("W", bound=Callable[..., None])
 
 
 def connector_argument(work: W) -> W:
-    """Take the name of one connector."""
+    """Add the argument for the name of one connector."""
     return click.argument("connector", shell_complete=complete_connectors)(work)
 
 
 def connectors_argument(*, required: bool) -> Callable[[W], W]:
-    """Take the names of connectors."""
+    """Add the argument for names of connectors."""
     return click.argument("connectors", nargs=-1, required=required, shell_complete=complete_connectors)
 
 
 def file_argument(work: W) -> W:
-    """Take a connector file."""
+    """Add the argument for a connector file."""
     return click.argument("file", type=FILE)(work)
 
 
 def yes_option(what: str) -> Callable[[W], W]:
-    """Take --yes; `what` is done without a question."""
+    """Add --yes; `what` is done without a question."""
     return click.option("-y", "--yes", is_flag=True, help=f"{what} without asking.")
 
 
 def dry_run_option(work: W) -> W:
-    """Take --dry-run; what would be done is shown."""
+    """Add --dry-run; what would be done is shown."""
     return click.option(
         "--dry-run", is_flag=True, help="Show what it would do, and change nothing; the connector may run."
     )(work)

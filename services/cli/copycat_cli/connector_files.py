@@ -48,7 +48,7 @@ def read_connector_file(path: Path) -> ConnectorFile:
     It holds JSON `{"name", "config", "initial_state"}`, or a flat map with a `name`: JSON or properties.
 
     Raises:
-        ConnectorFileError: It cannot be read, is none of these, or names no connector.
+        ConnectorFileError: It cannot be read, has another format, or names no connector.
     """
     return parse_connector(read_text(path), path)
 

@@ -31,7 +31,7 @@ class LogFolder:
         """Return the logs of the wanted programs.
 
         Raises:
-            NotFoundError: There is none.
+            NotFoundError: It does not exist.
         """
         found = sorted(self.folder.glob(f"*{ENDING}"))
         if not found:

@@ -137,8 +137,8 @@ def _parse(
 def _check_values(payload: bytes) -> None:
     """Refuse a body with too many values before it is parsed, which nothing could interrupt.
 
-    All commas are counted first, which takes no time; only where they are many, those within strings are told
-    apart.
+    All commas are counted first, which takes no time; those within strings are subtracted only where there
+    are many.
 
     Raises:
         TooLargeError: It has more than `MAX_VALUES`.

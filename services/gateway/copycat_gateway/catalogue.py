@@ -40,7 +40,7 @@ class Catalogue:
         return types.get(connector_class(connector), UNKNOWN)
 
     async def types_of(self, connectors: Collection[config_pb2.Connector]) -> Mapping[str, str]:
-        """Return the type of each connector by its name; nobody is asked when there are none."""
+        """Return the type of each connector by its name; nobody is asked without connectors."""
         types = await self.types() if connectors else {}
         return {connector.name: types.get(connector_class(connector), UNKNOWN) for connector in connectors}
 

@@ -105,7 +105,7 @@ def http_text(status: int) -> str:
 
 @contextmanager
 def saying(texts: Mapping[str, CopycatError]) -> Iterator[None]:
-    """Answer a service's refusal with the text this resource has for it, told apart by its code."""
+    """Answer a service's refusal with the text this resource has for it, chosen by its code."""
     try:
         yield
     except RemoteError as error:

@@ -54,7 +54,7 @@ class _Server(uvicorn.Server):
         self._ending = asyncio.Event()
 
     def end(self) -> None:
-        """Take no more requests and finish those under way."""
+        """Accept no more requests and finish those under way."""
         self.should_exit = True
         self._ending.set()
 

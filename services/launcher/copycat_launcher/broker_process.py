@@ -19,7 +19,7 @@ class BrokerProcess:
     name = "Kafka"
 
     def __init__(self, broker: EmbeddedKafka, guard: Guard) -> None:
-        """Take a broker with a fixed port."""
+        """Supervise a broker with a fixed port."""
         self._broker = broker
         self._guard = guard
         self._watched = 0
@@ -86,7 +86,7 @@ async def _end_of(process_id: int) -> None:
     """Return once a process has ended; 0 never ends.
 
     Raises:
-        ProcessLookupError: There is none of this id.
+        ProcessLookupError: No process has this id.
     """
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     if not process_id:

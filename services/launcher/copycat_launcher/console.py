@@ -34,7 +34,7 @@ class Waiting:
         self._names = names
 
     def done(self, name: str) -> None:
-        """Take a name off the line."""
+        """Remove a name from the line."""
         self._names.remove(name)
         self._status.update(_line(self._verb, self._names))
 

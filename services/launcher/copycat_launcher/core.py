@@ -50,7 +50,7 @@ class Core:
     async def serve(
         self, properties: Mapping[str, str], stop: asyncio.Event, ready: Callable[[str], None]
     ) -> None:
-        """Take part until `stop`; calls `ready` once the services are known to answer somewhere.
+        """Be a member until `stop`; calls `ready` once the services are known to answer somewhere.
 
         Raises:
             CopycatError: The log cannot be read, or went away.

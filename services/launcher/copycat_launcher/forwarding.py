@@ -33,7 +33,7 @@ class Forwarder:
             self._cut()
 
     async def stop(self) -> None:
-        """Take no more connections and cut those there are."""
+        """Accept no more connections and cut the present ones."""
         if self._server is not None:
             self._server.close()
         links = tuple(self._links)

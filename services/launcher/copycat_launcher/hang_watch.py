@@ -36,7 +36,7 @@ class HangWatch:
     """Asks one program again and again, from its start on."""
 
     def __init__(self, ask: Ask, limit_seconds: float) -> None:
-        """Take how to ask, and for how long a program may be silent; 0 for as long as it likes."""
+        """Ask this way; a program may be silent for so long, with 0 for ever."""
         self._ask = ask
         self._limit_seconds = limit_seconds
         self._answer_seconds = min(MAX_ANSWER_SECONDS, limit_seconds / MIN_QUESTIONS)

@@ -57,4 +57,4 @@ class Program(Protocol):
         """End it by force now; nothing happens when it does not run."""
 
     def last_words(self) -> str:
-        """Return the line that best says why it ended; empty when there is none."""
+        """Return the line that best says why it ended, or an empty one."""

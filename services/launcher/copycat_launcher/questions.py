@@ -28,7 +28,7 @@ class Questions:
     """Asks one role, over a connection kept while it answers: a new one costs more than the question."""
 
     def __init__(self, role: Role, properties: Mapping[str, str]) -> None:
-        """Take the role, and the properties that say where it is reached."""
+        """Ask this role, at the address in the properties."""
         self._role = role
         self._properties = properties
         self._channel: grpc.aio.Channel | None = None

@@ -37,7 +37,7 @@ class RoleProcess:
         environment: Mapping[str, str] | None = None,
         stop_seconds: float = STOP_SECONDS,
     ) -> None:
-        """Take what Python is to run; without a `log_file` the child writes where we write.
+        """Run this with Python; without a `log_file` the child writes where we write.
 
         A stop that takes longer than `stop_seconds` is ended by force.
         """

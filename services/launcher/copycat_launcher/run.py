@@ -16,7 +16,7 @@ class Signals:
     """SIGINT, SIGTERM and SIGHUP: the first asks to drain, the second to end at once."""
 
     def __init__(self) -> None:
-        """Take the signals over from the running loop on."""
+        """Handle the signals in the running loop from now on."""
         self.drain = asyncio.Event()
         self.hurry = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -23,7 +23,7 @@ class Supervisor:
     def __init__(
         self, stages: Sequence[Sequence[Program]], say: Say, restarts: RetryPolicy = RESTARTS
     ) -> None:
-        """Take the programs; `say` prints what people should know, a line at a time."""
+        """Supervise these programs; `say` prints what people should know, a line at a time."""
         self._stages = stages
         self._say = say
         self._restarts = restarts

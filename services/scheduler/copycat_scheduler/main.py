@@ -1,4 +1,4 @@
-"""The scheduler as a process: read the settings, wire, serve until told to stop."""
+"""The scheduler as a process: read the settings, wire, serve until it is stopped."""
 
 from __future__ import annotations
 

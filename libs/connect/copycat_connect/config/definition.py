@@ -23,7 +23,7 @@ class ConfigDef:
     """The keys a component understands, in order. Immutable."""
 
     def __init__(self, *keys: ConfigKey) -> None:
-        """Take the keys.
+        """Define these keys.
 
         Raises:
             ConfigError: A key is defined twice.

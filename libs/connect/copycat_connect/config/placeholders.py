@@ -91,7 +91,7 @@ class Placeholders:
     """
 
     def __init__(self, providers: Mapping[str, ConfigProvider]) -> None:
-        """Take the providers by alias."""
+        """Use these providers, by alias."""
         self._providers = dict(providers)
 
     @classmethod
@@ -126,7 +126,7 @@ class Placeholders:
         return self.read(config).values
 
     def read(self, config: Mapping[str, V]) -> Resolution[V]:
-        """Resolve a configuration and tell its secrets: what providers gave, and values made with it.
+        """Resolve a configuration and return its secrets: what providers gave, and values made with it.
 
         Raises:
             ConfigError: A provider failed, or what the placeholders stand for is too long.

@@ -22,7 +22,7 @@ class AllowedPaths:
     """The folders and files a provider may read; everything when none are named."""
 
     def __init__(self, text: str | None) -> None:
-        """Take the comma-separated paths.
+        """Allow these comma-separated paths.
 
         Raises:
             ConfigError: One of them is not absolute or does not exist.
@@ -101,7 +101,7 @@ class DirectoryConfigProvider(ConfigProvider):
         return found
 
     def _direct_file(self, folder: str, key: str) -> str | None:
-        """Return the file of a key; None where there is none, or a link leads out of what is allowed."""
+        """Return the file of a key; None where it does not exist, or a link leads out of what is allowed."""
         if Path(key).name != key or not Path(folder, key).is_file():
             return None
         file = self._allowed.admitted(f"{folder}/{key}")

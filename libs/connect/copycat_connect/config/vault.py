@@ -47,7 +47,7 @@ class VaultConfigProvider(ConfigProvider):
     """Reads `/v1/<path>` for `${vault:<path>:<key>}`, e.g. `${vault:secret/data/orders:password}`."""
 
     def __init__(self, params: Mapping[str, str], environment: Mapping[str, str]) -> None:
-        """Take the parameters; nothing is asked yet.
+        """Use these parameters; nothing is requested yet.
 
         Raises:
             ConfigError: One is unknown, wrong or missing; the text names it.

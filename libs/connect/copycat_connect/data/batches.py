@@ -23,7 +23,7 @@ class SourceBatch:
     """Records of one topic and one source partition, in order.
 
     The batch is a unit: its offset counts once every record of it is durable. A record taken out by iteration
-    carries an offset of its own when the task can tell it (`offsets`), else the batch's, which then counts
+    carries an offset of its own when the task knows it (`offsets`), else the batch's, which then counts
     only with the last record.
     """
 

@@ -61,7 +61,7 @@ def class_text(value: ConnectValue) -> str:
 
 
 def parse_integer(text: str, bits: int) -> int | None:
-    """Return the integer of so many bits that a text is, as `Long.parseLong` reads it; None where it is none.
+    """Return the integer of so many bits that a text is, as `Long.parseLong` reads it; None for another text.
 
     Python refuses texts of more than 4,300 digits, with a text of its own; leading zeros count for neither.
     """

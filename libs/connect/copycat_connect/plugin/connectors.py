@@ -35,7 +35,7 @@ class Connector(ABC):
 
     @abstractmethod
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the connector's configuration, placeholders resolved.
+        """Start with the connector's configuration, placeholders resolved.
 
         Raises:
             ConnectError: The connector cannot work; it becomes FAILED.
@@ -52,9 +52,9 @@ class Connector(ABC):
             One configuration per task, evenly filled; fewer when there is less to do, none when nothing.
 
         Raises:
-            RetriableError: It cannot be told now, e.g. the system is away; it is asked again, and until then
+            RetriableError: It is not known now, e.g. the system is away; it is asked again, and until then
                 the status says that the connector waits.
-            ConnectError: It cannot be told until somebody mends something; it is asked again all the same.
+            ConnectError: It is not known until somebody mends something; it is asked again all the same.
         """
 
     @abstractmethod
@@ -78,7 +78,7 @@ class SourceConnector(Connector):
     """A connector that copies from a system into Kafka."""
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
-        """Say whether this configuration can be delivered exactly once; None when it cannot be told."""
+        """Say whether this configuration can be delivered exactly once; None when that is unknown."""
         del config
         return None
 
@@ -121,8 +121,8 @@ class SourceConnector(Connector):
             moves: Source partitions, with their offsets now and as they would be.
 
         Returns:
-            One effect for each move, in their order, None for one that cannot be told; or None where this
-            connector can tell nothing.
+            One effect for each move, in their order, None for an unknown one; or None where this
+            connector cannot say.
         """
         del config, moves
         return None
@@ -152,7 +152,7 @@ class SinkConnector(Connector):
     """A connector that copies from Kafka into a system."""
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport | None:
-        """Say whether its tasks store positions together with the data; None when it cannot be told.
+        """Say whether its tasks store positions together with the data; None when that is unknown.
 
         Asked where `delivery.guarantee=exactly_once`, which no sink gets that does not return SUPPORTED.
         """

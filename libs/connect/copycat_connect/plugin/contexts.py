@@ -55,7 +55,7 @@ class SourceTaskContext(Protocol):
         """Return the task's configuration as it is now, placeholders resolved."""
 
     def offset(self, partition: SourcePartition) -> SourceOffset | None:
-        """Return the committed offset of a source partition; None when there is none.
+        """Return the committed offset of a source partition; None without one.
 
         Integers come back as int whatever width they had. Blocks until the engine knows.
         """

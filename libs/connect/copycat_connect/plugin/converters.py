@@ -29,7 +29,7 @@ class Converter(ABC):
     """Converts keys or values."""
 
     def configure(self, config: Config, is_key: bool = False) -> None:
-        """Take the configuration: what stands under `key.converter.` or `value.converter.`."""
+        """Use this configuration: what stands under `key.converter.` or `value.converter.`."""
 
     @abstractmethod
     def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
@@ -101,7 +101,7 @@ class HeaderConverter(ABC):
     """Converts the values of headers."""
 
     def configure(self, config: Config, is_key: bool = False) -> None:
-        """Take the configuration: the keys under `header.converter.`, without that prefix."""
+        """Use this configuration: the keys under `header.converter.`, without that prefix."""
 
     @abstractmethod
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:

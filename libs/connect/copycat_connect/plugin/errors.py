@@ -33,7 +33,7 @@ class UnloadablePluginError(ConfigError):
 
 
 class UnlistedPluginError(ConfigError):
-    """A plugin is none that a connector's configuration may name."""
+    """A plugin is not one that a connector's configuration may name."""
 
     code = ErrorCode("plugin.unlisted", grpc="INVALID_ARGUMENT", http=400)
 

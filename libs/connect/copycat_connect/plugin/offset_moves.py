@@ -1,4 +1,4 @@
-"""Moves of a source's offsets, and what they would do: asked and told before anything is changed."""
+"""Moves of a source's offsets, and what they would do: asked before anything is changed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class OffsetEffect:
     """What a move would do; where the count is not exact, the most that it can be."""
 
     repeated: int | None
-    """How much would be delivered once more; None when it cannot be told."""
+    """How much would be delivered once more; None when that is unknown."""
     skipped: int | None
-    """How much would never be delivered; None when it cannot be told."""
+    """How much would never be delivered; None when that is unknown."""
     unit: str = "records"
     """What is counted, in the plural."""

@@ -48,7 +48,7 @@ class Plugins:
         return name if name in self._classes else self._aliases.get(name)
 
     def get(self, name: str, kinds: Collection[PluginKind] = tuple(PluginKind)) -> PluginSpec | None:
-        """Return the plugin of that class name or alias and one of these kinds; None when there is none."""
+        """Return the plugin of that class name or alias and one of these kinds; None when nothing has it."""
         wanted = self.class_name(name)
         return next((spec for spec in self._specs if spec.class_name == wanted and spec.kind in kinds), None)
 
@@ -56,7 +56,7 @@ class Plugins:
         """Return the plugin of that class name or alias and one of these kinds.
 
         Raises:
-            UnknownPluginError: There is none.
+            UnknownPluginError: No plugin has it.
             UnloadablePluginError: It is installed but cannot be loaded.
         """
         spec = self.get(name, kinds)
@@ -104,7 +104,7 @@ class Plugins:
         """Return the connector that `connector.class` names.
 
         Raises:
-            UnknownConnectorClassError: There is none.
+            UnknownConnectorClassError: No connector has it.
             UnloadablePluginError: It is installed but cannot be loaded.
             AmbiguousConnectorError: The alias stands for several.
         """

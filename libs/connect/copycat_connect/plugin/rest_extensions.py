@@ -156,7 +156,7 @@ class RestExtension(ABC):
     """
 
     def configure(self, configs: Mapping[str, str]) -> None:
-        """Take the worker's properties, all of them.
+        """Start with the worker's properties, all of them.
 
         Raises:
             ConfigError: They are wrong for this extension.

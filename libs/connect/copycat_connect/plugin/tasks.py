@@ -23,7 +23,7 @@ class SourceTask(ABC):
 
     @abstractmethod
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the task's configuration, placeholders resolved.
+        """Start with the task's configuration, placeholders resolved.
 
         Raises:
             ConnectError: The task cannot work; it becomes FAILED.
@@ -31,7 +31,7 @@ class SourceTask(ABC):
 
     @abstractmethod
     def poll(self) -> SourceBatch | Sequence[SourceRecord] | None:
-        """Return the next records, or nothing when there are none yet.
+        """Return the next records, or nothing before there are any.
 
         It may block no longer than a second, so that a drain is prompt; wait with `context.wait`. After a
         restart the first call continues from the offsets in the context.
@@ -93,7 +93,7 @@ class SinkTask(ABC):
 
     @abstractmethod
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the task's configuration, placeholders resolved.
+        """Start with the task's configuration, placeholders resolved.
 
         Raises:
             ConnectError: The task cannot work; it becomes FAILED.
@@ -143,7 +143,7 @@ class SinkTask(ABC):
 
     @abstractmethod
     def put(self, records: SinkBatch) -> None:
-        """Take records to write; they may be written later, at the latest in `flush`. The batch may be empty.
+        """Write records; they may be written later, at the latest in `flush`. The batch may be empty.
 
         Raises:
             RetriableError: The system is away and nothing was taken; the engine gives the same batch again

@@ -35,7 +35,7 @@ class Transformation(ABC):
     """Changes one record at a time: no I/O, no logging, no state but its configuration and bounded caches."""
 
     def initialize(self, context: TransformationContext) -> None:
-        """Take what the engine offers; called before `configure` and `validate`."""
+        """Use what the engine offers; called before `configure` and `validate`."""
 
     def validate(self, config: Config) -> list[ConfigValue]:
         """Check what single keys cannot say; called when each of them is fine.
@@ -50,7 +50,7 @@ class Transformation(ABC):
         return []
 
     def configure(self, config: Config) -> None:
-        """Take the configuration: the keys under `transforms.<alias>.`, without that prefix.
+        """Use this configuration: the keys under `transforms.<alias>.`, without that prefix.
 
         Raises:
             ConfigError: It is wrong.
@@ -124,7 +124,7 @@ class Predicate(ABC):
     """Decides whether a transformation is applied to a record."""
 
     def configure(self, config: Config) -> None:
-        """Take the configuration: the keys under `predicates.<alias>.`, without that prefix.
+        """Use this configuration: the keys under `predicates.<alias>.`, without that prefix.
 
         Raises:
             ConfigError: It is wrong.

@@ -16,7 +16,7 @@ Found = MutableMapping[str, ConfigValue]
 
 
 def dead_letter_topic(raw: Config) -> str:
-    """Return the dead letter queue's topic; empty when there is none."""
+    """Return the dead letter queue's topic; empty without one."""
     return (raw.get(DLQ_TOPIC) or "").strip()
 
 

@@ -18,7 +18,7 @@ class DateFields:
     __slots__ = ("day", "days", "hour", "millis", "minute", "month", "second", "year")
 
     def __init__(self, millis: int) -> None:
-        """Take apart milliseconds since the epoch."""
+        """Split milliseconds since the epoch."""
         self.days, of_day = divmod(millis, DAY_MILLIS)
         seconds, self.millis = divmod(of_day, 1000)
         minutes, self.second = divmod(seconds, 60)

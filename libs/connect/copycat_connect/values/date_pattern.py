@@ -48,7 +48,7 @@ class DatePattern:
     """Formats and parses points in time."""
 
     def __init__(self, pattern: str) -> None:
-        """Take a pattern.
+        """Compile a pattern.
 
         Raises:
             ConfigError: It is not one, or uses letters that are not known.

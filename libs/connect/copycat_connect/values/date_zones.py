@@ -19,7 +19,7 @@ Zone = tuple[int, int]
 
 
 def parse_zone(letter: str, count: int, text: str, place: int) -> Zone | None:
-    """Return how many minutes a zone is ahead of UTC, and the place behind it; None when there is none.
+    """Return how many minutes a zone is ahead of UTC, and the place behind it; None without a zone.
 
     Args:
         letter: `z` and `Z` read names, `GMT+1:00` and `+0100`; `X` reads `Z` and the offset its count says.

@@ -27,7 +27,7 @@ _TEMPORAL = frozenset({logical.DATE, logical.TIME, logical.TIMESTAMP})
 
 
 def common_schema(elements: Iterable[SchemaAndValue | None]) -> Schema | None:
-    """Return the schema that fits every element that is not null; None when there is none."""
+    """Return the schema that fits every element that is not null; None if nothing fits."""
     common: Schema | None = None
     for element in elements:
         if element is None or element.schema is None:

@@ -41,7 +41,7 @@ _TEMPORALS: dict[int, tuple[re.Pattern[str], Schema]] = {
 
 
 def parse_number(text: str) -> SchemaAndValue | None:
-    """Return the number a text is, in the narrowest type; None when it is none.
+    """Return the number a text is, in the narrowest type; None for another text.
 
     Fractions become FLOAT32 when that is finite, digits lost or not; that is Kafka Connect's way.
     """
@@ -77,7 +77,7 @@ def _fraction(exact: Decimal) -> SchemaAndValue:
 
 
 def parse_temporal(text: str) -> SchemaAndValue | None:
-    """Return the date, time or timestamp a text is, told by its length; None when it is none.
+    """Return the date, time or timestamp a text is, judged by its length; None for another text.
 
     Parts beyond their range carry over, as in Java: the 45th of a month lies in a later one.
     """

@@ -26,7 +26,7 @@ def value_to_text(schema: Schema | None, value: ConnectValue) -> str | None:
     """Return the text of a value; None for null.
 
     Args:
-        schema: Schema of the value, which tells single from double precision; None for schemaless.
+        schema: Schema of the value, which distinguishes single from double precision; None for schemaless.
         value: The value.
 
     Raises:

@@ -34,7 +34,7 @@ class Tokens:
         return token
 
     def rest(self) -> Iterator[str]:
-        """Take the tokens that are left one by one, blanks stripped."""
+        """Yield the remaining tokens, blanks stripped."""
         while not self.ended:
             yield self.take().strip()
 
@@ -44,7 +44,7 @@ class Tokens:
         return "".join(found) if len(found) == count else None
 
     def take_if(self, wanted: str) -> bool:
-        """Take the next token that is not blank, if it is the wanted one."""
+        """Consume the next token that is not blank, if it is the wanted one."""
         place = self.place
         while place < len(self._tokens) and not self._tokens[place].strip():
             place += 1

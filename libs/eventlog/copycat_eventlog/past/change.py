@@ -101,7 +101,7 @@ def read_change(record: Record, place: str) -> PastChange:
     """Return the change of a record.
 
     Raises:
-        MalformedError: The record is none of ours: what is in it could not be shown.
+        MalformedError: The record is not one of ours: what is in it could not be shown.
     """
     if record.value is None:
         message = "a change has no tombstone"

@@ -21,7 +21,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Describing(Generic[E, S]):
-    """How the events of a service are told as changes."""
+    """How the events of a service become changes."""
 
     tell: Callable[[E, S | None], Iterable[PastChange]]
     """Tells an event, given the state right before it, or None where nobody knows that. Times are left 0."""
@@ -39,7 +39,7 @@ class OwnLog(Generic[E, S]):
     def __init__(
         self, settings: LogSettings, codec: Codec[E], describing: Describing[E, S], tag: str
     ) -> None:
-        """Nothing is connected yet; `tag` tells its changes from those of other services."""
+        """Nothing is connected yet; `tag` distinguishes its changes from those of other services."""
         self._tag = tag
         security = read_security(settings.client_config)
         self._scan = TopicScan(librdkafka_config(settings.bootstrap_servers, security), settings.topic)

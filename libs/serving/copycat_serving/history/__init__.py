@@ -1,1 +1,1 @@
-"""The history of connectors, as the config, status and offset services keep and tell it."""
+"""The history of connectors, as the config, status and offset services keep and report it."""

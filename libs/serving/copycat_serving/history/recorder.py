@@ -42,7 +42,7 @@ class Recorder(Observer[E, S]):
                 self._on_their_way[record] = asked
 
     def dropped(self, records: Sequence[Record]) -> None:
-        """Forget them: where one is in the log all the same, the log alone tells of it."""
+        """Forget them: where one is in the log all the same, only the log has it."""
         for record in records:
             self._on_their_way.pop(record, None)
 

@@ -45,7 +45,7 @@ class MetricGroup:
 
     @property
     def full_name(self) -> str:
-        """The domain and the name, which tell groups apart in every format."""
+        """The domain and the name, which distinguish groups in every format."""
         return f"{self.domain}.{self.name}"
 
     @cached_property

@@ -22,7 +22,7 @@ class Windows:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Windows:
-        """Take the windows out of parsed worker properties."""
+        """Read the windows from parsed worker properties."""
         return cls(found[METRIC_WINDOW.name] / 1000, found[METRIC_WINDOWS.name])
 
 
@@ -75,17 +75,17 @@ class Sampled:
         return self.total(now) / (passed + max(missing, 0) * window or window)
 
     def mean(self, now: float) -> float:
-        """Return the mean value; NaN where there is none."""
+        """Return the mean value; NaN without any."""
         count = self.count(now)
         return self.total(now) / count if count else nan
 
     def highest(self, now: float) -> float:
-        """Return the highest value; NaN where there is none."""
+        """Return the highest value; NaN without any."""
         self._purge(now)
         return max((sample.highest for sample in self._samples), default=nan)
 
     def lowest(self, now: float) -> float:
-        """Return the lowest value; NaN where there is none."""
+        """Return the lowest value; NaN without any."""
         self._purge(now)
         return min((sample.lowest for sample in self._samples), default=nan)
 

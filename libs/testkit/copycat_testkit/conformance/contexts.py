@@ -12,10 +12,10 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 
 class FakeConnectorContext:
-    """Remembers what a connector tells the engine."""
+    """Remembers what a connector reports to the engine."""
 
     def __init__(self) -> None:
-        """Nothing was told yet."""
+        """Nothing was reported yet."""
         self.reconfigurations = 0
         self.errors: list[BaseException] = []
         self.failed = threading.Event()
@@ -41,7 +41,7 @@ class FakeSourceContext:
     transaction = None
 
     def __init__(self, config: Mapping[str, str], stopping: threading.Event | None = None) -> None:
-        """Take the task's configuration and, to share it, the event that says it is being stopped."""
+        """Use the task's configuration and, to share it, the event that says it is being stopped."""
         self.stopping = stopping or threading.Event()
         self._config = dict(config)
         self._offsets: dict[str, str] = {}
@@ -60,7 +60,7 @@ class FakeSourceContext:
         return self._config
 
     def offset(self, partition: SourcePartition) -> SourceOffset | None:
-        """Return the offset the test stored for a partition; None when there is none."""
+        """Return the offset the test stored for a partition; None without one."""
         stored: SourceOffset | None = json.loads(
             self._offsets.get(json.dumps(partition, sort_keys=True), "null")
         )
@@ -97,7 +97,7 @@ class FakeSinkContext:
     transactional_id: str | None = None
 
     def __init__(self, config: Mapping[str, str], assignment: Iterable[TopicPartition] = ()) -> None:
-        """Take the task's configuration and the partitions it reads."""
+        """Use the task's configuration and the partitions it reads."""
         self.assignment = frozenset(assignment)
         self.errant_record_reporter = FakeErrantReporter()
         self.stopping = threading.Event()

@@ -82,7 +82,7 @@ def get_status(rest: Rest, name: str) -> Status:
     """Return the status of a connector.
 
     Raises:
-        NotFoundError: There is none of this name.
+        NotFoundError: No connector has this name.
     """
     try:
         return rest.get(Status, CONNECTORS, name, "status")

@@ -18,7 +18,7 @@ OPENED: Final = "circuit opened"
 
 
 def latest_acts(session: Session, connector: str) -> tuple[PastChange, ...]:
-    """Return the newest acts; none where the cluster cannot tell, such as Apache Kafka Connect."""
+    """Return the newest acts; none for a cluster without a history, such as Apache Kafka Connect."""
     try:
         return get_history(session.rest, connector, kinds=[ACT], limit=READ).changes
     except CliError:

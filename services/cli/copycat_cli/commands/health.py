@@ -23,7 +23,7 @@ def why(status: Status, instance: State) -> str:
 
 
 def health_block(status: Status) -> Iterator[Block]:
-    """Yield a table of the health with its reasons; nothing where the cluster does not tell it."""
+    """Yield a table of the health with its reasons; nothing where the cluster does not report it."""
     if not isinstance(status.health, Health):
         return
     rows = [("all of it", status.health.state, "", status.health.reason)]

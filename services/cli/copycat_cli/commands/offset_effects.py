@@ -47,7 +47,7 @@ def _offset(offset: dict[str, object] | None) -> str:
 
 
 def _sums(effect: OffsetsEffect) -> list[str]:
-    """Return what all partitions do together, where there are several and each can be told."""
+    """Return what all partitions do together, where there are several and all are known."""
     effects = [moved.effect for moved in effect.offsets]
     units = {each.unit for each in effects}
     repeated = [each.repeated for each in effects if each.repeated is not None]

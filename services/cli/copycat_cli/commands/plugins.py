@@ -55,7 +55,7 @@ def show(session: Session, plugin: str | None, everything: bool, unloadable: boo
 
 
 class _Plugins(click.Group):
-    """Shows what there is when the first word is none of its commands."""
+    """Shows what there is when the first word is not one of its commands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the word that may be left out."""

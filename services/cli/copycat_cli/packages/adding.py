@@ -33,7 +33,7 @@ class PluginPackages:
     """The packages of plugins that a user added to the environment that runs this program."""
 
     def __init__(self, record: Record) -> None:
-        """Take the record of what was added."""
+        """Use this record of what was added."""
         self._record = record
 
     def add(self, source: Source) -> Known:

@@ -27,7 +27,7 @@ class Installer:
         """Find uv.
 
         Raises:
-            PluginPackageError: There is none.
+            PluginPackageError: It was not found.
         """
         self._uv = _find_uv()
 

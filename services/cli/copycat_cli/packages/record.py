@@ -53,7 +53,7 @@ class Record:
     """Which plugins were added to one environment."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder, which need not exist."""
+        """Use this folder, which need not exist."""
         self._folder = folder
         self._file = folder / "plugins.json"
 

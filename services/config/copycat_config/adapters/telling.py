@@ -1,4 +1,4 @@
-"""Events of the config topic, told as changes of a connector."""
+"""Turns events of the config topic into changes of a connector."""
 
 from __future__ import annotations
 

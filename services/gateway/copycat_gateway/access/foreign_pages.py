@@ -190,7 +190,7 @@ def _may_be_rebound(headers: Mapping[str, str], address: str) -> bool:
     """Tell whether a name of somebody else's may have led a browser here.
 
     On loopback nobody needs such a name, so it counts whoever calls; beyond, programs that call through a
-    proxy or by a name that we do not know are told from browsers, since they send less.
+    proxy or by a name that we do not know differ from browsers, since they send less.
     """
     agent = headers.get("user-agent", "")
     # Browsers send both or neither, and no page can change them: Node's `fetch` sends the first alone.
@@ -231,7 +231,7 @@ def _site(text: str) -> Site | None:
 
 
 def _authority(text: str) -> tuple[str, int | None] | None:
-    """Return host and port of `host:port`; nothing where it is none."""
+    """Return host and port of `host:port`; nothing for another text."""
     match = _AUTHORITY.fullmatch(text)
     if match is None:
         return None

@@ -1,6 +1,6 @@
 """Paths: a connector's name is one segment, whatever characters it has.
 
-ASGI servers hand over a decoded path, where a name's `/` cannot be told from a border. So
+ASGI servers hand over a decoded path, where a name's `/` looks like a border. So
 routing works on the raw path with every segment encoded alike, and routes decode the segment they take.
 """
 

@@ -35,7 +35,7 @@ class TimedProtocol(H11Protocol):
         self._watch_head()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes; the clock runs on while they do not complete a head."""
+        """Handle bytes; the clock runs on while they do not complete a head."""
         super().data_received(data)
         self._watch_head()
 

@@ -44,7 +44,7 @@ class Guard:
         cors: CORSConfig | None,
         resources: bool,
     ) -> None:
-        """`cors`: what browsers are told; `resources`: this listener has those of the extensions, too."""
+        """`cors`: the answer to browsers; `resources`: this listener has those of the extensions, too."""
         self._app = app
         self._authentication = authentication
         self._access = access

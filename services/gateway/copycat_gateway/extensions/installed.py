@@ -23,7 +23,7 @@ class Installed:
         """Make the extension of a class name or alias.
 
         Raises:
-            ConfigError: There is none, or it cannot be loaded.
+            ConfigError: It does not exist, or cannot be loaded.
         """
         spec = self.plugins.get(name, KINDS)
         if spec is None:

@@ -1,4 +1,4 @@
-"""Which services have lost their log: each says so in its metrics, and everybody who asks is told."""
+"""Which services have lost their log, as their metrics say."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LostLogs:
     """Asks all services at once; of one that does not answer counts what it said last."""
 
     def __init__(self, channels: Mapping[str, grpc.aio.Channel]) -> None:
-        """Take a channel to each service, by role."""
+        """Use these channels, one to each service, by role."""
         self._stubs = {role: MetricsServiceStub(channel) for role, channel in channels.items()}
         self._heard: dict[str, str] = {}
         self._good_until = float("-inf")

@@ -1,4 +1,4 @@
-"""Changes beyond Kafka Connect's: to a time, and back; each can be a dry run, and tells what it does."""
+"""Changes beyond Kafka Connect's: to a time, and back; each can be a dry run, and reports what it does."""
 
 from __future__ import annotations
 

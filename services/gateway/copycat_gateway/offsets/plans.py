@@ -1,4 +1,4 @@
-"""What a change of offsets would do, told before anything is changed."""
+"""What a change of offsets would do, shown before anything is changed."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Target:
 
     @property
     def unready(self) -> str:
-        """Why its offsets may not be changed now, as a user is told; empty where they may."""
+        """Why its offsets may not be changed now, in words for a user; empty where they may."""
         state = target_state_from_proto(self.connector.target_state)
         if state is TargetState.STOPPED and not self.connector.tasks:
             return ""

@@ -22,7 +22,7 @@ def duration(text: str) -> timedelta:
     """Return how long a duration is.
 
     Raises:
-        BadRequestError: It is none, or not above zero, or longer than a hundred years.
+        BadRequestError: It is not a duration, not above zero, or longer than a hundred years.
     """
     wanted = text.strip().lower()
     found = _SHORT.fullmatch(wanted) or _ISO.fullmatch(wanted)
@@ -46,7 +46,7 @@ def instant(text: str) -> datetime:
     """Return a point in time.
 
     Raises:
-        BadRequestError: It is none, or does not say in which zone.
+        BadRequestError: It is not a time, or has no zone.
     """
     blank = _LOST_PLUS.search(text)
     if blank and "T" in text[: blank.start()]:

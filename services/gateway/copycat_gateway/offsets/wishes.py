@@ -1,7 +1,7 @@
 """What the query of an offsets request asks for besides its body: a dry run, a time.
 
 Clients of Kafka Connect never send these parameters. It ignores what it does not know; here a name that is
-almost right is refused, since a dry run that is none would change offsets.
+almost right is refused, since a mistyped dry run would change offsets.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ async def connector_in_query(request: Request[Any, Any, State]) -> str:
     """Return the connector that the parameter `name` names.
 
     Raises:
-        MethodNotAllowedException: There is none: Kafka Connect knows no such request.
+        MethodNotAllowedException: It has no body: Kafka Connect knows no such request.
     """
     name = request.query_params.get("name")
     if name is None:

@@ -76,7 +76,7 @@ async def get_task_status(
 async def read_status(
     services: Services, connector: str, unknown: NotFoundError
 ) -> status_pb2.ConnectorStatus:
-    """Return a connector's statuses, or raise `unknown` where there is none."""
+    """Return a connector's statuses, or raise `unknown` for a connector without any."""
     with saying({STATUS_UNKNOWN: unknown}):
         reply = await services.status.GetConnectorStatus(
             status_pb2.GetConnectorStatusRequest(connector=connector)

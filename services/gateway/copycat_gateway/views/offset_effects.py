@@ -85,7 +85,7 @@ def sink_moved(effects: Iterable[offset_pb2.SinkEffect], *, rewinding: bool = Fa
 def source_moved(
     moves: Sequence[executor_pb2.OffsetsMove], effects: Sequence[executor_pb2.OffsetsEffect]
 ) -> list[Moved]:
-    """Return what moves of a source do; `effects` are what its connector tells, if it tells anything."""
+    """Return what moves of a source do; `effects` are what its connector says, if anything."""
     moved: list[Moved] = []
     for number, move in enumerate(moves):
         partition = source_partition(move)

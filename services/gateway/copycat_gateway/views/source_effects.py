@@ -1,4 +1,4 @@
-"""What the move of a source partition does, in words: as its connector tells, else as its numbers look."""
+"""What the move of a source partition does, in words: as its connector says, else by its numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def told_by_connector(repeated: int | None, skipped: int | None, unit: str, *, a
 
 
 def told_by_numbers(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> str:
-    """Return what can be seen from two offsets of a connector that tells nothing."""
+    """Return what can be seen from two offsets of a connector that explains nothing."""
     if before == after:
         return "repeats and skips nothing"
     if before is None:

@@ -1,4 +1,4 @@
-"""Statuses as Kafka Connect shows them, no trace where there is none; after its fields come Copycat's own."""
+"""Statuses as Kafka Connect shows them, a trace only where something failed; then Copycat's own fields."""
 
 # No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
 from collections.abc import Container, Mapping
@@ -19,7 +19,7 @@ CONNECTOR: Final = -1
 
 
 class Additions(TypedDict, total=False):
-    """What Copycat tells beside Kafka Connect's fields.
+    """What Copycat adds to Kafka Connect's fields.
 
     Since when it is so (ISO 8601, UTC), the generation of its assignment, why it is not plainly RUNNING.
     """

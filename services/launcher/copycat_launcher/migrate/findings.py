@@ -40,5 +40,5 @@ class Finding:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the one that counts; RUNS where there is none."""
+    """Return the one that counts; RUNS without any."""
     return max(verdicts, default=Verdict.RUNS)

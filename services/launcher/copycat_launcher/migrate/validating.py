@@ -32,16 +32,16 @@ def validated(config: Config, plugins: Plugins, rules: WorkerRules) -> ConfigInf
         return Finding(Verdict.REFUSED, "", f"its own validation failed: {reason_of(error)}", TELL)
 
 
-def refusals(found: ConfigInfos, config: Config, told: Collection[str]) -> Iterator[Finding]:
+def refusals(found: ConfigInfos, config: Config, settled: Collection[str]) -> Iterator[Finding]:
     """Yield a finding for each error of validation.
 
     Args:
         found: What validation found.
         config: What was validated; a value with a placeholder is not judged, since it is another at work.
-        told: Keys about which enough was said.
+        settled: Keys that have a finding already.
     """
     for info in found.infos:
-        if info.name in told or has_placeholder(config.get(info.name)):
+        if info.name in settled or has_placeholder(config.get(info.name)):
             continue
         for text in info.value.errors:
             yield Finding(Verdict.REFUSED, info.name, text, MEND)

@@ -62,7 +62,7 @@ class Generations:
         return True
 
     def heard(self, connector: str, task: int, generation: int) -> None:
-        """Take note of a task of this generation: older ones are barred before the scheduler says so."""
+        """Note a task of this generation: older ones are refused before the scheduler reports it."""
         key = Instance(connector, task)
         if generation > self._assigned.get(key, 0):
             self._heard[key] = generation

@@ -89,7 +89,7 @@ class KafkaHomes:
         placeholders: Placeholders,
         unreadable: Unreadable,
     ) -> None:
-        """Take the settings.
+        """Use these settings.
 
         Args:
             worker: The worker's properties; those for its connectors' clients as written.

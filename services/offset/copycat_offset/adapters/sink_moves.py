@@ -1,4 +1,4 @@
-"""What a change of a group's positions would do, told from the group and from its cluster's topics."""
+"""What a change of a group's positions would do, by the group and its cluster's topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of the offsets topic, and positions of sinks, told as changes of a connector."""
+"""Turns events of the offsets topic, and positions of sinks, into changes of a connector."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def positioned(offsets: Iterable[types_pb2.TopicPartitionOffset]) -> Iterable[Pa
 
 
 def moved(change: OffsetsChange) -> Iterable[PartitionText]:
-    """Return where a user moves a sink; what a source commits is told by its own event."""
+    """Return where a user moves a sink; a source's commit has an event of its own."""
     return (_position(move.topic, move.partition, move.after) for move in change.sink)
 
 

@@ -58,7 +58,7 @@ def check_expected(connector: str, expected: Mapping[bytes, bytes | None], state
     """Refuse a commit that rests on other offsets than the committed ones.
 
     Tasks that commit before they deliver would else deliver the same records twice while a source partition
-    moves from one to the other: the earlier one, not yet told to end, commits after the later one has read.
+    moves from one to the other: the earlier one, not yet stopped, commits after the later one has read.
 
     Raises:
         OffsetsMovedError: One of them is another one now.

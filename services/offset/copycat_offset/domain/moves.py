@@ -41,9 +41,9 @@ class SinkEffect:
     bounds: Bounds | None
     """What the partition holds; None where there is no such partition."""
     repeated: int | None = None
-    """Offsets that would be read once more; None when it cannot be told."""
+    """Offsets that would be read once more; None when that is unknown."""
     skipped: int | None = None
-    """Offsets that would not be read; None when it cannot be told."""
+    """Offsets that would not be read; None when that is unknown."""
     out_of_range: bool = False
     """The new position is none that the partition has."""
     nothing_since: bool = False

@@ -49,7 +49,7 @@ def log_lost(before: Leases, after: Leases) -> None:
 
 
 class AssignmentLines:
-    """Keeps from whom work was taken until it is given again, so that a move is not told as a start."""
+    """Keeps from whom work was taken until it is given again, so that a move is not logged as a start."""
 
     def __init__(self, acts: ActReporter) -> None:
         self._acts = acts

@@ -24,7 +24,7 @@ from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
 
 
 class SchedulerCodec:
-    """Writes and reads our own format; a value that is none leaves its instance without a worker."""
+    """Writes and reads our own format; a malformed value leaves its instance without a worker."""
 
     forgets_unreadable: Final = True
 

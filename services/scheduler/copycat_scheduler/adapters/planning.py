@@ -136,7 +136,7 @@ class Planning:
         """Return a number above every generation that is known anywhere.
 
         The log position alone would do, had nobody ever replaced the log. Only a record that another program
-        wrote can be at the limit: then generations end there, and what follows is told apart by its worker.
+        wrote can be at the limit: then generations end there, and the worker shows what follows.
         """
         seen = [self._highest_generation(), self._inputs.statuses.highest]
         seen += [generation for session in leases.sessions.values() for generation in session.held.values()]

@@ -95,7 +95,7 @@ class TopicPattern:
     """
 
     def __init__(self, written: str) -> None:
-        """Take the pattern; one that is none means no topic: its connector's validation has refused it."""
+        """Use this pattern; an invalid one matches no topic: validation has refused its connector."""
         self._written = written
         self._pattern: UserPattern | None = None
         self._wrong = False

@@ -24,7 +24,7 @@ class Placement:
         self._of_connector: Counter[tuple[str, str]] = Counter()
 
     def trim(self, kind: Set[Instance], generations: Mapping[Instance, int]) -> None:
-        """Take from workers what they have too much of one kind: what came last, then by order.
+        """Remove from workers what they have too much of one kind: what came last, then by order.
 
         So a worker that is back gets what others took over for it, and what was theirs before stays.
         """

@@ -24,5 +24,5 @@ def assigned_workers(state: SchedulerState) -> frozenset[str]:
 
 
 def highest_generation(state: SchedulerState) -> int:
-    """Return the highest generation of the assignments in force; 0 when there are none."""
+    """Return the highest generation of the assignments in force; 0 without any."""
     return max((assigned.generation for assigned in state.assignments.values()), default=0)

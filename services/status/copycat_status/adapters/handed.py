@@ -39,7 +39,7 @@ class Handed:
             self.left = left_of(self.left, newer)
 
     def give_up(self, state: StatusState) -> None:
-        """Wait for the log to be back; a reset of topics does not, as the user was told that it failed."""
+        """Wait for the log to be back; a reset of topics does not, since its user got an error."""
         self.given_up = True
         if isinstance(self.left, ReportStatuses):
             self._known = {r.instance: state.status(r.instance) for r in self.left.reports}

@@ -1,4 +1,4 @@
-"""Events of the status topic, told as changes of a connector."""
+"""Turns events of the status topic into changes of a connector."""
 
 from __future__ import annotations
 

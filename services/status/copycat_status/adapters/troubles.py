@@ -25,12 +25,12 @@ class TroublesNow:
     """What is known at the moment; in no log, for it is worth nothing once it is over."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Take seconds that never run backwards."""
+        """Use this clock, in seconds that never run backwards."""
         self._clock = clock
         self._told: dict[str, tuple[float, Mapping[Instance, Trouble]]] = {}
 
     def tell(self, request: pb.ReportTroublesRequest) -> None:
-        """Take all that a worker says, in place of what it said before."""
+        """Replace all that a worker has reported."""
         found = [_trouble(message) for message in request.troubles[:MAX_TROUBLES] if message.kind in KINDS]
         self._forget_old()
         self._told.pop(request.worker_id, None)

@@ -52,7 +52,7 @@ Troubles = Mapping[Instance, Trouble]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is told of one instance."""
+    """What is shown of one instance."""
 
     state: State
     reason: str
@@ -64,7 +64,7 @@ class Told:
 
 
 def told_of(status: Status, trouble: Trouble | None, now_ms: int) -> Told:
-    """Return what is told of an instance; a trouble that is older than its status, or its failure, is not."""
+    """Return what is shown of an instance; no trouble older than its status or its failure."""
     if trouble is not None and _counts(trouble, status):
         return Told(status.state, trouble_line(trouble, now_ms), stuck=True, lasting=trouble.lasting)
     said = trace_line(status.trace or "") or REASONS.get(status.state, "")

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 settings.register_profile(
     "behaviour", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+# What everybody runs (`make test`): a few examples of each property, the same in every run.
+settings.register_profile(
+    "brief", settings.get_profile("behaviour"), max_examples=15, derandomize=True, database=None
+)
 settings.load_profile("behaviour")
 
 pytest_plugins = ["copycat_testkit.kafka", "copycat_testkit.failures"]

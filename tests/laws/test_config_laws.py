@@ -121,7 +121,7 @@ TestConfigLaws = service_laws(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.lists(commands(), max_size=20))
 def test_a_task_set_that_compaction_tore_apart_is_always_made_again(
     given_commands: list[ConfigCommand],

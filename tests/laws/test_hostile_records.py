@@ -38,7 +38,7 @@ from google.protobuf.message import Message
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-THOROUGH = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+THOROUGH = settings(deadline=None, suppress_health_check=list(HealthCheck))
 INT64_MAX = 2**63 - 1
 
 

@@ -27,7 +27,8 @@ C = TypeVar("C")
 E = TypeVar("E")
 S = TypeVar("S")
 
-_LAW = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+#: How many examples is the business of the profile (`--hypothesis-profile`).
+_LAW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +122,17 @@ def _interleaved(records: Sequence[Record], data: DataObject) -> list[Record]:
     return [queues[key].pop(0) for key in keys]
 
 
-def service_laws(subject: Subject[C, E, S]) -> type[Any]:  # noqa: C901, one closure a law
-    """Return a test class that proves L1 to L5 for a service."""
+def service_laws(  # noqa: C901, one closure a law
+    subject: Subject[C, E, S], effort: settings = _LAW
+) -> type[Any]:
+    """Return a test class that proves L1 to L5 for a service, with so much effort."""
     prover = _Prover(subject)
     decider, codec = subject.decider, subject.codec
 
     class Laws:
         """The laws L1 to L5 as tests of one service."""
 
-        @_LAW
+        @effort
         @given(st.data())
         def test_l1_compaction_changes_nothing(self, data: DataObject) -> None:
             run = prover.run(data)
@@ -137,7 +140,7 @@ def service_laws(subject: Subject[C, E, S]) -> type[Any]:  # noqa: C901, one clo
                 run.records
             )
 
-        @_LAW
+        @effort
         @given(st.data())
         def test_l2_replay_gives_the_state_the_writer_saw(self, data: DataObject) -> None:
             run = prover.run(data)
@@ -146,7 +149,7 @@ def service_laws(subject: Subject[C, E, S]) -> type[Any]:  # noqa: C901, one clo
             if subject.partitions > 1:
                 assert prover.fold(_interleaved(run.records, data)) == run.state
 
-        @_LAW
+        @effort
         @given(subject.events)
         def test_l3_an_event_survives_the_round_trip(self, event: E) -> None:
             assert codec.decode(codec.encode(event)) == event
@@ -155,7 +158,7 @@ def service_laws(subject: Subject[C, E, S]) -> type[Any]:  # noqa: C901, one clo
             for record, event in subject.golden:
                 assert codec.decode(record) == event
 
-        @_LAW
+        @effort
         @given(st.binary(max_size=40), st.none() | st.binary(max_size=40), st.data())
         def test_l3_decoding_answers_a_fact_or_that_there_is_none(
             self, key: bytes, value: bytes | None, data: DataObject
@@ -165,7 +168,7 @@ def service_laws(subject: Subject[C, E, S]) -> type[Any]:  # noqa: C901, one clo
                 with suppress(MalformedError):
                     codec.decode(record)
 
-        @_LAW
+        @effort
         @given(st.data())
         def test_l4_a_decision_is_pure_and_a_refusal_is_ours(self, data: DataObject) -> None:
             run, command = prover.run(data), data.draw(subject.commands, label="command")
@@ -173,7 +176,7 @@ def service_laws(subject: Subject[C, E, S]) -> type[Any]:  # noqa: C901, one clo
             assert prover.decide(command, run.state) == prover.decide(command, run.state)
             assert run.state == prover.fold(run.records)
 
-        @_LAW
+        @effort
         @given(st.data())
         def test_l5_the_same_command_twice_appends_once(self, data: DataObject) -> None:
             run, command = prover.run(data), data.draw(subject.commands, label="command")

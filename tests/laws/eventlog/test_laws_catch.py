@@ -11,6 +11,7 @@ from copycat_eventlog.decider import Decider
 from copycat_eventlog.log import Record
 from copycat_testkit.laws import Subject, service_laws
 from copycat_testkit.puts import DECIDER, EMPTY, Put, PutCodec, State, WasPut, decide, evolve
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 KEYS, VALUES = st.sampled_from("abc"), st.none() | st.sampled_from(["1", "2", "bad"])
@@ -24,6 +25,9 @@ LAWFUL: Subject[Put, WasPut, State] = Subject(
 )
 
 TestLawful = service_laws(LAWFUL)
+
+#: Enough to catch each of these; the smallest example of it interests nobody.
+CAUGHT = settings(max_examples=100, deadline=None, database=None, phases=(Phase.generate,))
 
 
 def counting(state: State, event: WasPut) -> State:
@@ -63,7 +67,7 @@ def broken() -> Iterator[None]:
     ],
 )
 def test_a_lawless_decider_is_caught(decider: Decider[Put, WasPut, State], law: str) -> None:
-    laws = service_laws(replace(LAWFUL, decider=decider))()
+    laws = service_laws(replace(LAWFUL, decider=decider), CAUGHT)()
     prove: Callable[[], None] = getattr(laws, law)
     with broken():
         prove()
@@ -72,5 +76,5 @@ def test_a_lawless_decider_is_caught(decider: Decider[Put, WasPut, State], law: 
 def test_a_raising_codec_is_caught() -> None:
     with broken():
         service_laws(
-            replace(LAWFUL, codec=StrictCodec())
+            replace(LAWFUL, codec=StrictCodec()), CAUGHT
         )().test_l3_decoding_answers_a_fact_or_that_there_is_none()

@@ -11,8 +11,9 @@ from copycat_eventlog.forgotten_transactions import still_open
 from copycat_eventlog.log import Revision
 from copycat_eventlog.overdue import Overdue
 from copycat_testkit.eventually import eventually
+from copycat_testkit.simulated import simulated
 
-AFTER = 0.01
+AFTER = 1.0
 
 
 class Log:
@@ -44,6 +45,7 @@ async def watched(log: Log) -> AsyncIterator[None]:
         watching.cancel()
 
 
+@simulated
 async def test_records_that_cannot_be_read_are_overdue_once_for_each_append() -> None:
     log = Log(read=3, readable=3)
     async with watched(log):
@@ -55,6 +57,7 @@ async def test_records_that_cannot_be_read_are_overdue_once_for_each_append() ->
         await eventually(lambda: log.alarms == 2)
 
 
+@simulated
 async def test_who_reads_slowly_is_not_overdue() -> None:
     log = Log(read=3, readable=5)
     async with watched(log):
@@ -64,6 +67,7 @@ async def test_who_reads_slowly_is_not_overdue() -> None:
     assert log.alarms == 0
 
 
+@simulated
 async def test_brokers_that_do_not_answer_are_asked_again() -> None:
     log = Log(read=3, readable=None)
     async with watched(log):
@@ -91,6 +95,7 @@ async def test_a_log_that_can_be_read_to_its_end_has_nothing_open() -> None:
     assert not await still_open(Looks({0: 9, 1: 12, 2: 9}))
 
 
+@simulated
 async def test_only_what_stands_still_is_open() -> None:
     looks = Looks({0: 9, 1: 4, 2: 5}, {0: 9, 1: 4, 2: 6})
     assert list(await still_open(looks, AFTER)) == [1]

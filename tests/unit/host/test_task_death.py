@@ -42,7 +42,7 @@ ERRORS: Mapping[str, Callable[[], BaseException]] = {
     "name of a file": lambda: OSError(os.fsdecode(b"na\xff")),
     "unreadable": Unreadable,
     "nul": lambda: ValueError("a\0b"),
-    "huge": lambda: ValueError("x" * 10_000_000),
+    "huge": lambda: ValueError("x" * 1_000_000),
     "caused by a panic": lambda: _caused(ValueError("outer"), PanicException("inner \udc80")),
 }
 

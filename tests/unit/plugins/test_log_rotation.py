@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.data import UnreadableRecord
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.plugins.log_files import Reader, append, compressed, copied, renamed
@@ -282,7 +282,6 @@ class Writer:
             compressed(old)
 
 
-@settings(max_examples=60, deadline=None)
 @given(STEPS)
 def test_every_line_comes_once_and_in_order_whatever_happens(steps: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -105,4 +105,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestLife.settings = settings(stateful_step_count=40)

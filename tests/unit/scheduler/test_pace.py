@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ from copycat_scheduler.adapters.inputs import Inputs
 from copycat_scheduler.adapters.planning import Planning, Wakeups
 from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.commands import Reschedule
+from copycat_testkit.simulated import let_pass, simulated
 
 PLAN_SECONDS = 0.05
 PLANS = 5
@@ -38,16 +38,15 @@ class SlowInputs:
 
     def world(self, *_: Any) -> Reschedule:
         """Look at everything."""
-        self.looked.append(time.monotonic())
-        until = time.monotonic() + PLAN_SECONDS
-        while time.monotonic() < until:
-            pass
+        self.looked.append(asyncio.get_running_loop().time())
+        let_pass(PLAN_SECONDS)
         self._wakeups.plan.set()
         if len(self.looked) == PLANS:
             self.enough.set()
         return Reschedule({}, frozenset())
 
 
+@simulated
 async def test_plans_that_take_long_leave_most_of_the_time_to_others() -> None:
     wakeups = Wakeups()
     inputs = SlowInputs(wakeups)
@@ -67,13 +66,14 @@ async def test_plans_that_take_long_leave_most_of_the_time_to_others() -> None:
     assert min(pauses) >= 5 * PLAN_SECONDS * 0.99
 
 
+@simulated
 async def test_nothing_waits_long_after_a_plan_that_took_long() -> None:
     pace = Pace(0.02)
     pace.begin()
-    time.sleep(3 * PLAN_SECONDS)  # noqa: ASYNC251 - it blocks the loop, as a plan does
+    let_pass(3 * PLAN_SECONDS)  # it blocks the loop, as a plan does
     await asyncio.sleep(0)
     assert 11 * PLAN_SECONDS < pace.pause() <= LONGEST_PAUSE_SECONDS
     pace.begin()
-    time.sleep(20 * PLAN_SECONDS)  # noqa: ASYNC251
+    let_pass(20 * PLAN_SECONDS)
     await asyncio.sleep(0)
     assert pace.pause() <= LONGEST_PAUSE_SECONDS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -16,6 +15,7 @@ from copycat_scheduler.adapters.workers import LiveWorkers
 from copycat_scheduler.domain.commands import Reschedule
 from copycat_scheduler.domain.leases import Leases
 from copycat_scheduler.domain.state import SchedulerState
+from copycat_testkit.simulated import let_pass, simulated
 
 WORKER = "worker:8083"
 
@@ -39,11 +39,12 @@ class InputsOfALargeCluster:
         """Look at everything."""
         if WORKER not in leases.sessions and not leases.expected(WORKER, now):
             self.planned_without.set()
-        while leases.expected(WORKER, time.monotonic()):
-            pass
+        while leases.expected(WORKER, asyncio.get_running_loop().time()):
+            let_pass(0.1)
         return Reschedule({}, frozenset())
 
 
+@simulated
 async def test_what_ends_while_a_plan_is_made_is_planned_for_right_after_it() -> None:
     wakeups, inputs = Wakeups(), InputsOfALargeCluster()
     events = event_sourced(MemoryLog())

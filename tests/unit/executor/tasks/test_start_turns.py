@@ -11,6 +11,7 @@ from copycat_executor.tasks.start_turns import (
     StartTurns,
     Turn,
 )
+from copycat_testkit.simulated import simulated
 
 
 class Starts:
@@ -75,6 +76,7 @@ async def test_a_task_that_no_longer_starts_gives_its_turn_back() -> None:
     await asked[-1]
 
 
+@simulated
 async def test_a_start_that_hangs_holds_up_the_others_for_a_while_only() -> None:
     starts = Starts()
     waited = asyncio.get_running_loop().time()

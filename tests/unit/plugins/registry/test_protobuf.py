@@ -30,7 +30,7 @@ from copycat_connect.errors import DataError
 from copycat_plugins.converters.protobuf.format import ProtobufFormat
 from copycat_plugins.converters.protobuf.options import ProtobufOptions
 from copycat_plugins.converters.registry.schema_text import SchemaText
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.plugins.registry.connect_data import EXAMPLES, PLAIN, Sample
@@ -109,7 +109,6 @@ def plain(value: ConnectValue) -> ConnectValue:
     return [plain(each) for each in value.values] if isinstance(value, Struct) else value
 
 
-@settings(max_examples=40)  # each compiles two files
 @given(messages())
 def test_whatever_a_message_can_say_comes_back(sample: Sample) -> None:
     assert plain(there_and_back(*sample, optional_for_nullables=True)) == plain(sample.value)

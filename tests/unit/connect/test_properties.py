@@ -28,6 +28,15 @@ def test_a_properties_text_is_read_as_java_reads_it(text: str, pairs: dict[str, 
     assert parse_properties(text) == pairs
 
 
-def test_a_broken_escape_is_refused() -> None:
-    with pytest.raises(ConfigError, match="Malformed"):
-        parse_properties("a=\\u12")
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("# first\na=1\npass\\=word=s3c\\u12ret\n", "the value of pass=word"),
+        ("a=1\ns3c\\u12ret=1", "the key of entry 2"),
+    ],
+)
+def test_a_broken_escape_is_refused_where_it_stands_without_its_text(text: str, where: str) -> None:
+    with pytest.raises(ConfigError, match="Malformed") as refused:
+        parse_properties(text)
+    assert f"in {where}: " in refused.value.message
+    assert "s3c" not in refused.value.message

@@ -20,13 +20,14 @@ def parse_properties(text: str) -> dict[str, str]:
     """Read the text of a properties file; of a key given twice the last value counts.
 
     Raises:
-        ConfigError: An escape is malformed.
+        ConfigError: An escape is malformed; the text has nothing of the value, which may be secret.
     """
     pairs = {}
-    for line in _logical_lines(text):
-        key = _KEY.match(line)
-        assert key is not None  # it matches the empty text too
-        pairs[_unescape(key[1])] = _unescape(line[key.end() :])
+    for number, line in enumerate(_logical_lines(text), 1):
+        found = _KEY.match(line)
+        assert found is not None  # it matches the empty text too
+        key = _unescape(found[1], f"the key of entry {number}")
+        pairs[key] = _unescape(line[found.end() :], f"the value of {key}")
     return pairs
 
 
@@ -64,11 +65,14 @@ def _logical_lines(text: str) -> Iterator[str]:
         yield joined
 
 
-def _unescape(text: str) -> str:
+def _unescape(text: str, what: str) -> str:
     def replace(match: re.Match[str]) -> str:
         escape = match[1]
         if escape == "u":
-            message = rf"Malformed \uxxxx encoding in a properties file: {text}"
+            message = (
+                rf"Malformed \uxxxx encoding in a properties file, in {what}: \u wants four hexadecimal "
+                r"digits behind it; a backslash that is meant as one is written \\"
+            )
             raise ConfigError(message)
         if len(escape) == 5:
             return chr(int(escape[1:], 16))

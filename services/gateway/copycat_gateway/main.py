@@ -46,6 +46,7 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,  # whoever calls from this machine could name any address as his
                 timeout_graceful_shutdown=DRAIN_SECONDS,
                 ssl_context_factory=None if tls is None else lambda _, __: tls,
             )

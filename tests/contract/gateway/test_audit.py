@@ -39,6 +39,17 @@ def lines(file: Path) -> list[dict[str, Any]]:
     return found
 
 
+async def test_an_address_that_a_header_names_is_not_believed(
+    issuer: Issuer, rules: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "audit.log"
+    names = {"x-forwarded-for": "192.0.2.7", "x-forwarded-proto": "https", "forwarded": "for=192.0.2.7"}
+    async with guarded(issuer, rules=rules, access_audit_file=str(file)) as house:
+        await house.rest.delete("/connectors/orders", headers={**bearer(issuer.token("guest")), **names})
+
+    assert [line["outcome"] for line in lines(file)] == ["denied"]  # which looks at the address, too
+
+
 async def test_acts_and_denials_are_lines_in_the_file_and_reads_are_not(
     issuer: Issuer, rules: Path, tmp_path: Path
 ) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from copycat_connect.disk_space import LEAST_FREE_BYTES, full_disk
 
 from copycat_embedded.broker_files import (
     TEMPLATE,
@@ -18,8 +19,6 @@ from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
 
 READY = "Kafka Server started"
-#: A broker makes files of 10 MiB for the index of each partition, and ends where it cannot.
-LEAST_FREE_BYTES = 1024 * 1024
 READY_SECONDS = 60.0
 ATTEMPTS = 3
 LEAN = (
@@ -113,13 +112,7 @@ class EmbeddedKafka(JavaServer):
 
     def full_disk(self, least: int = LEAST_FREE_BYTES) -> str:
         """Say that less than `least` bytes are free where its data lies; empty while there are more."""
-        try:
-            free = shutil.disk_usage(self._data_dir).free
-        except OSError:  # it is not there yet
-            return ""
-        if free >= least:
-            return ""
-        return f"no space is left where its data lies ({self._data_dir}: {free // 1024} KiB are free)"
+        return full_disk(self._data_dir, least)
 
     def is_ready(self) -> bool:
         """Tell, without waiting, whether the launched broker is usable."""

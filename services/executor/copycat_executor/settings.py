@@ -20,6 +20,7 @@ from copycat_connect.config.override_policy import override_policy
 from copycat_connect.config.record_tracing import TRACING_KEYS
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import (
+    BROKER_DATA_DIR,
     CLIENT_METRIC_INTERVAL,
     CLUSTER_SECRET,
     EXACTLY_ONCE,
@@ -111,6 +112,7 @@ KEYS = ConfigDef(
         validator=at_least(0),
         doc="Hosts kept ready while slots are free, so that a task starts at once.",
     ),
+    BROKER_DATA_DIR,
     CLUSTER_SECRET,
     EXACTLY_ONCE,
     ERRORS_RESTART_KEY,

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeVar
 
 import platformdirs
 from copycat_cli.connector_files import ConnectorFile
+from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
 from copycat_embedded.spark_java import spark_java_home
 from copycat_rpc.interrupts import heeding_interrupts
@@ -76,7 +77,9 @@ class Copycat(Operations):
         self.app_id = app_id
         self._bootstrap = bootstrap_servers
         self._data_dir = data_dir or platformdirs.user_data_path("copycat", appauthor=False) / app_id
-        self._member = Member(app_id, host, dict(settings or {}), self._data_dir.resolve())
+        folder = self._data_dir.resolve()
+        where = {} if bootstrap_servers else {BROKER_DATA_DIR.name: str(DataDir(folder).kafka)}
+        self._member = Member(app_id, host, {**where, **(settings or {})}, folder)
         self._loop: Future[asyncio.AbstractEventLoop] = Future()
         self._place: Future[Place] = Future()
         self._stop = asyncio.Event()

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from copycat_connect.cluster import REST_PORT
+from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
 from copycat_embedded.ports import free_ports, is_free
@@ -83,7 +84,8 @@ def _system(
     broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"))
     embedded = not options.bootstrap_servers
     bootstrap = options.bootstrap_servers or f"127.0.0.1:{kafka_port}"
-    properties = up_properties(bootstrap, rest_port, ports, options.settings)
+    where = {BROKER_DATA_DIR.name: str(folder.kafka)} if embedded else {}
+    properties = up_properties(bootstrap, rest_port, ports, {**where, **options.settings})
     DISTRIBUTED.parse(properties)
     stages: list[list[Program]] = [[], [], [], [], []]
 

@@ -8,6 +8,8 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from copycat_executor.kafka import silent_producer
+from copycat_executor.kafka.client_config import producer_config
+from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.kafka.silent_producer import CHECK_INTERVAL_SECONDS, STUCK_AFTER_SECONDS, DeliveryWatch
 
 TOPIC = "orders"
@@ -60,6 +62,22 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     return World(monkeypatch, Client(answered=True))
+
+
+def test_a_full_disk_of_the_broker_is_told_with_why_nothing_is_taken() -> None:
+    worker = {"bootstrap.servers": "127.0.0.1:1", "broker.data.dir": "/proc"}  # where no byte is ever free
+
+    def told(worker: dict[str, str]) -> str:
+        config = producer_config(worker, {}, "client")
+        producer = KafkaSender(config, on_failure=lambda *_: None, draining=lambda: True)
+        assert producer.obstacle() == "", "nothing is wrong yet"
+        producer._silence.why = "no broker answers"
+        return producer.obstacle()
+
+    away = "Kafka at 127.0.0.1:1 takes nothing: no broker answers"
+    assert told(worker) == f"{away}: no space is left where its data lies (/proc: 0 KiB are free)"
+    assert told({**worker, "broker.data.dir": "/on/another/machine"}) == away
+    assert told({"bootstrap.servers": "127.0.0.1:1"}) == away
 
 
 def test_a_producer_is_given_up_when_only_it_hears_from_no_broker_for_long(world: World) -> None:

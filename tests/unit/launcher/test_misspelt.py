@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.properties import parse_properties
+from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_eventlog.worker_properties import LogTopic
 from copycat_launcher.connect_keys import SERVICES_SSL
 from copycat_launcher.misspelt import warnings_about
@@ -99,7 +100,8 @@ def test_our_own_examples_pass_without_a_warning(file: str) -> None:
 
 
 def test_what_the_launcher_writes_itself_passes_without_a_warning() -> None:
-    assert warnings_about(up_properties("localhost:9092", 8083, range(5), {})) == []
+    embedded = {BROKER_DATA_DIR.name: "/data/kafka"}
+    assert warnings_about(up_properties("localhost:9092", 8083, range(5), embedded)) == []
     assert warnings_about(standalone_properties({}, range(5))) == []
 
 

@@ -50,6 +50,16 @@ def _carried(name: str, value: ConfigSetting) -> None:
         )
 
 
+BROKER_DATA_DIR = ConfigKey(
+    "broker.data.dir",
+    Type.STRING,
+    Importance.LOW,
+    default="",
+    doc=(
+        "Folder of the broker's data, where that lies on this machine: while Kafka takes nothing, statuses "
+        "say whether its disk is full. `copycat up` sets it for its embedded Kafka."
+    ),
+)
 CLUSTER_SECRET = ConfigKey(
     "cluster.secret",
     Type.PASSWORD,

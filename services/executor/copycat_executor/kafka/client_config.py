@@ -13,6 +13,7 @@ from typing import Final
 from copycat_connect.cluster import Config
 from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.config.read_ahead import READ_AHEAD
+from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
 
 from copycat_executor.kafka import client_keys, client_security
@@ -72,13 +73,16 @@ class ClientConfig:
     """The same in the user's words, for settings that the engine itself obeys."""
     unknown: tuple[str, ...] = ()
     """Keys given by the user that mean nothing here; worth a warning."""
+    broker_data_dir: str = ""
+    """Where the broker keeps its data, if it is known and on this machine."""
 
 
 def producer_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
     """Settings of the producer that writes a source task's records, or a dead letter queue."""
     java = _first(_PRODUCER_DEFAULTS, worker, client_id) | _under(worker, "producer.")
     java |= _overrides(worker, connector, "producer.override.")
-    return _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
+    config = _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
+    return replace(config, broker_data_dir=worker.get(BROKER_DATA_DIR.name) or "")
 
 
 def idempotent_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, repeat
 from operator import length_hint
+from pathlib import Path
 from typing import Final, cast
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from copycat_connect.data.record_metadata import RecordMetadata
+from copycat_connect.disk_space import full_disk
 
 from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
@@ -158,8 +160,12 @@ class Producing(ABC):
 
     def obstacle(self) -> str:
         """Return why Kafka takes nothing, as far as it is known; empty while it does. Any thread may ask."""
-        why = self._why()
-        return f"Kafka at {self._config.properties[BOOTSTRAP_SERVERS]} takes nothing: {why}" if why else ""
+        why, folder = self._why(), self._config.broker_data_dir
+        if not why:
+            return ""
+        full = full_disk(Path(folder)) if folder else ""
+        told = f"{why}: {full}" if full else why
+        return f"Kafka at {self._config.properties[BOOTSTRAP_SERVERS]} takes nothing: {told}"
 
     def _why(self) -> str:
         """Return what is known of it."""

@@ -79,8 +79,8 @@ crash-matrix: setup ## Strike a running system 200 times, count lost and repeate
 recovery-table: setup ## Have a running system suffer each failure once, measure what it costs; about half an hour.
 	@$(VENV)/python -m tools.recovery_table
 
-isolation-table: setup ## Do to a running system what one user, record or topic can do; prints what others notice.
-	@$(VENV)/python -m tools.isolation_table
+isolation-table: setup ## Do to a running system what one user, record or topic can do; writes services/launcher/ISOLATION.md.
+	@$(VENV)/python -m tools.isolation_table --write
 
 bench: setup ## Measure Copycat against Apache Kafka Connect in one run; writes build/bench.json.
 	@$(VENV)/python -m tools.bench

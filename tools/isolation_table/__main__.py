@@ -1,10 +1,12 @@
-"""`make isolation-table`: do each harm to a running system once, and print what its neighbours notice."""
+"""`make isolation-table`: do each harm to a running system once, and print what its neighbours notice.
+
+Every row is kept as soon as it is measured. `--continue` measures what is missing, `--only` some rows anew.
+"""
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import sys
 import tempfile
 from collections import deque
@@ -14,96 +16,120 @@ from typing import Final
 
 from copycat_embedded.jars import ensure_jars
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
+from tools.isolation_table import report
 from tools.isolation_table.harms import HARMS
-from tools.isolation_table.measure import Harm, Outcome, markdown, measure
+from tools.isolation_table.measure import FAILURES, Harm, Outcome, measure, not_done
 from tools.isolation_table.system import neighbourhood
 
-OUT: Final = Path("build/isolation_table.json")
 WIDE: Final = 200
 SHOWN_PROBLEMS: Final = 3
+#: A system that does not start is tried so often for a row.
+STARTS: Final = 2
 
 
 def main() -> int:
-    """Measure the rows asked for; returns 0 when no neighbour noticed any of them."""
+    """Measure the rows asked for; returns 0 when no neighbour noticed any row of the table."""
     wanted = _arguments()
     asked = [text.lower() for text in wanted.only]
-    rows = [each for each in HARMS if not asked or any(text in _title(each).lower() for text in asked)]
+    rows = [each for each in HARMS if not asked or any(text in each.title.lower() for text in asked)]
     if wanted.list:
-        print("\n".join(map(_title, rows)))
+        print("\n".join(each.title for each in rows))
         return 0
+    kept = report.kept() if asked or wanted.proceed else {}
+    if wanted.proceed:
+        rows = [each for each in rows if each.title not in kept]
     console = Console(stderr=True) if sys.stderr.isatty() else Console(stderr=True, width=WIDE)
     ensure_jars(("broker",))
     with tempfile.TemporaryDirectory(prefix="copycat-isolation-") as folder:
-        place = Path(wanted.folder or folder)
-        outcomes = _measured(rows, place, console, restarts=not wanted.no_restarts)
-    print(markdown(outcomes))
-    return 0 if all(each.contained for each in outcomes) else 1
+        table = _Table(kept, write=wanted.write)
+        table.measure(rows, Path(wanted.folder or folder), console, restarts=not wanted.no_restarts)
+    print(report.markdown(table.shown))
+    return 0 if all(each.contained for each in table.shown) else 1
 
 
-def _title(harm: Harm) -> str:
-    return f"{harm.point} {harm.name}"
+class _Table:
+    """What was measured, before and now."""
+
+    def __init__(self, kept: dict[str, Outcome], *, write: bool) -> None:
+        self._outcomes = kept
+        self._write = write
+
+    @property
+    def shown(self) -> list[Outcome]:
+        """All rows there are figures of, in the order of the table."""
+        return [self._outcomes[each.title] for each in HARMS if each.title in self._outcomes]
+
+    def measure(self, rows: Sequence[Harm], folder: Path, console: Console, *, restarts: bool) -> None:
+        """Measure rows, and keep each."""
+        clocks = (TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *clocks)
+        with Progress(*columns, console=console, speed_estimate_period=3600) as progress:
+            bar = progress.add_task("ten healthy connectors", total=len(rows))
+            for outcome in _each_measured(rows, folder, console, restarts=restarts):
+                self._outcomes[outcome.title] = outcome
+                report.save(self._outcomes)
+                if self._write:
+                    report.write_page(self.shown)
+                console.print(report.markdown([outcome]).splitlines()[-1], markup=False, soft_wrap=True)
+                for problem in outcome.problems[:SHOWN_PROBLEMS]:
+                    console.print(f"  {problem}", markup=False, soft_wrap=True)
+                progress.update(bar, description=outcome.title, advance=1)
 
 
-def _measured(rows: Sequence[Harm], folder: Path, console: Console, *, restarts: bool) -> list[Outcome]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    outcomes: list[Outcome] = []
-    with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("ten healthy connectors", total=len(rows))
-        for outcome in _each_measured(rows, folder, restarts=restarts):
-            outcomes.append(outcome)
-            _save(outcomes)
-            console.print(markdown([outcome]).splitlines()[-1], markup=False, soft_wrap=True)
-            for problem in outcome.problems[:SHOWN_PROBLEMS]:
-                console.print(f"  {problem}", markup=False, soft_wrap=True)
-            progress.update(bar, description=_title(outcome.harm), advance=1)
-    return outcomes
-
-
-def _each_measured(rows: Sequence[Harm], folder: Path, *, restarts: bool) -> Iterator[Outcome]:
+def _each_measured(
+    rows: Sequence[Harm], folder: Path, console: Console, *, restarts: bool
+) -> Iterator[Outcome]:
     """Measure row by row; a system that did not get well again is replaced by a new one."""
-    left = deque(rows)
+    left, failed = deque(rows), 0
     for number in itertools.count():
         if not left:
             return
-        with neighbourhood(folder / f"system-{number}") as system:
-            while left:
-                outcome = measure(system, left.popleft(), restarts=restarts)
-                yield outcome
-                if outcome.restart is None:
-                    break
-
-
-def _save(outcomes: Sequence[Outcome]) -> None:
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    found = [
-        {
-            "point": each.harm.point,
-            "harm": each.harm.name,
-            "verdict": each.verdict,
-            "as_it_should_be": each.good,
-            "gap": each.gap,
-            "lost": each.tally.lost,
-            "repeated": each.tally.repeated,
-            "slowest_answer": each.slowest,
-            "problems": each.problems,
-            "restart": each.restart,
-        }
-        for each in outcomes
-    ]
-    OUT.write_text(json.dumps(found, indent=1) + "\n")
+        before = len(left)
+        try:
+            with neighbourhood(folder / f"system-{number}", small_disk=left[0].small_disk) as system:
+                small = left[0].small_disk
+                while left and left[0].small_disk == small:
+                    outcome = measure(system, left.popleft(), restarts=restarts)
+                    yield outcome
+                    if outcome.restart is None:
+                        break
+        except FAILURES as error:  # it did not start, or not stop
+            console.print(f"a new system after: {error!r}"[:2000], markup=False, soft_wrap=True)
+            failed = failed + 1 if len(left) == before else 0
+            if failed == STARTS:
+                failed = 0
+                yield not_done(left.popleft(), error)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make isolation-table", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="make isolation-table", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--list", action="store_true", help="print the rows, and do nothing")
     parser.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="TEXT",
-        help="rows whose point or name contains it; may be given again",
+        help="rows whose point or name contains it; may be given again; the others stay as they were kept",
+    )
+    parser.add_argument(
+        "--continue",
+        action="store_true",
+        dest="proceed",
+        help=f"measure the rows that are not in {report.KEPT} yet",
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="keep the table in services/launcher/ISOLATION.md"
     )
     parser.add_argument(
         "--no-restarts", action="store_true", help="do not restart everything after each row: half the time"

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tools.isolation_table.measure import Harm
+from tools.isolation_table.outside import (
+    FULL_KAFKA,
+    FULL_SINK,
+    misspelt,
+    nobody_listens,
+    two_schemas,
+)
 from tools.isolation_table.verdicts import (
     BACKTRACKING,
+    CULPRIT,
     DIGITS,
     LONG_NAME,
     compressed,
     deleted,
+    each_can_be_deleted,
+    each_fails,
     fails,
     from_another_page,
     hostile,
+    hostile_sink,
     knocks,
     leaked,
     lines,
@@ -33,8 +45,27 @@ _ROUTER: Final = {
     "transforms.route.regex": BACKTRACKING,
     "transforms.route.replacement": "x",
 }
+_PREDICATE: Final = {
+    "transforms": "insert",
+    "transforms.insert.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+    "transforms.insert.topic.field": "topic",
+    "transforms.insert.predicate": "named",
+    "predicates": "named",
+    "predicates.named.type": "org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
+    "predicates.named.pattern": BACKTRACKING,
+}
+#: What no `except Exception` catches, and an error that no log can take.
+_ENDS: Final = (
+    *("SystemExit", "KeyboardInterrupt", "CancelledError", "PanicException"),
+    "an error that no UTF-8 can write",
+)
 _ABSENT_FILE: Final = "{folder}/absent.txt"
 _NOBODY: Final = "127.0.0.1:1"
+
+
+def _each(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
 
 _STOPS_EVERYTHING: Final = (
     Harm(
@@ -66,6 +97,11 @@ _STOPS_EVERYTHING: Final = (
     ),
     row(
         "A3",
+        "TopicNameMatches that backtracks",
+        fails({**hostile("never", "hangs"), "topic": LONG_NAME, **_PREDICATE}, BACKTRACKING),
+    ),
+    row(
+        "A3",
         "a placeholder of 5,000 colons",
         says(hostile("never", "hangs", secret="${" + ":" * 5_000), "healthy"),
     ),
@@ -76,7 +112,7 @@ _STOPS_EVERYTHING: Final = (
     ),
     *(
         Harm("A4", f"{topic} is deleted", deleted(topic), loses=topic, all_notice=True)
-        for topic in ("connect-configs", "connect-offsets")
+        for topic in ("connect-configs", "connect-offsets", "connect-status")
     ),
     row(
         "A5",
@@ -86,6 +122,7 @@ _STOPS_EVERYTHING: Final = (
             BACKTRACKING,
         ),
     ),
+    row("A5", "start of a connector that ends its process", fails(hostile("connector.start", "exits"))),
     row(
         "A5",
         "taskConfigs that holds the interpreter",
@@ -96,19 +133,42 @@ _STOPS_EVERYTHING: Final = (
 )
 _LOOKS_HEALTHY: Final = (
     *(
-        row("B6", f"{what} in {call}", fails(hostile(call, what)))
+        row("B6", f"{_each(_ENDS)} in {call}", each_fails(*(hostile(call, what) for what in _ENDS)))
         for call in ("poll", "start", "connector.task_configs")
-        for what in ("SystemExit", "KeyboardInterrupt", "CancelledError", "unspeakable")
     ),
+    row("B6", f"{_each(_ENDS)} in put", each_fails(*(hostile_sink("put", what) for what in _ENDS))),
+    *(
+        row("B6", f"{_each(_ENDS)} in {call}", each_can_be_deleted(*(hostile(call, what) for what in _ENDS)))
+        for call in ("stop", "connector.stop")
+    ),
+    row("B6", "SystemExit in validation", refused(hostile("validate", "SystemExit"), "SystemExit")),
+    row("B7", "a database that nobody listens at", nobody_listens),
+    row("B7", "one table name in two schemas", two_schemas),
+    row("B7", "a misspelt table", misspelt),
     row("B7", "a file that is not there", says(lines(_ABSENT_FILE), "absent.txt")),
+    row(
+        "B7",
+        "a folder that is not there",
+        says(
+            {
+                "connector.class": "copycat_plugins.connectors.log_source.connector.LogSourceConnector",
+                "files": "{folder}/absent/*.log",
+                "topic": CULPRIT,
+                "tasks.max": "1",
+            },
+            "absent",
+        ),
+    ),
     row(
         "B7",
         "a mirror whose source does not answer",
         says(mirror(**{"source.cluster.bootstrap.servers": _NOBODY}), _NOBODY),
     ),
     row("B8", "poll that hangs", fails(hostile("poll", "hangs", **{"task.poll.timeout.ms": "5000"}), "poll")),
+    row("B8", "put that hangs", fails(hostile_sink("put", "hangs"), "put")),
     row("B8", "start of a connector that hangs", fails(hostile("connector.start", "hangs"), "start")),
     row("B8", "taskConfigs that hangs", fails(hostile("connector.task_configs", "hangs"), "taskConfigs")),
+    FULL_SINK,
 )
 _DOOR: Final = (
     Harm("C9", "a page of another origin", from_another_page({"Origin": "http://evil.example"})),
@@ -128,5 +188,5 @@ _DOOR: Final = (
     Harm("C11", "a topic that leads out of a folder", refused({**_SINK, "topics": "../../x y"}, "topics")),
     row("C11", "300 MB that a task prints", printed_much),
 )
-HARMS: Final = (*_STOPS_EVERYTHING, *_LOOKS_HEALTHY, *_DOOR)
-"""All of them, in the order of the table."""
+HARMS: Final = (*_STOPS_EVERYTHING, *_LOOKS_HEALTHY, *_DOOR, FULL_KAFKA)
+"""All of them, in the order of the table; last the one that wants a system of its own."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import httpx
+from confluent_kafka import KafkaException
+from copycat_connect.errors import CopycatError
 
 from tools.crash_matrix.counts import Tally
 from tools.isolation_table.system import Neighbourhood
@@ -16,16 +20,13 @@ from tools.isolation_table.system import Neighbourhood
 WATCHED_SECONDS: Final = 10.0
 #: How late records and answers may be.
 LATE_SECONDS: Final = 1.0
-_HEAD: Final = (
-    "point",
-    "what is done",
-    "what becomes of it",
-    "longest gap of a neighbour",
-    "lost",
-    "slowest answer",
-    "refused",
-    "restart",
+#: What differs from run to run in what is said: addresses and moments.
+_PASSING: Final = (
+    (re.compile(r"127\.0\.0\.1:\d{4,}"), "HOST:PORT"),
+    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.+Z]+"), "TIME"),
 )
+#: What a harm, a restart or the way back may end in.
+FAILURES: Final = (AssertionError, TimeoutError, httpx.HTTPError, CopycatError, KafkaException)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,23 @@ class Harm:
     """An internal topic whose loss has to be accepted before anything starts again."""
     all_notice: bool = False
     """Everybody is asked to stand: no neighbour could be better off."""
+    small_disk: bool = False
+    """It wants a system of its own, whose Kafka lies on a small disk."""
+
+    @property
+    def title(self) -> str:
+        """By which the row is chosen, and kept."""
+        return f"{self.point} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a harm came to; times are in seconds."""
 
-    harm: Harm
-    verdict: str
+    point: str
+    name: str
+    """Both of the harm."""
+    becomes: str
     """What became of it."""
     good: bool
     """Whether that is what should become of it."""
@@ -68,34 +78,57 @@ class Outcome:
     """Requests about neighbours that were not answered well."""
     restart: float | None
     """Until a restart had brought everybody back; None where it did not."""
+    all_notice: bool = False
+    """Of the harm."""
+
+    @property
+    def title(self) -> str:
+        """That of the harm."""
+        return f"{self.point} {self.name}"
 
     @property
     def contained(self) -> bool:
         """Whether nobody else noticed, and a restart came up."""
-        late = not self.harm.all_notice and max(self.gap, self.slowest) > LATE_SECONDS
-        refused = not self.harm.all_notice and bool(self.problems)
+        late = not self.all_notice and max(self.gap, self.slowest) > LATE_SECONDS
+        refused = not self.all_notice and bool(self.problems)
         return self.good and not (late or refused or self.tally.lost) and self.restart is not None
 
 
 def measure(system: Neighbourhood, harm: Harm, *, restarts: bool) -> Outcome:
-    """Do a harm, watch, restart unless told otherwise, and undo it.
-
-    Raises:
-        TimeoutError: The neighbours are not well before.
-    """
-    system.settle()
+    """Do a harm, watch, restart unless told otherwise, and undo it."""
+    try:
+        system.settle()
+    except FAILURES as error:
+        return not_done(harm, error)
     before, began = system.tally(), time.monotonic()
     try:
-        verdict, good = harm.do(system), True
-    except (AssertionError, TimeoutError, httpx.TransportError) as error:
-        verdict, good = str(error) or repr(error), False
+        becomes, good = harm.do(system), True
+    except FAILURES as error:
+        becomes, good = str(error) or repr(error), False
     time.sleep(max(0.0, began + WATCHED_SECONDS - time.monotonic()))  # a neighbour may notice later
     gap = system.longest_gap(began)
     answers = [each for each in list(system.answers) if each.asked >= began]
     slowest = max((each.seconds for each in answers), default=0.0)
     problems = [each.problem for each in answers if each.problem]
     restart = _well_again(system, harm, restarts=restarts)
-    return Outcome(harm, verdict, good, gap, system.tally().since(before), slowest, problems, restart)
+    tally = system.tally().since(before)
+    becomes = _lasting(becomes, system.folder)
+    return Outcome(
+        harm.point, harm.name, becomes, good, gap, tally, slowest, problems, restart, harm.all_notice
+    )
+
+
+def not_done(harm: Harm, error: BaseException) -> Outcome:
+    """Return what is said of a row for which there was no system that is well."""
+    return Outcome(harm.point, harm.name, f"not done: {error!r}", False, 0.0, Tally(), 0.0, (), None)
+
+
+def _lasting(text: str, folder: Path) -> str:
+    """Return what is said without what is another one in the next run."""
+    text = text.replace(str(folder), "FOLDER")
+    for pattern, word in _PASSING:
+        text = pattern.sub(word, text)
+    return text
 
 
 def _well_again(system: Neighbourhood, harm: Harm, *, restarts: bool) -> float | None:
@@ -104,30 +137,6 @@ def _well_again(system: Neighbourhood, harm: Harm, *, restarts: bool) -> float |
         restart = system.restart(harm.loses) if restarts or harm.loses else 0.0
         harm.undo(system)
         system.settle()
-    except (AssertionError, TimeoutError, httpx.TransportError):
+    except FAILURES:
         return None
     return restart
-
-
-def markdown(outcomes: Sequence[Outcome]) -> str:
-    """Return the table; times in seconds."""
-    lines = [_line(_HEAD), _line(("---",) * len(_HEAD)), *(_line(_cells(each)) for each in outcomes)]
-    return "\n".join(lines)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cells(outcome: Outcome) -> tuple[str, ...]:
-    verdict = " ".join(outcome.verdict.split()).replace("|", "\\|")
-    return (
-        outcome.harm.point,
-        outcome.harm.name,
-        verdict if outcome.good else f"**not as it should be**: {verdict}",
-        f"{outcome.gap:.1f}" + (" (all stand)" if outcome.harm.all_notice else ""),
-        str(outcome.tally.lost),
-        f"{outcome.slowest:.1f}",
-        str(len(outcome.problems)),
-        "**did not come up**" if outcome.restart is None else f"{outcome.restart:.0f}",
-    )

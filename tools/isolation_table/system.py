@@ -15,6 +15,7 @@ import httpx
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
 from copycat_testkit.system import CopycatUp
@@ -22,13 +23,14 @@ from copycat_testkit.system import CopycatUp
 from tools.bench.rest import wait
 from tools.crash_matrix.counts import Tally
 from tools.crash_matrix.reader import Reader
+from tools.recovery_table.disk import mount, unmount
 from tools.recovery_table.pulse import Pulse
 
 NEIGHBOURS: Final = tuple(f"healthy-{number}" for number in range(10))
 RECORDS_PER_SECOND: Final = 1_000
 """Of each neighbour."""
 POLLS_PER_SECOND: Final = 50
-READY_SECONDS: Final = 120.0
+READY_SECONDS: Final = 300.0
 LOOK_SECONDS: Final = 0.05
 ASK_PAUSE_SECONDS: Final = 0.2
 ANSWER_SECONDS: Final = 60.0
@@ -40,6 +42,8 @@ SETTINGS: Final = {
     "config.providers": "file",
     "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
 }
+#: More than all rows write that are measured on it.
+SMALL_DISK: Final = "2g"
 _STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
 _AUTHORS: Final = (Path(__file__).with_name("author"), Path(__file__).parents[1] / "crash_matrix/author")
 
@@ -257,10 +261,21 @@ def copycat(folder: Path, broker: EmbeddedKafka, settings: Mapping[str, str], po
 
 
 @contextmanager
-def neighbourhood(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Neighbourhood]:
-    """Run it; `settings` are worker properties to add."""
-    properties = {**SETTINGS, **(settings or {})}
-    with EmbeddedKafka(folder / "kafka", free_ports(1)[0]) as broker, ExitStack() as stack:
+def neighbourhood(
+    folder: Path, settings: Mapping[str, str] | None = None, *, small_disk: bool = False
+) -> Iterator[Neighbourhood]:
+    """Run it; `settings` are worker properties to add, `small_disk` puts Kafka's data on a disk of its own.
+
+    Raises:
+        AssertionError: It does not start, or this user may not mount a disk.
+    """
+    kafka = folder / "kafka"
+    properties = {**SETTINGS, BROKER_DATA_DIR.name: str(kafka), **(settings or {})}
+    with ExitStack() as stack:
+        if small_disk:
+            assert mount(kafka, SMALL_DISK), "this user may not mount a disk: run it as root"
+            stack.callback(unmount, kafka)
+        broker = stack.enter_context(EmbeddedKafka(kafka, free_ports(1)[0]))
         admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 2})
         for made in admin.create_topics([NewTopic(each, 1, 1) for each in NEIGHBOURS]).values():
             made.result(READY_SECONDS)

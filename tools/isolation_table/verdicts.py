@@ -33,6 +33,12 @@ def hostile(call: str, harm: str, **more: str) -> dict[str, str]:
     return {**config, "tasks.max": "1", "at.once": "1", "harm": f"{call} {harm}", **more}
 
 
+def hostile_sink(call: str, harm: str, **more: str) -> dict[str, str]:
+    """Return the configuration of a sink of a neighbour's records that does harm in a call."""
+    config = {"connector.class": "hostile.HostileSink", "topics": NEIGHBOURS[0], "tasks.max": "1"}
+    return {**config, "harm": f"{call} {harm}", **more}
+
+
 def mirror(**more: str) -> dict[str, str]:
     """Return the configuration of a mirror; its source is the broker itself unless it is told otherwise."""
     name = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
@@ -49,7 +55,7 @@ def fails(config: Mapping[str, str], *words: str) -> Do:
     """Return what creates a connector, which is FAILED with a reason that has these words."""
 
     def do(system: Neighbourhood) -> str:
-        _create(system, config)
+        create(system, config)
         _await(system, lambda: bool(_failure(system.status(CULPRIT))), "not FAILED")
         trace = _failure(system.status(CULPRIT))
         missing = [word for word in words if word not in trace]
@@ -59,19 +65,48 @@ def fails(config: Mapping[str, str], *words: str) -> Do:
     return do
 
 
+def each_fails(*configs: Mapping[str, str]) -> Do:
+    """Return what creates one connector after another, each of which is FAILED with its reason."""
+
+    def do(system: Neighbourhood) -> str:
+        said = []
+        for config in configs:
+            remove(system)
+            said.append(fails(config)(system).removeprefix("FAILED: "))
+        return f"FAILED: {'; '.join(dict.fromkeys(said))}"
+
+    return do
+
+
+def each_can_be_deleted(*configs: Mapping[str, str]) -> Do:
+    """Return what creates one connector after another, and deletes each while it runs."""
+
+    def do(system: Neighbourhood) -> str:
+        for config in configs:
+            create(system, config)
+            _await(system, lambda: runs(system, CULPRIT), "not RUNNING")
+            remove(system)
+            _await(system, lambda: not system.status(CULPRIT), "still there")
+        create(system, hostile("never", "hangs"))
+        _await(system, lambda: runs(system, CULPRIT), "none of its name can be created afterwards")
+        return "deleted, and one of its name that is created afterwards runs"
+
+    return do
+
+
 def says(config: Mapping[str, str], *words: str) -> Do:
     """Return what creates a connector, whose health, reasons and traces have these words."""
 
     def do(system: Neighbourhood) -> str:
-        _create(system, config)
+        create(system, config)
 
         def told() -> bool:
-            text = _reasons(system.status(CULPRIT))
+            text = reasons(system.status(CULPRIT))
             return all(word in text for word in words)
 
         _await(system, told, f"its status does not say {words}")
         status = system.status(CULPRIT)
-        return f"{status['connector']['state']}: {_short(_reasons(status))}"
+        return f"{status['connector']['state']}: {_short(reasons(status))}"
 
     return do
 
@@ -118,12 +153,17 @@ def _await(system: Neighbourhood, condition: Callable[[], bool], otherwise: str)
         raise TimeoutError(message) from None
 
 
-def _create(system: Neighbourhood, config: Mapping[str, str]) -> None:
+def create(system: Neighbourhood, config: Mapping[str, str]) -> None:
     """Create the culprit, with the topics that it may read or write."""
     system.make_topic(CULPRIT)
     system.make_topic(LONG_NAME)
     reply = system.create(CULPRIT, _placed(config, system))
     assert reply.is_success, f"refused with {reply.status_code}: {reply.text[:300]}"
+
+
+def runs(system: Neighbourhood, name: str) -> bool:
+    """Tell whether a connector's only task runs."""
+    return [each["state"] for each in system.status(name).get("tasks", ())] == ["RUNNING"]
 
 
 def _failure(status: Mapping[str, Any]) -> str:
@@ -133,7 +173,7 @@ def _failure(status: Mapping[str, Any]) -> str:
     return next((part.get("trace", "no trace") for part in parts if part["state"] == "FAILED"), "")
 
 
-def _reasons(status: Mapping[str, Any]) -> str:
+def reasons(status: Mapping[str, Any]) -> str:
     """Return all that a status says beyond its states."""
     if not status:
         return ""
@@ -144,13 +184,13 @@ def _reasons(status: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= 160 else f"{words[:157]}..."
+    """Return a text in one line, without the lines of a trace behind its first."""
+    return " ".join(text.split("\n\tat ", maxsplit=1)[0].split())
 
 
 def printed_much(system: Neighbourhood) -> str:
     """Have a task print 300 MB, and see it go on afterwards."""
-    _create(system, hostile("poll", "prints", done=str(system.folder / PRINTED)))
+    create(system, hostile("poll", "prints", done=str(system.folder / PRINTED)))
     wait((system.folder / PRINTED).exists, VERDICT_SECONDS, "it does not go on")
     size = sum(path.stat().st_size for path in system.logs.rglob("*.log*"))
     assert size < MAX_LOG_BYTES, f"the logs have {size >> 20} MB"
@@ -210,7 +250,8 @@ def unreadable(topic: str, key: bytes, value: bytes = b"{}") -> Do:
         after = _answers(system)
         said = str(system.call("GET", "/health").json()["message"])
         assert topic in said, f"health does not name the topic: {said}"
-        return f"skipped, and health says so: {_short(said)}; {after}"
+        passed = said[said.find("Records that could not be read") :]
+        return f"skipped; {after}; /health: {_short(passed)}"
 
     return do
 
@@ -231,7 +272,7 @@ def _answers(system: Neighbourhood) -> str:
     reply = system.create("after", {**hostile("never", "hangs"), "topic": "after"})
     assert reply.is_success, f"{reply.status_code}: {reply.text[:300]}"
     wait(
-        lambda: [each["state"] for each in system.status("after").get("tasks", ())] == ["RUNNING"],
+        lambda: runs(system, "after"),
         VERDICT_SECONDS,
         "a connector that is created afterwards does not run",
     )

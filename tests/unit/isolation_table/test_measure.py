@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tools.crash_matrix.counts import Tally
 from tools.isolation_table.harms import HARMS
-from tools.isolation_table.measure import Harm, Outcome, markdown
+from tools.isolation_table.measure import Outcome
+from tools.isolation_table.report import PAGE, kept, markdown, save
 
-HARM = Harm("A1", "a record of nonsense", lambda _: "skipped")
-CONTAINED = Outcome(HARM, "skipped", True, 0.2, Tally(), 0.3, (), 12.0)
+CONTAINED = Outcome("A1", "a record of nonsense", "skipped", True, 0.2, Tally(), 0.3, (), 12.0)
 
 
 def test_what_nobody_notices_is_contained() -> None:
     assert CONTAINED.contained
     assert markdown([CONTAINED]).splitlines()[-1] == (
-        "| A1 | a record of nonsense | skipped | 0.2 | 0 | 0.3 | 0 | 12 |"
+        "| A1 | a record of nonsense | skipped | 0.2 | 0.3 | 0 | 0 | 12 | contained |"
     )
 
 
@@ -27,7 +28,7 @@ def test_what_nobody_notices_is_contained() -> None:
         (replace(CONTAINED, gap=1.4), "| 1.4 |"),
         (replace(CONTAINED, tally=Tally(lost=3)), "| 3 |"),
         (replace(CONTAINED, slowest=4.2), "| 4.2 |"),
-        (replace(CONTAINED, problems=("GET /connectors: 503",)), "| 1 |"),
+        (replace(CONTAINED, problems=("GET /connectors: 503",)), "| **1 refused** |"),
         (replace(CONTAINED, restart=None), "| **did not come up** |"),
         (replace(CONTAINED, good=False), "| **not as it should be**: skipped |"),
     ],
@@ -37,6 +38,31 @@ def test_whatever_a_neighbour_notices_is_not(noticed: Outcome, shown: str) -> No
     assert shown in markdown([noticed])
 
 
+def test_where_everybody_has_to_stand_only_what_is_lost_or_stays_down_counts() -> None:
+    stood = replace(CONTAINED, all_notice=True, gap=40.0, slowest=9.0, problems=("503",))
+    assert stood.contained
+    assert "| 40.0 (all stand) |" in markdown([stood])
+    assert not replace(stood, tally=Tally(lost=1)).contained
+
+
+def test_what_was_measured_can_be_continued(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    assert kept(file) == {}
+    bad = replace(CONTAINED, name="another", problems=["503"], restart=None, tally=Tally(1, 2))
+    outcomes = {each.title: each for each in (replace(CONTAINED, problems=[]), bad)}
+    save(outcomes, file)
+    assert kept(file) == outcomes
+
+
 def test_every_row_can_be_chosen_by_its_name() -> None:
-    names = [f"{each.point} {each.name}" for each in HARMS]
+    names = [each.title for each in HARMS]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("point", [f"{'A' * (n < 6) or 'B' * (n < 9) or 'C'}{n}" for n in range(1, 12)])
+def test_every_kind_of_harm_has_rows(point: str) -> None:
+    assert any(each.point == point for each in HARMS)
+
+
+def test_the_page_has_a_place_for_the_table() -> None:
+    assert "<!-- table -->\n" in PAGE.read_text()

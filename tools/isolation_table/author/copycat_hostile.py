@@ -1,4 +1,4 @@
-"""A source that does harm where its configuration says so: `harm` is a call, a space and what to do."""
+"""A source and a sink that do harm where their configuration says: `harm` is a call, a space and what."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from copycat_connect.config import LOW, STRING, ConfigDef, ConfigKey
-from copycat_connect.data import SourceRecord
-from copycat_connect.plugin import PluginKind, PluginSpec
+from copycat_connect.config import LOW, STRING, ConfigDef, ConfigKey, ConfigValue
+from copycat_connect.data import SinkRecord, SourceRecord
+from copycat_connect.plugin import PluginKind, PluginSpec, SinkConnector, SinkTask
 
 if TYPE_CHECKING:  # hosts find it as a package of its own
     from tools.crash_matrix.author.copycat_counting import CONFIG, CountingSource, CountingTask
@@ -69,6 +69,14 @@ def _unspeakable(_: Mapping[str, str]) -> None:
     raise OSError(os.fsdecode(b"na\xff"))
 
 
+class PanicException(BaseException):
+    """As extensions written in Rust raise when they panic."""
+
+
+def _panic(_: Mapping[str, str]) -> None:
+    raise PanicException("called `Option::unwrap()` on a `None` value")
+
+
 def _print_much(config: Mapping[str, str]) -> None:
     done = Path(config["done"])
     for _ in range(0 if done.exists() else PRINTED_LINES):
@@ -104,7 +112,8 @@ HARMS: Final[Mapping[str, Callable[[Mapping[str, str]], None]]] = {
     "SystemExit": _system_exit,
     "KeyboardInterrupt": _interrupt,
     "CancelledError": _cancel,
-    "unspeakable": _unspeakable,
+    "PanicException": _panic,
+    "an error that no UTF-8 can write": _unspeakable,
     "prints": _print_much,
     "leaks": _leak,
 }
@@ -130,6 +139,15 @@ class HostileSource(CountingSource):
         do_harm(self._config, "connector.task_configs")
         return super().task_configs(max_tasks)
 
+    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue] | None:
+        """Check the keys."""
+        do_harm({key: value or "" for key, value in config.items()}, "validate")
+        return super().validate(config)
+
+    def stop(self) -> None:
+        """Let go of nothing."""
+        do_harm(self._config, "connector.stop")
+
 
 class HostileTask(CountingTask):
     """Counts, but for one call."""
@@ -147,21 +165,66 @@ class HostileTask(CountingTask):
             do_harm(self._config, "poll")
         return super().poll()
 
+    def stop(self) -> None:
+        """Let go of nothing."""
+        do_harm(self._config, "stop")
 
+
+class HostileSink(SinkConnector):
+    """Has its task do harm."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Keep the configuration."""
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Make as many as are asked for."""
+        return [self._config] * max_tasks
+
+    def stop(self) -> None:
+        """Let go of nothing."""
+
+
+class HostileSinkTask(SinkTask):
+    """Drops records, but for one call."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Keep the configuration."""
+        self._config = config
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        """Drop them."""
+        if records:
+            do_harm(self._config, "put")
+
+    def stop(self) -> None:
+        """Let go of nothing."""
+
+
+_HARM = (
+    ConfigKey("harm", STRING, LOW, default="", doc="A call, a space, and what to do in it."),
+    ConfigKey("done", STRING, LOW, default="", doc="A file to make once all is printed."),
+    ConfigKey("secret", STRING, LOW, default="", doc="What the harm may say aloud."),
+)
 PLUGINS = (
     PluginSpec(
         "hostile.HostileSource",
         PluginKind.SOURCE,
         "1.0",
         "Counts, and does harm.",
-        ConfigDef(
-            *CONFIG.keys.values(),
-            ConfigKey("harm", STRING, LOW, default="", doc="A call, a space, and what to do in it."),
-            ConfigKey("done", STRING, LOW, default="", doc="A file to make once all is printed."),
-            ConfigKey("secret", STRING, LOW, default="", doc="What the harm may say aloud."),
-        ),
+        ConfigDef(*CONFIG.keys.values(), *_HARM),
         HostileSource,
         "hostile.HostileTask",
         HostileTask,
+    ),
+    PluginSpec(
+        "hostile.HostileSink",
+        PluginKind.SINK,
+        "1.0",
+        "Drops records, and does harm.",
+        ConfigDef(*_HARM),
+        HostileSink,
+        "hostile.HostileSinkTask",
+        HostileSinkTask,
     ),
 )

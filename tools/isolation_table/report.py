@@ -1,0 +1,84 @@
+"""What the rows showed: a table, its page, and a file from which a table is continued."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from tools.crash_matrix.counts import Tally
+from tools.isolation_table.measure import LATE_SECONDS, Outcome
+from tools.load.page import table, write_between
+
+KEPT: Final = Path("build/isolation_table.json")
+"""Every row that was measured so far."""
+PAGE: Final = Path(__file__).parents[2] / "services/launcher/ISOLATION.md"
+_MARK: Final = "table"
+_LONGEST_TEXT: Final = 200
+_HEAD: Final = (
+    "",
+    "what is done",
+    "what becomes of it",
+    "longest gap of a neighbour",
+    "slowest answer",
+    "lost",
+    "repeated",
+    "restart",
+    "verdict",
+)
+
+
+def markdown(outcomes: Iterable[Outcome]) -> str:
+    """Return the table; times in seconds."""
+    return table(_HEAD, [(each.point, _cells(each)) for each in outcomes])
+
+
+def write_page(outcomes: Iterable[Outcome]) -> None:
+    """Put the table into the documentation."""
+    write_between(PAGE, _MARK, markdown(outcomes))
+
+
+def save(outcomes: Mapping[str, Outcome], path: Path = KEPT) -> None:
+    """Keep the rows, so that what was interrupted can be continued."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([asdict(each) for each in outcomes.values()], indent=1) + "\n")
+
+
+def kept(path: Path = KEPT) -> dict[str, Outcome]:
+    """Return the rows that were kept, by their titles."""
+    if not path.exists():
+        return {}
+    found = [
+        Outcome(**{**each, "tally": Tally(**each["tally"])}) for each in json.loads(path.read_text("utf-8"))
+    ]
+    return {each.title: each for each in found}
+
+
+def _cells(outcome: Outcome) -> Sequence[str]:
+    return (
+        outcome.name,
+        _short(outcome.becomes) if outcome.good else f"**not as it should be**: {_short(outcome.becomes)}",
+        f"{outcome.gap:.1f}" + (" (all stand)" if outcome.all_notice else ""),
+        f"{outcome.slowest:.1f}",
+        str(outcome.tally.lost),
+        str(outcome.tally.repeated),
+        "**did not come up**" if outcome.restart is None else f"{outcome.restart:.0f}",
+        _verdict(outcome),
+    )
+
+
+def _verdict(outcome: Outcome) -> str:
+    if outcome.contained:
+        return "contained"
+    noticed = [] if outcome.all_notice else [f"{len(outcome.problems)} refused"] * bool(outcome.problems)
+    if not outcome.all_notice and max(outcome.gap, outcome.slowest) > LATE_SECONDS:
+        noticed.append("late")
+    noticed += ["lost records"] * bool(outcome.tally.lost) + ["no restart"] * (outcome.restart is None)
+    return f"**{', '.join([*noticed, *(['wrong'] * (not outcome.good))])}**"
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split()).replace("|", "\\|")
+    return words if len(words) <= _LONGEST_TEXT else f"{words[: _LONGEST_TEXT - 3]}..."

@@ -13,10 +13,13 @@ PYTEST := $(VENV)/python -m pytest
 # Processes of the tests; those that share a running system stay in one of them (tests/conftest.py). Tests wait about
 # half of their time: three processes keep two cores busy, and leave what a condition needs to become true in time.
 SIDE_BY_SIDE := -n 3 --no-loadscope-reorder
+# Without the long tests, with a few examples of each property; `make test-long` has the others.
+BRIEF := -m "not long" --hypothesis-profile=brief
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
+ALL := $(FAST) tests/integration tests/compat tests/chaos
 
-.PHONY: help setup demo up test test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table isolation-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
+.PHONY: help setup demo up test test-long test-fast test-integration test-compat test-chaos e2e e2e-core e2e-table images audit helm helm-cluster crash-matrix recovery-table isolation-table bench load load-simulation load-costs fmt lint types gen check-gen breaking release-contracts docs check clean
 
 help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  \033[1m%-18s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,11 +36,14 @@ demo: setup ## Copy a real file through Kafka into another one and compare them.
 up: setup ## Start Copycat with an embedded Kafka; Ctrl-C drains and stops it.
 	@$(VENV)/copycat up
 
-test: setup ## Pass every test: rules, real Kafka and Spark, kill -9, and Apache Kafka Connect beside us.
-	@$(PYTEST) $(SIDE_BY_SIDE) $(FAST) tests/integration tests/compat tests/chaos
+test: setup ## Prove every row of the documents: rules, real Kafka and Spark, kill -9, Apache Kafka Connect's answers.
+	@$(PYTEST) $(SIDE_BY_SIDE) $(BRIEF) $(ALL)
+
+test-long: setup ## What `make test` leaves out: storms of kills, wide sets, upgrades, more examples of each property.
+	@$(PYTEST) $(SIDE_BY_SIDE) -m "long or hypothesis" $(ALL)
 
 test-fast: setup ## Unit, laws, contract and conformance tests; a minute and a half on two cores.
-	@$(PYTEST) $(SIDE_BY_SIDE) $(FAST)
+	@$(PYTEST) $(SIDE_BY_SIDE) $(BRIEF) $(FAST)
 
 test-integration: setup ## Tests on real Kafka and real Spark.
 	@$(PYTEST) $(SIDE_BY_SIDE) tests/integration

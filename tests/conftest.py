@@ -23,7 +23,7 @@ settings.register_profile(
 )
 settings.load_profile("behaviour")
 
-pytest_plugins = ["copycat_testkit.kafka", "copycat_testkit.failures"]
+pytest_plugins = ["copycat_testkit.kafka", "copycat_testkit.failures", "copycat_testkit.second_try"]
 
 #: How the names of tests begin, the longest groups first: the short ones then fill what is left of the time
 #: of each process. Those with one system for many files come before those that are divided by file.

@@ -25,6 +25,8 @@ LINE = re.compile(r"^\| (K(?:\d+|RETRY)-T?\d\d) \| (.*?) \|(?: .* \|)?$")
 NAMED = re.compile(r"k(26|158|558|875)_(\d\d(?:_and_\d\d|_\d\d)*)")
 #: Calls that fail unless something comes true.
 DEMANDS = re.compile(r"^(wait|until|arrived|runs|reach|raises|become|status_is)")
+#: The mark of what `make test` leaves to `make test-long`.
+LONG = "pytest.mark.long"
 #: What an answer says besides its status.
 CONTENT = re.compile(r"\.(json|text|content|headers)\b|\bjson\(")
 
@@ -39,6 +41,8 @@ class Carrier:
     """The rows."""
     proves: bool
     """True when it demands more than the status of an answer."""
+    long: bool = False
+    """True when no case of it is part of `make test`."""
 
 
 @cache
@@ -86,6 +90,7 @@ def _carriers(file: Path) -> Iterator[Carrier]:
         return
     module = ast.parse(text)
     of_module = {row for node in module.body if _is_pytestmark(node) for row in _marked(node)}
+    is_long = any(_is_long(node) for node in module.body if _is_pytestmark(node))
     functions = [
         node for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
@@ -94,15 +99,20 @@ def _carriers(file: Path) -> Iterator[Carrier]:
     if of_module:
         tests = [node for node in functions if node.name.startswith("test_")]
         proves = any(demands_more(node, demanding) for node in tests) or "Suite)" in text
-        yield Carrier(path, frozenset(of_module), proves)
+        yield Carrier(path, frozenset(of_module), proves, is_long)
     for node in functions:
         rows = {row for mark in node.decorator_list for row in _marked(mark)} | _in_name(node.name)
         if node.name.startswith("test_") and rows:
-            yield Carrier(f"{path}::{node.name}", frozenset(rows), demands_more(node, demanding))
+            long = is_long or any(ast.unparse(mark) == LONG for mark in node.decorator_list)
+            yield Carrier(f"{path}::{node.name}", frozenset(rows), demands_more(node, demanding), long)
 
 
 def _is_pytestmark(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+
+
+def _is_long(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Attribute) and ast.unparse(each) == LONG for each in ast.walk(node))
 
 
 def _marked(node: ast.AST) -> Iterator[str]:

@@ -14,7 +14,7 @@ from tools.crash_matrix.report import broken
 from tools.crash_matrix.rounds import Case, end, run
 from tools.crash_matrix.system import System, running
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 KINDS = ("at_least_once", "at_most_once", "exactly_once")
 #: Not the broker: one that is alone and killed forgets a transaction once in some 35 times

@@ -14,7 +14,7 @@ import pytest
 from copycat_testkit.cluster import ROLES, Cluster
 from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 AUTHOR = Path(__file__).with_name("author")
 TASKS = 2

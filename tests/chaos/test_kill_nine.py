@@ -102,9 +102,15 @@ def in_topic(broker: str, topic: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize(
-    ("system", "role"), [*((None, role) for role in ROLES), (SERVICES, SERVICES)], indirect=["system"]
+    ("system", "role"),
+    [
+        *(pytest.param(None, role, marks=pytest.mark.long) for role in ROLES),
+        (SERVICES, "host"),
+        (SERVICES, SERVICES),
+    ],
+    indirect=["system"],
 )
-@pytest.mark.row("K26-27", "K26-28", "K26-51", "K26-52", "K26-55")
+@pytest.mark.row("K26-05", "K26-27", "K26-28", "K26-50", "K26-51", "K26-52", "K26-55")
 def test_each_guarantee_is_kept_when_a_process_is_killed(
     broker: str, system: CopycatUp, role: str, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from tools.recovery_table.measure import measure
 from tools.recovery_table.rows import ROWS, Row
 from tools.recovery_table.system import Suffering, suffering
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 
 #: Hung services are replaced soon, since there are many of them; and calls are given up soon.
 SETTINGS = {"service.hang.timeout.ms": "10000", "task.call.timeout.ms": "10000"}

@@ -27,7 +27,7 @@ from tests.chaos.standby_probes import (
     workers,
 )
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.long]
 
 ROLES = ("config", "offset", "status", "scheduler")
 WITHIN = 40.0

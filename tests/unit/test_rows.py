@@ -36,6 +36,13 @@ def test_a_page_names_the_tests_that_carry_its_rows(kip: str) -> None:
     assert page == with_tests(page, shown(kip, carriers())), "write it anew: python -m tests.rows"
 
 
+@pytest.mark.parametrize("kip", ROWS)
+def test_every_row_is_shown_by_a_test_that_is_not_long(kip: str) -> None:
+    always = shown(kip, [carrier for carrier in carriers() if not carrier.long])
+
+    assert sorted(set(shown(kip, carriers())) - set(always)) == []
+
+
 def test_a_test_that_carries_a_rowdemands_more_more_than_a_status() -> None:
     assert [carrier.name for carrier in carriers() if not carrier.proves] == []
 

@@ -27,7 +27,8 @@ PLAIN_PACKAGES: tuple[str, ...] = (
         for name in ("cli", "config", "gateway", "launcher", "offset", "scheduler", "status")
     ),
 )
-#: What a docstring does not say: "Take the limits.", "addresses are none", "tells the cluster id".
+#: What neither these docstrings nor the front pages and decisions say: "Take the limits.",
+#: "addresses are none", "tells the cluster id".
 PHRASES = re.compile(r"^Take\b|\b(?:is|are) none\b|\btells?\b|\btold\b|\btelling\b")
 
 
@@ -37,7 +38,9 @@ def words(text: str) -> int:
 
 
 def faults_of_page(name: str, text: str) -> Iterator[str]:
-    """Yield what is too long about a page, or what its title lacks."""
+    """Yield what is too long or unclear about a page, or what its title lacks."""
+    if name in {"README.md", "CONTRIBUTING.md", ARCHITECTURE, GLOSSARY} or name.startswith(f"{DECISIONS}/"):
+        yield from (f"says {found[0]!r}: use the plain word" for found in PHRASES.finditer(text))
     if name == "README.md" and (lines := len(text.splitlines())) > README_LINES:
         yield f"{lines} lines, more than the {README_LINES} of one screen"
     elif name == ARCHITECTURE:

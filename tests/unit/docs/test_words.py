@@ -19,6 +19,7 @@ DECISION = "# 7. Hosts keep idle tasks\n"
         ("tools/adr/0007-hosts.md", DECISION + "word " * 300, "more than 300"),
         ("tools/adr/0007-hosts.md", "# 8. Hosts keep idle tasks\n", "its title"),
         ("tools/adr/0007-hosts.md", "# 7. Hosts\n", "its title"),
+        ("tools/adr/0007-hosts.md", DECISION + "Hosts are told so.\n", "says 'told'"),
     ],
 )
 def test_a_page_that_is_too_long_or_has_no_title_is_named(name: str, text: str, fault: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from copycat_connect.data import Struct
 from copycat_connect.plugin import CONNECTORS, PluginSpec, load_plugins
-from copycat_plugins.connectors.schema_source.task import SCHEMA
+from copycat_plugins.connectors.schema_source import SCHEMA
 from copycat_testkit.conformance import SinkConformance, SourceConformance
 
 

@@ -4,26 +4,105 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import random
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, Final
 
 import grpc
+from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat_connect.errors import CopycatError, NotWriterError, UnavailableError
 from copycat_connect.retry import RetryPolicy
 from copycat_telemetry.asking import asker_metadata
 from copycat_telemetry.tracing import outgoing
 from copycat_tls.material import Material
 
-from copycat_rpc.errors import MAX_METADATA_BYTES
+from copycat_rpc.errors import MAX_METADATA_BYTES, RemoteError, from_rpc_error
+from copycat_rpc.gate import DrainingError
+from copycat_rpc.handshake import objection
 from copycat_rpc.methods import CALL_TIMEOUT_SECONDS, RepeatableError
 from copycat_rpc.names import Names
-from copycat_rpc.refusals import Refusals
 from copycat_rpc.renewing import Opened, RenewingChannel, Traffic
-from copycat_rpc.repeating import may_be_repeated, was_refused
-from copycat_rpc.secret import credentials
+from copycat_rpc.secret import RareWarnings, credentials
 from copycat_rpc.server import MAX_MESSAGE_BYTES
 from copycat_rpc.tls import ServicesTls, channel_credentials
+
+log = logging.getLogger(__name__)
+
+#: What a call ends with that got no connection.
+_NO_CONNECTION: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+#: Between two looks at why there is none.
+_LOOK_SECONDS: Final = 30.0
+
+
+class _Refusals:
+    """Decodes errors; warns of a service that refuses this process, or that it does not understand."""
+
+    def __init__(self, addresses: Sequence[str], tls: ServicesTls | None) -> None:
+        self._addresses = addresses
+        self._target = ",".join(addresses)
+        self._tls = tls
+        self._warnings = RareWarnings()
+        self._quiet_until = 0.0
+        self._looking: asyncio.Task[None] | None = None
+
+    def error_of(self, failure: grpc.aio.AioRpcError) -> CopycatError:
+        """Return the exception that a failed call stands for."""
+        if failure.code() is grpc.StatusCode.UNAUTHENTICATED:
+            self._warnings.warn("refused", "refused by %s: %s", self._target, failure.details())
+        elif failure.code() in _NO_CONNECTION:
+            self._look()
+        return from_rpc_error(failure, self._target)
+
+    def _look(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now >= self._quiet_until:
+            self._quiet_until = now + _LOOK_SECONDS
+            self._looking = asyncio.create_task(self._warn_of_tls())
+
+    async def _warn_of_tls(self) -> None:
+        found = await asyncio.gather(*(objection(address, self._tls) for address in self._addresses))
+        for address, reason in zip(self._addresses, found, strict=True):
+            if reason:
+                self._warnings.warn(reason, "no connection to %s: %s", address, reason)
+
+
+#: What an instance says that has not begun with a call.
+_REFUSAL_CODES: Final = frozenset({NotWriterError.code.name, DrainingError.code.name})
+#: With this gRPC ends what is left at a server that has stopped. By then ours has ended every call that it
+#: has begun with; rarely there is one that gRPC took and never handed over.
+_LEFT_BEHIND: Final = "Cancelling all calls"
+#: Calls whose names begin so have no effect: whether one was carried out makes no difference.
+_READING_CALL_PREFIXES: Final = ("Get", "List", "Read")
+#: Writes that state the whole of what is to be: the same one again changes nothing.
+_IDEMPOTENT_WRITES: Final = frozenset({"PutConnector", "SetTargetState"})
+
+
+def _was_refused(failure: grpc.aio.AioRpcError, error: CopycatError) -> bool:
+    """Return whether no instance has begun with the call.
+
+    A server of ours ends each call that it has taken with a status of its own, or its connection breaks
+    (UNAVAILABLE). CANCELLED, where it was not us who cancelled, is what gRPC answers for a server that stops
+    to calls which it has not handed over yet.
+    """
+    if isinstance(error, RemoteError):
+        return error.remote_code.name in _REFUSAL_CODES
+    return failure.code() is grpc.StatusCode.CANCELLED or failure.details() == _LEFT_BEHIND
+
+
+def _may_be_repeated(
+    method: str | bytes, request: Any, failure: grpc.aio.AioRpcError, error: CopycatError
+) -> bool:
+    """Return whether to send a call again though it may have been carried out: its instance went away."""
+    lost = isinstance(error, UnavailableError) and failure.code() is grpc.StatusCode.UNAVAILABLE
+    if not lost:
+        return False
+    name = (method.decode() if isinstance(method, bytes) else method).rpartition("/")[2]
+    if isinstance(request, config_pb2.PutConnectorRequest) and request.create_only:
+        return False
+    return name.startswith(_READING_CALL_PREFIXES) or name in _IDEMPOTENT_WRITES
+
 
 #: Unary calls of one channel under way at a time; further ones wait for their turn, and only then does their
 #: deadline begin. gRPC's servers cancel new calls at random once a thousand wait to be taken up.
@@ -50,7 +129,7 @@ CHANNEL_OPTIONS = (
 class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
     """Sends one try of a call in its turn, and decodes its error."""
 
-    def __init__(self, refusals: Refusals, traffic: Traffic, secret: str, *, standby: bool) -> None:
+    def __init__(self, refusals: _Refusals, traffic: Traffic, secret: str, *, standby: bool) -> None:
         self._refusals = refusals
         self._traffic = traffic
         self._standby = standby
@@ -72,15 +151,15 @@ class _Unary(grpc.aio.UnaryUnaryClientInterceptor):
                     return await (await continuation(details, request))
         except grpc.aio.AioRpcError as failure:
             error = self._refusals.error_of(failure)
-            refused = self._standby and was_refused(failure, error)
-            repeatable = refused or may_be_repeated(details.method, request, failure, error)
+            refused = self._standby and _was_refused(failure, error)
+            repeatable = refused or _may_be_repeated(details.method, request, failure, error)
         raise RepeatableError(error) if repeatable else error
 
 
 class _Streams(grpc.aio.UnaryStreamClientInterceptor):
     """Decodes the error that ends a server's stream."""
 
-    def __init__(self, refusals: Refusals, traffic: Traffic, secret: str) -> None:
+    def __init__(self, refusals: _Refusals, traffic: Traffic, secret: str) -> None:
         self._refusals = refusals
         self._traffic = traffic
         self._credentials = credentials(secret)
@@ -99,7 +178,7 @@ class _Streams(grpc.aio.UnaryStreamClientInterceptor):
 class _Duplex(grpc.aio.StreamStreamClientInterceptor):
     """Decodes the error that ends a stream of both sides."""
 
-    def __init__(self, refusals: Refusals, traffic: Traffic, secret: str) -> None:
+    def __init__(self, refusals: _Refusals, traffic: Traffic, secret: str) -> None:
         self._refusals = refusals
         self._traffic = traffic
         self._credentials = credentials(secret)
@@ -112,7 +191,7 @@ class _Duplex(grpc.aio.StreamStreamClientInterceptor):
         return _decoded(await continuation(details, request_iterator), self._refusals, self._traffic)
 
 
-async def _decoded(call: Any, refusals: Refusals, traffic: Traffic) -> AsyncIterator[Any]:
+async def _decoded(call: Any, refusals: _Refusals, traffic: Traffic) -> AsyncIterator[Any]:
     with traffic:
         try:
             async for response in call:
@@ -140,7 +219,7 @@ def open_channel(
     a change of the certificates use the new ones. Host names are looked up at the start, for two seconds at
     most, and again while calls are made: one name may lead to several instances, not all of them there yet.
     """
-    refusals = Refusals(addresses, tls)
+    refusals = _Refusals(addresses, tls)
 
     def interceptors(traffic: Traffic) -> list[Any]:
         return [

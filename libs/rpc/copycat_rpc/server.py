@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
 
 import grpc
 from copycat_connect.errors import ConfigError, CopycatError
@@ -16,14 +16,88 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from copycat_rpc.errors import MAX_METADATA_BYTES, Status, to_status
-from copycat_rpc.found_by_name import FoundByName
 from copycat_rpc.gate import Gate
 from copycat_rpc.secret import SecretCheck, check_listener
 from copycat_rpc.tls import ServicesTls
-from copycat_rpc.under_way import GIVEN_UP, UnderWay
 from copycat_rpc.users.calls import UserCalls
 
 log = logging.getLogger(__name__)
+
+
+class _FoundByName:
+    """Stands for a gRPC server where one is filled, and leaves out that its methods are registered, too.
+
+    For each registered method gRPC's server waits by itself, besides the one wait for calls of all others.
+    A server that stops lets go of all its waits at once (grpcio 1.85, `AioServer._server_main_loop`): of
+    several, one may just have taken a call, which is then answered by nobody; call and stop last until the
+    call's deadline. Of one wait nothing is lost.
+    """
+
+    def __init__(self, server: grpc.aio.Server) -> None:
+        self._server = server
+
+    def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler[Any, Any]]) -> None:
+        """Let methods be found by their names."""
+        self._server.add_generic_rpc_handlers(handlers)
+
+    def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Any]) -> None:
+        """Do nothing: the same methods are found by their names."""
+
+
+#: For the answers of calls that are given up.
+_GIVE_UP_SECONDS: Final = 1.0
+#: What a call ends with that took too long: no code, as from an instance that is gone, for what became of it
+#: is unknown.
+_GIVEN_UP: Final[Status] = (
+    grpc.StatusCode.UNAVAILABLE,
+    "The service stopped before the call was done; it may or may not have had an effect",
+    (),
+)
+
+
+class _UnderWay:
+    """Enter it with each call."""
+
+    def __init__(self) -> None:
+        """No call is under way."""
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._none = asyncio.Event()
+        self._none.set()
+        self.given_up = False
+        """Whether calls that are cancelled now were given up, rather than cancelled by their callers."""
+
+    async def finish(self, within: float) -> None:
+        """Wait until every call is answered; those that are not within some seconds are given up."""
+        if await self._ended(within):
+            return
+        log.warning("%d calls are given up: they were not done %g s after the stop", len(self._calls), within)
+        self.given_up = True
+        for call in self._calls:
+            call.cancel()
+        await self._ended(_GIVE_UP_SECONDS)
+
+    async def _ended(self, within: float) -> bool:
+        try:
+            async with asyncio.timeout(within):
+                await self._none.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def __enter__(self) -> _UnderWay:
+        call = asyncio.current_task()
+        if call is not None:
+            self._calls.add(call)
+            self._none.clear()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        call = asyncio.current_task()
+        if call is not None:
+            self._calls.discard(call)
+        if not self._calls:
+            self._none.set()
+
 
 #: Of one request or reply.
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
@@ -42,7 +116,7 @@ SERVER_OPTIONS = (
 class _Errors(grpc.aio.ServerInterceptor):
     """Runs each call under the caller's trace and turns what it raises into a coded status."""
 
-    def __init__(self, gate: Gate, under_way: UnderWay) -> None:
+    def __init__(self, gate: Gate, under_way: _UnderWay) -> None:
         self._gate = gate
         self._under_way = under_way
 
@@ -69,7 +143,7 @@ class _Errors(grpc.aio.ServerInterceptor):
 
 
 def _answering(
-    behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate, under_way: UnderWay
+    behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate, under_way: _UnderWay
 ) -> Callable[..., Any]:
     async def answer(request: Any, context: Any) -> Any:
         with under_way:
@@ -82,7 +156,7 @@ def _answering(
             except asyncio.CancelledError:
                 if not under_way.given_up:
                     raise
-                status = GIVEN_UP
+                status = _GIVEN_UP
             except Exception as error:  # the top of the call
                 status = _status(details.method, error)
             del request  # see _status
@@ -95,7 +169,7 @@ def _streaming(
     behaviour: Callable[..., Any], details: grpc.HandlerCallDetails, gate: Gate
 ) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(behaviour):  # writes to its context, as gRPC's own health service does
-        return _answering(behaviour, details, gate, UnderWay())  # nobody waits for its end
+        return _answering(behaviour, details, gate, _UnderWay())  # nobody waits for its end
 
     async def stream(request: Any, context: Any) -> AsyncIterator[Any]:
         try:
@@ -151,13 +225,13 @@ class RpcServer:
         self._tls = tls
         self._trusted = trusted
         self._gate = Gate()
-        self._under_way = UnderWay()
+        self._under_way = _UnderWay()
         self._check = SecretCheck(secret, users)
         self._server = grpc.aio.server(
             interceptors=[self._check, _Errors(self._gate, self._under_way)], options=SERVER_OPTIONS
         )
         self._health = health.aio.HealthServicer()  # type: ignore[attr-defined] # missing in its stubs
-        self._filled = FoundByName(self._server)
+        self._filled = _FoundByName(self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._filled)
         self._names = [health.SERVICE_NAME, reflection.SERVICE_NAME]
         self._bound: str | None = None

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat.scheduler.v1 import scheduler_service_pb2 as pb
+from copycat.types.v1 import types_pb2
 from copycat_connect.config.delivery import ExactlyOnceSources
 from copycat_connect.errors import CopycatError
 from copycat_rpc.services import Addresses, ServiceStubs
@@ -14,11 +17,58 @@ from copycat_rpc.tls import ServicesTls
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
 from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
-from copycat_gateway.kafka_cluster import KafkaCluster
 from copycat_gateway.metrics.lost_logs import LostLogs
 from copycat_gateway.metrics.scrape import Scrape
-from copycat_gateway.revisions import Written
 from copycat_gateway.workers import Workers
+
+if TYPE_CHECKING:
+    from copycat.scheduler.v1.scheduler_service_pb2_grpc import SchedulerServiceAsyncStub
+
+
+_ANSWER_TIMEOUT_SECONDS: Final = 2.0
+"""Seconds to wait for an answer: what asks shows an unknown id rather than nothing."""
+
+
+class _KafkaCluster:
+    """The id of the Kafka cluster, asked for until it is known: it never changes."""
+
+    def __init__(self, scheduler: SchedulerServiceAsyncStub) -> None:
+        self._scheduler = scheduler
+        self._known: str | None = None
+
+    async def cluster_id(self) -> str | None:
+        """Return the id; None while neither brokers nor scheduler answer."""
+        if self._known is None:
+            try:
+                reply = await self._scheduler.DescribeKafkaCluster(
+                    pb.DescribeKafkaClusterRequest(), timeout=_ANSWER_TIMEOUT_SECONDS
+                )
+            except CopycatError:
+                return None
+            self._known = reply.cluster_id or None
+        return self._known
+
+
+class Written:
+    """The newest revision this gateway's own writes reached; its reads ask for no less (I4).
+
+    A single instance answers a write only once its reads show it, so nothing is asked of it: a floor that
+    outlived its log would only make reads wait.
+    """
+
+    def __init__(self, instances: int) -> None:
+        self._standbys = instances > 1
+        self._next: dict[int, int] = {}
+
+    def note(self, revision: types_pb2.Revision) -> None:
+        """Remember where a write is visible."""
+        if self._standbys:
+            for partition, offset in revision.next.items():
+                self._next[partition] = max(offset, self._next.get(partition, 0))
+
+    def floor(self) -> types_pb2.Revision:
+        """Return the least revision a read may be answered at."""
+        return types_pb2.Revision(next=self._next)
 
 
 class Services(ServiceStubs):
@@ -47,7 +97,7 @@ class Services(ServiceStubs):
         self.written = Written(len(addresses.config))
         self.written_status = Written(len(addresses.status))
         self.workers = Workers(self.scheduler, secret=secret, tls=tls, patience=patience)
-        self.kafka = KafkaCluster(self.scheduler)
+        self.kafka = _KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)
         self.lost_logs = LostLogs(self.channels)
         self.scrape = Scrape(asdict(addresses), self.workers, secret=secret, tls=tls)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+from copycat_cli.api import workers
 from copycat_cli.api.connectors import (
     CONNECTORS,
     active_topics,
@@ -15,13 +17,65 @@ from copycat_cli.api.connectors import (
     get_connector,
     set_state,
 )
-from copycat_cli.api.statuses import Status, TaskState, get_status, overview
+from copycat_cli.api.statuses import UNKNOWN, Status, TaskState, get_status, overview
 from copycat_cli.api.workers import list_workers
 from copycat_cli.rest import Rest
 from msgspec import Struct
 
 from copycat_launcher.own_user import own_user
-from copycat_launcher.workers import Worker, with_states
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A connector or a task that a worker holds."""
+
+    connector: str
+    """The connector."""
+    task: int | None
+    """The task's number; nothing for the connector itself."""
+    state: str
+    """What it does; UNKNOWN while it has said nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    """A worker that has a lease, with what it holds."""
+
+    worker_id: str
+    """Its name, `host:port`."""
+    leaving: bool
+    """It drains and takes no new work."""
+    held: tuple[_Held, ...]
+    """What it runs, starts or drains."""
+
+    @property
+    def connectors(self) -> tuple[_Held, ...]:
+        """The connectors it holds."""
+        return tuple(each for each in self.held if each.task is None)
+
+    @property
+    def tasks(self) -> tuple[_Held, ...]:
+        """The tasks it holds."""
+        return tuple(each for each in self.held if each.task is not None)
+
+
+def _with_states(listed: Iterable[workers.Worker], statuses: Iterable[Status]) -> tuple[_Worker, ...]:
+    """Return the workers; each instance with the state in its connector's status."""
+    states: dict[tuple[str, int | None], str] = {}
+    for status in statuses:
+        states[status.name, None] = status.connector.state
+        states.update({(status.name, task.id): task.state for task in status.tasks})
+    return tuple(
+        _Worker(
+            each.worker_id,
+            each.leaving,
+            tuple(
+                _Held(held.connector, held.task, states.get((held.connector, held.task), UNKNOWN))
+                for held in each.held
+            ),
+        )
+        for each in listed
+    )
 
 
 class Task(Struct, frozen=True):
@@ -71,10 +125,10 @@ class Operations(ABC):
         with self._rest() as rest:
             return frozenset(active_topics(rest, name))
 
-    def workers(self) -> tuple[Worker, ...]:
+    def workers(self) -> tuple[_Worker, ...]:
         """Return the live workers with their state, and the connectors and tasks of each with theirs."""
         with self._rest() as rest:
-            return with_states(list_workers(rest), [each.status for each in overview(rest)])
+            return _with_states(list_workers(rest), [each.status for each in overview(rest)])
 
     def pause(self, name: str) -> None:
         """Ask a connector and its tasks to pause; they do so a moment later."""

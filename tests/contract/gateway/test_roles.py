@@ -12,7 +12,7 @@ import pytest
 from copycat_access.needs import Scope
 from copycat_access.roles import Role
 from copycat_connect.errors import ConfigError
-from copycat_gateway.access.needs import NEEDS
+from copycat_gateway.access.authorisation import NEEDS
 from copycat_gateway.app import ADMIN, REST
 
 from tests.contract.gateway.guarded import CONFIG, SECRET, guarded

@@ -20,7 +20,7 @@ SHIPPED = "shipped.ShippedSource"
 PLUGIN = f"""
 from dataclasses import replace
 
-from copycat_plugins.connectors.file_stream_source.plugin import PLUGIN as FILES
+from copycat_plugins.connectors.file_stream_source import PLUGIN as FILES
 
 PLUGIN = replace(FILES, class_name="{SHIPPED}")
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from copycat_gateway.access.needs import NEEDS
+from copycat_gateway.access.authorisation import NEEDS
 from copycat_launcher.main import copycat, copycat_worker
 
 from tests.unit.docs.test_pages import PAGES, ROOT

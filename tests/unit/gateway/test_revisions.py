@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copycat.types.v1 import types_pb2
-from copycat_gateway.revisions import Written
+from copycat_gateway.clients import Written
 
 
 def test_the_floor_is_the_newest_write_of_each_partition() -> None:

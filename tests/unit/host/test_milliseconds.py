@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer
-from copycat_executor.kafka.milliseconds import at_least
+from copycat_executor.kafka.consumer import at_least
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ import pytest
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import SourceConnector, SourceTask
 from copycat_embedded.ports import free_ports
-from copycat_plugins.connectors.file_stream_source.task import FileStreamSourceTask
+from copycat_plugins.connectors.file_stream_source import FileStreamSourceTask
 from copycat_plugins.connectors.jdbc.database import Database, TableName
 from copycat_plugins.connectors.jdbc_source.choice import Chosen
 from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector

@@ -10,8 +10,7 @@ import pytest
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import Caller, ClusterState, PluginKind, RestAnswer, RestRequest, load_plugins
 from copycat_connect.plugin.rest_extensions import Authenticator, RequestFilter, Resource
-from copycat_plugins.rest_extensions.basic_auth.extension import BasicAuthSecurityRestExtension
-from copycat_plugins.rest_extensions.basic_auth.users import Users
+from copycat_plugins.rest_extensions.basic_auth import BasicAuthSecurityRestExtension, Users
 
 CLASS = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
 KEY = "rest.basic.auth.file"

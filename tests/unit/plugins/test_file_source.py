@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport
-from copycat_plugins.connectors.file_stream_source.connector import FileStreamSourceConnector
-from copycat_plugins.connectors.file_stream_source.task import FileStreamSourceTask
+from copycat_plugins.connectors.file_stream_source import FileStreamSourceConnector, FileStreamSourceTask
 from copycat_testkit.conformance import FakeSourceContext
 from hypothesis import given
 from hypothesis import strategies as st

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from copycat_connect.plugin import OffsetEffect, OffsetMove
 from copycat_plugins.connectors import line_effects
-from copycat_plugins.connectors.file_stream_source.connector import FileStreamSourceConnector
+from copycat_plugins.connectors.file_stream_source import FileStreamSourceConnector
 
 LINES = b"one\ntwo\r\nthree\rfour\n"
 

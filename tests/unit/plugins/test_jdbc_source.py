@@ -14,7 +14,7 @@ from copycat_connect.data import SourceRecord, Struct
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import ExactlyOnceSupport
 from copycat_plugins.connectors.jdbc.address import parse_address
-from copycat_plugins.connectors.jdbc.listing import like
+from copycat_plugins.connectors.jdbc.database import like
 from copycat_plugins.connectors.jdbc.numerics import NumericMapping, numeric_schema
 from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
 from copycat_plugins.connectors.jdbc_source.positions import Position, incrementing_value

@@ -18,14 +18,12 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import SourceTask
-from copycat_plugins.connectors.mock_sink.task import MockSinkTask
-from copycat_plugins.connectors.mock_source.connector import MockSourceConnector
-from copycat_plugins.connectors.mock_source.task import MockSourceTask
+from copycat_plugins.connectors.mock_sink import MockSinkTask
+from copycat_plugins.connectors.mock_source import MockSourceConnector, MockSourceTask
 from copycat_plugins.connectors.pace import Pace
-from copycat_plugins.connectors.schema_source.task import SCHEMA_2, SchemaSourceTask
-from copycat_plugins.connectors.verifiable_sink.task import VerifiableSinkTask
-from copycat_plugins.connectors.verifiable_source.connector import VerifiableSourceConnector
-from copycat_plugins.connectors.verifiable_source.task import VerifiableSourceTask
+from copycat_plugins.connectors.schema_source import SCHEMA_2, SchemaSourceTask
+from copycat_plugins.connectors.verifiable_sink import VerifiableSinkTask
+from copycat_plugins.connectors.verifiable_source import VerifiableSourceConnector, VerifiableSourceTask
 from copycat_testkit.conformance import FakeConnectorContext, FakeSinkContext, FakeSourceContext
 
 SOURCE = {"name": "v", "topic": "t", "throughput": "-1"}

@@ -11,8 +11,8 @@ from copycat_plugins.connectors.mirror.offsets import check_offsets
 from copycat_plugins.connectors.mirror.policy import DefaultPolicy, IdentityPolicy
 from copycat_plugins.connectors.mirror.records import OffsetSync
 from copycat_plugins.connectors.mirror.syncs import OffsetTranslation
-from copycat_plugins.connectors.mirror_checkpoint.checkpoints import Checkpoints
 from copycat_plugins.connectors.mirror_checkpoint.connector import MirrorCheckpointConnector
+from copycat_plugins.connectors.mirror_checkpoint.task import Checkpoints
 from copycat_plugins.connectors.mirror_source.connector import MirrorSourceConnector
 from copycat_plugins.connectors.mirror_source.sync_writer import SyncPlan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,7 +18,11 @@ from copycat_connect.config.framework_names import (
     TOPIC_CREATION_PREFIX,
     VALUE_CONVERTER,
 )
+from copycat_connect.config.key import ConfigKey
 from copycat_connect.config.override_policy import OverridePolicy, override_policy
+from copycat_connect.config.parsing import parse_type
+from copycat_connect.config.placeholders import provider_of
+from copycat_connect.config.setting import Type
 from copycat_connect.config.values import ConfigValue
 from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION
 from copycat_connect.plugin.connectors import ExactlyOnceSupport
@@ -28,7 +32,7 @@ from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation.aliases import class_lookup
-from copycat_connect.validation.client_settings import Client
+from copycat_connect.validation.client_settings import Client, client_definition
 from copycat_connect.validation.connector_definition import (
     CONVERTER_KINDS,
     DefinitionContext,
@@ -36,11 +40,53 @@ from copycat_connect.validation.connector_definition import (
 )
 from copycat_connect.validation.converters import validate_converter
 from copycat_connect.validation.exactly_once import check_boundaries, check_exactly_once, check_guarantee
-from copycat_connect.validation.infos import ConfigInfos, main_infos
-from copycat_connect.validation.overrides import validate_overrides
+from copycat_connect.validation.infos import ConfigInfos, main_infos, prefixed_infos
 from copycat_connect.validation.sinks import Found, check_group, check_topics, dead_letter_topic
 from copycat_connect.validation.transformations import check_transformations
-from copycat_connect.validation.unresolved import refuse_unresolved_secrets
+
+
+def _validate_overrides(raw: Config, client: Client, policy: OverridePolicy) -> ConfigInfos:
+    """Check the overrides of one client.
+
+    Raises:
+        ConfigError: A value cannot be parsed; as in Kafka Connect that ends the validation.
+    """
+    keys = client_definition(client).keys
+    values = []
+    for name, text in raw.items():
+        if not name.startswith(client.value):
+            continue
+        setting = name.removeprefix(client.value)
+        key = keys.get(setting)
+        parsed = text if key is None else parse_type(setting, text, key.type)
+        refusal = policy(setting)
+        values.append(ConfigValue(setting, parsed, errors=[] if refusal is None else [refusal]))
+    return prefixed_infos(client.value, keys, values)
+
+
+def _refuse_unresolved_secrets(
+    raw: Config, keys: Mapping[str, ConfigKey], values: Iterable[ConfigValue]
+) -> None:
+    """Add an error to each password that is a placeholder still; a server would be sent its very letters.
+
+    Other values keep such texts, as in Kafka Connect: they may mean something to the connector.
+
+    Args:
+        raw: The configuration, placeholders resolved.
+        keys: The connector's own.
+        values: What was found about them.
+    """
+    for value in values:
+        key = keys.get(value.name)
+        provider = provider_of(raw.get(value.name)) if key and key.type is Type.PASSWORD else None
+        if provider is not None:
+            value.errors.append(
+                f"{value.name} is a placeholder that nobody replaced: the worker has no config provider"
+                f" {provider}, or that one has no such entry. Set config.providers={provider} and"
+                f" config.providers.{provider}.class among the worker properties and give the entry,"
+                f" or write the value itself"
+            )
+
 
 _DEFAULT_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _NULL_TEXT = "Null value can not be supplied as the configuration value."
@@ -140,7 +186,7 @@ def validate_connector(
     report_stage("performing multi-property validation for the connector")
     own = hooks.validate(raw)
     values = [*found.values(), *(spec.config.validate(raw, plugins.class_name) if own is None else own)]
-    refuse_unresolved_secrets(raw, spec.config.keys, values)
+    _refuse_unresolved_secrets(raw, spec.config.keys, values)
     keys = {**definition.keys, **spec.config.keys}
     groups = [*definition.groups, *spec.config.groups]
     main = main_infos(raw.get(CONNECTOR_CLASS) or "", keys, values, groups)
@@ -203,7 +249,7 @@ def _overrides(
     infos = []
     for client in _clients(raw, kind, worker):
         report_stage(f"validating {client.name.lower()} config overrides for the connector")
-        infos.append(validate_overrides(raw, client, worker.policy))
+        infos.append(_validate_overrides(raw, client, worker.policy))
     return infos
 
 

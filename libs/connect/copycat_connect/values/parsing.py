@@ -2,13 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from copycat_connect.data.schema import BOOLEAN_SCHEMA, STRING_SCHEMA, Schema, SchemaType
 from copycat_connect.data.schema_and_value import NULL, SchemaAndValue
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import DataError
 from copycat_connect.values.merging import common_schema, fit
 from copycat_connect.values.scalars import parse_number, parse_temporal
-from copycat_connect.values.tokens import Tokens
+
+_DELIMITERS = frozenset(':,{}[]"')
+
+
+class _Tokens:
+    """The tokens of a text with a place in them; a delimiter is a token, and so is all between two."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """The whole text."""
+        self._tokens = list(_split(text))
+        self.place = 0
+        """How many tokens were taken; may be set back."""
+
+    @property
+    def ended(self) -> bool:
+        """True when no token is left."""
+        return self.place >= len(self._tokens)
+
+    @property
+    def is_single(self) -> bool:
+        """True when the text is one token, blanks around it aside."""
+        return sum(bool(token.strip()) for token in self._tokens) == 1
+
+    def take(self) -> str:
+        """Return the next token, blanks included."""
+        token = self._tokens[self.place]
+        self.place += 1
+        return token
+
+    def rest(self) -> Iterator[str]:
+        """Yield the remaining tokens, blanks stripped."""
+        while not self.ended:
+            yield self.take().strip()
+
+    def look_ahead(self, count: int) -> str | None:
+        """Return the text of the next tokens without taking them; None when there are not that many."""
+        found = self._tokens[self.place : self.place + count]
+        return "".join(found) if len(found) == count else None
+
+    def take_if(self, wanted: str) -> bool:
+        """Consume the next token that is not blank, if it is the wanted one."""
+        place = self.place
+        while place < len(self._tokens) and not self._tokens[place].strip():
+            place += 1
+        if place < len(self._tokens) and self._tokens[place].strip() == wanted:
+            self.place = place + 1
+            return True
+        return False
+
+
+def _split(text: str) -> Iterator[str]:
+    start, escaped = 0, False
+    for place, character in enumerate(text):
+        if character in _DELIMITERS and not escaped:
+            if start < place:
+                yield text[start:place]
+            yield character
+            start = place + 1
+        escaped = character == "\\" and not escaped
+    if start < len(text):
+        yield text[start:]
+
 
 Element = SchemaAndValue | None
 _TEMPORAL_TOKENS = 4
@@ -22,13 +86,13 @@ def parse_value(text: str | None) -> SchemaAndValue:
     """
     if text is None:
         return NULL
-    tokens = Tokens(text)
+    tokens = _Tokens(text)
     if tokens.is_single and text.strip() in _LITERALS:
         return _LITERALS[text.strip()]
     return _container(tokens) or _alone(tokens) or SchemaAndValue(STRING_SCHEMA, text)
 
 
-def _container(tokens: Tokens) -> Element:
+def _container(tokens: _Tokens) -> Element:
     """Return the list or map the text begins with; what follows it is ignored."""
     try:
         return _embedded_container(tokens)
@@ -37,7 +101,7 @@ def _container(tokens: Tokens) -> Element:
         return None
 
 
-def _alone(tokens: Tokens) -> Element:
+def _alone(tokens: _Tokens) -> Element:
     first = "" if tokens.ended else tokens.take().strip()
     return _scalar(tokens, first, alone=True) if first else None
 
@@ -49,7 +113,7 @@ _LITERALS = {
 }
 
 
-def _scalar(tokens: Tokens, token: str, *, alone: bool) -> Element:
+def _scalar(tokens: _Tokens, token: str, *, alone: bool) -> Element:
     if token[0].isdecimal():
         # Colons are delimiters, so a time is five tokens.
         rest = tokens.look_ahead(_TEMPORAL_TOKENS)
@@ -67,7 +131,7 @@ def _scalar(tokens: Tokens, token: str, *, alone: bool) -> Element:
     return parse_number(token)
 
 
-def _embedded(tokens: Tokens) -> Element:
+def _embedded(tokens: _Tokens) -> Element:
     if tokens.take_if(_QUOTE):
         return _quoted(tokens)
     if tokens.take_if("null"):
@@ -85,13 +149,13 @@ def _embedded(tokens: Tokens) -> Element:
     return value
 
 
-def _embedded_container(tokens: Tokens) -> Element:
+def _embedded_container(tokens: _Tokens) -> Element:
     if tokens.take_if("["):
         return _array(tokens)
     return _map(tokens) if tokens.take_if("{") else None
 
 
-def _quoted(tokens: Tokens) -> SchemaAndValue:
+def _quoted(tokens: _Tokens) -> SchemaAndValue:
     content = ""
     while not tokens.ended:
         token = tokens.take()
@@ -101,7 +165,7 @@ def _quoted(tokens: Tokens) -> SchemaAndValue:
     raise DataError("String is missing its closing quote")
 
 
-def _array(tokens: Tokens) -> SchemaAndValue:
+def _array(tokens: _Tokens) -> SchemaAndValue:
     elements: list[Element] = []
     while not tokens.take_if("]"):
         if tokens.ended:
@@ -116,7 +180,7 @@ def _array(tokens: Tokens) -> SchemaAndValue:
     return SchemaAndValue(Schema(SchemaType.ARRAY, value=schema), values)
 
 
-def _map(tokens: Tokens) -> SchemaAndValue:
+def _map(tokens: _Tokens) -> SchemaAndValue:
     keys: list[Element] = []
     items: list[Element] = []
     #: The last item of each key as it is written: keys of several widths fall together only later.
@@ -145,7 +209,7 @@ def _map(tokens: Tokens) -> SchemaAndValue:
     return SchemaAndValue(Schema(SchemaType.MAP, key=of_keys, value=of_items), values)
 
 
-def _at(tokens: Tokens, wanted: str) -> bool:
+def _at(tokens: _Tokens, wanted: str) -> bool:
     place = tokens.place
     found = tokens.take_if(wanted)
     tokens.place = place

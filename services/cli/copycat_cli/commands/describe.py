@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from copycat_cli.api.connectors import Connector, active_topics, get_connector
+from copycat_cli.api.history import ACT, PastChange, get_history
 from copycat_cli.api.statuses import State, Status, get_status
 from copycat_cli.arguments import connector_argument
 from copycat_cli.command import cluster_command
-from copycat_cli.commands.describe_acts import LATEST, act_blocks, latest_acts
 from copycat_cli.commands.health import health_block
-from copycat_cli.errors import RefusedError
+from copycat_cli.errors import CliError, RefusedError
 from copycat_cli.hidden import HIDDEN, is_secret, secret_keys
 from copycat_cli.next_steps import next_steps
 from copycat_cli.output.blocks import Block, Lines, Table
 from copycat_cli.session import Session
+
+_LATEST: Final = 5
+#: Enough to find the newest word on each circuit.
+_READ: Final = 200
+_CIRCUIT: Final = "circuit"
+_OPENED: Final = "circuit opened"
+
+
+def _latest_acts(session: Session, connector: str) -> tuple[PastChange, ...]:
+    """Return the newest acts; none for a cluster without a history, such as Apache Kafka Connect."""
+    try:
+        return get_history(session.rest, connector, kinds=[ACT], limit=_READ).changes
+    except CliError:
+        return ()  # the rest of what is described is worth showing all the same
+
+
+def _act_blocks(acts: Sequence[PastChange]) -> Iterator[Block]:
+    """Show the circuits that are open, then the latest acts."""
+    opened = [each for each in _circuits(acts) if each.what == _OPENED]
+    if opened:
+        lines = [
+            f"{_instance(each)}: open since {each.time}. {each.reason or ''}".rstrip() for each in opened
+        ]
+        yield Lines(lines, "Circuit: no more restarts without a hand")
+    if acts:
+        rows = [(each.time, _instance(each), each.what, each.reason or "") for each in acts[:_LATEST]]
+        yield Table(("TIME", "", "WHAT", "WHY"), rows, "Done without a hand")
+
+
+def _circuits(acts: Sequence[PastChange]) -> list[PastChange]:
+    """Return the newest word on the circuit of each instance."""
+    newest: dict[int | None, PastChange] = {}
+    for each in acts:  # newest first
+        if each.what.startswith(_CIRCUIT):
+            newest.setdefault(each.task, each)
+    return list(newest.values())
+
+
+def _instance(change: PastChange) -> str:
+    return "connector" if change.task is None else f"task {change.task}"
 
 
 @cluster_command("describe")
@@ -34,7 +75,7 @@ def describe(session: Session, connector: str) -> None:
     found = get_connector(session.rest, connector)
     status = get_status(session.rest, connector)
     topics = _topics(session, connector)
-    acts = latest_acts(session, connector)
+    acts = _latest_acts(session, connector)
     secret = secret_keys(session.rest, found.config)
     shown = {
         key: HIDDEN if value is not None and is_secret(key, value, secret) else value or ""
@@ -46,9 +87,9 @@ def describe(session: Session, connector: str) -> None:
         "config": found.config,
         "status": status,
         "topics": topics,
-        "acts": acts[:LATEST],
+        "acts": acts[:_LATEST],
     }
-    session.printer.show(tree, *_blocks(found, status, shown, topics), *act_blocks(acts))
+    session.printer.show(tree, *_blocks(found, status, shown, topics), *_act_blocks(acts))
     session.next(*next_steps(session, status))
 
 

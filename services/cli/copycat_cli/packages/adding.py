@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import invalidate_caches
+from importlib.metadata import distributions
 
 import msgspec
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from copycat_cli.errors import NotFoundError, PluginPackageError
-from copycat_cli.packages.environment import installed_packages
 from copycat_cli.packages.installer import Installer, InstallError
 from copycat_cli.packages.loading import Loaded, load_in_process_of_its_own
 from copycat_cli.packages.record import Record, Recorded
 from copycat_cli.packages.source import Kind, Source
+
+
+def _installed_packages() -> dict[str, str]:
+    """Return the version of each installed package by its canonical name: lower case, with hyphens."""
+    invalidate_caches()  # a package may have come a moment ago
+    packages: dict[str, str] = {}
+    for distribution in distributions():
+        name = distribution.metadata["Name"]
+        if name:  # a half-removed package leaves a folder without metadata
+            packages.setdefault(canonicalize_name(name), distribution.version)
+    return packages
+
 
 ENTRY_POINT_HINT = '[project.entry-points."copycat.plugins"]'
 
@@ -43,7 +57,7 @@ class PluginPackages:
             PluginPackageError: It cannot be installed beside Copycat's packages, has no plugins, or one of
                 them cannot be loaded. The environment is then as it was.
         """
-        before = installed_packages()
+        before = _installed_packages()
         recorded = {each.name: each for each in self._record.read()}
         if source.name in self._fixed(before):
             raise PluginPackageError(
@@ -56,7 +70,7 @@ class PluginPackages:
             raise type(error)(
                 f"{source.text} was not added, and nothing was changed. {error.message}"
             ) from error
-        after = installed_packages()
+        after = _installed_packages()
         plugin = Recorded(
             source.name,
             source.kind,
@@ -92,7 +106,7 @@ class PluginPackages:
         """
         done: list[str] = []
         for plugin in self._record.read():
-            before = installed_packages()
+            before = _installed_packages()
             try:
                 self._install_again(plugin, self._fixed(before))
             except InstallError as error:
@@ -102,7 +116,7 @@ class PluginPackages:
                 continue
             # What stayed from before is its own; in an environment made anew it may be Copycat's by now.
             stayed = plugin.brought if plugin.name in before else [plugin.name]
-            brought = sorted({*stayed, *(installed_packages().keys() - before.keys())})
+            brought = sorted({*stayed, *(_installed_packages().keys() - before.keys())})
             self._record.put(msgspec.structs.replace(plugin, brought=brought))
             done.append(plugin.name)
         return done
@@ -110,7 +124,7 @@ class PluginPackages:
     def known(self) -> list[Known]:
         """Return what was added, each package with what came of loading it now."""
         plugins = self._record.read()
-        installed = installed_packages()
+        installed = _installed_packages()
         there = [each.name for each in plugins if each.name in installed]
         loaded = load_in_process_of_its_own(there) if there else {}
         return [
@@ -133,7 +147,7 @@ class PluginPackages:
         try:
             return self._checked(source.name)
         except PluginPackageError:
-            installer.uninstall(installed_packages().keys() - before.keys())
+            installer.uninstall(_installed_packages().keys() - before.keys())
             if earlier is not None:
                 self._install_again(earlier, self._fixed(before))
             raise

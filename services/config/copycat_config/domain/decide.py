@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from copycat_connect.cluster import TargetState
+from copycat_connect.config.validators import usable_name
+from copycat_connect.errors import ConfigError
 
 from copycat_config.domain.commands import (
     ConfigCommand,
@@ -20,6 +22,8 @@ from copycat_config.domain.errors import (
     ConfigChangedError,
     ConnectorExistsError,
     ConnectorStoppedError,
+    InvalidNameError,
+    LongNameError,
     TasksChangedError,
     UnknownConnectorError,
 )
@@ -35,8 +39,25 @@ from copycat_config.domain.events import (
     TaskSetCommitted,
     TasksFenced,
 )
-from copycat_config.domain.names import check_name
 from copycat_config.domain.state import ConfigState, ConnectorFacts
+
+_MAX_NAME_BYTES = 1024
+"""Keeps a key far below what Kafka allows, and `connect-<name>` usable as a group id."""
+
+
+def _check_name(name: str, what: str) -> None:
+    """Refuse a name that is empty, too long or has control characters; `what` says whose name it is.
+
+    Raises:
+        InvalidNameError: With Kafka's text where it has one.
+    """
+    size = len(name.encode())
+    if size > _MAX_NAME_BYTES:
+        raise LongNameError(what, name, size, _MAX_NAME_BYTES)
+    try:
+        usable_name(what, name if name.strip() else "")
+    except ConfigError as error:
+        raise InvalidNameError(what, error.message) from error
 
 
 def decide(command: ConfigCommand, state: ConfigState) -> tuple[ConfigEvent, ...]:
@@ -61,8 +82,8 @@ def decide(command: ConfigCommand, state: ConfigState) -> tuple[ConfigEvent, ...
             _existing(connector, state)
             events = (RestartRequested(connector, include_tasks, only_failed),)
         case SetLoggerLevel(logger, level):
-            check_name(logger, "logger")
-            check_name(level, "level")
+            _check_name(logger, "logger")
+            _check_name(level, "level")
             events = (LoggerLevelSet(logger, level),)
         case _:
             assert_never(command)
@@ -77,7 +98,7 @@ def _existing(connector: str, state: ConfigState) -> ConnectorFacts:
 
 
 def _put_connector(command: PutConnector, facts: ConnectorFacts) -> tuple[ConfigEvent, ...]:
-    check_name(command.connector, "name")
+    _check_name(command.connector, "name")
     configured = ConnectorConfigured(command.connector, command.config)
     if facts.config is None:
         if command.replace_only:

@@ -11,13 +11,73 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from copycat_connect.cluster import Config
+from copycat_connect.config.jaas import login_options
+from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
 from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.config.read_ahead import READ_AHEAD
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import check_client_file
 
-from copycat_executor.kafka import client_keys, client_security
+from copycat_executor.kafka import client_keys
 from copycat_executor.kafka.client_keys import Rename
+
+#: Keys this file reads; all others are renamed one by one.
+_KEYS: Final = frozenset({
+    "sasl.jaas.config", "sasl.oauthbearer.client.credentials.client.id",
+    "sasl.oauthbearer.client.credentials.client.secret", "ssl.truststore.location", "ssl.truststore.type",
+    "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.type",
+})  # fmt: skip
+
+_STORES: Final = frozenset({"ssl.truststore.location", "ssl.keystore.location"})
+_LOGIN_OPTIONS: Final = {
+    "username": "sasl.username",
+    "password": "sasl.password",
+    "principal": "sasl.kerberos.principal",
+    "keyTab": "sasl.kerberos.keytab",
+}
+
+
+def _security_properties(java: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Translate login module and key stores; also returns the keys that librdkafka has no counterpart for.
+
+    Raises:
+        ConfigError: A login with tokens lacks what it needs, or a store is no file that can be read.
+    """
+    for key in _STORES & java.keys():
+        check_client_file(key, java[key])
+    properties: dict[str, str] = {}
+    unknown: list[str] = []
+    if "sasl.jaas.config" in java:
+        properties |= _login(java["sasl.jaas.config"])
+    if is_oauth(java):
+        properties |= librdkafka_oauth(read_oauth(java))
+    return properties | _stores(java, unknown), unknown
+
+
+def _stores(java: Mapping[str, str], unknown: list[str]) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    if "ssl.truststore.location" in java:
+        if java.get("ssl.truststore.type", "JKS").upper() == "PEM":
+            properties["ssl.ca.location"] = java["ssl.truststore.location"]
+        else:
+            unknown.append("ssl.truststore.location")
+    if "ssl.keystore.location" in java:
+        place = java["ssl.keystore.location"]
+        match java.get("ssl.keystore.type", "JKS").upper():
+            case "PEM":
+                properties |= {"ssl.certificate.location": place, "ssl.key.location": place}
+            case "PKCS12":
+                properties["ssl.keystore.location"] = place
+            case _:
+                unknown.append("ssl.keystore.location")
+    return properties
+
+
+def _login(jaas: str) -> dict[str, str]:
+    options = login_options(jaas)
+    return {key: options[name] for name, key in _LOGIN_OPTIONS.items() if name in options}
+
 
 #: Connect's own producer settings; what Java and librdkafka measure differently is chosen for throughput.
 _PRODUCER_DEFAULTS: Final = {
@@ -60,7 +120,7 @@ _CONSUMER_NATIVE: Final = {
 
 
 _LOGIN_KEYS: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
-_ADMIN_KEYS: Final = frozenset(client_keys.ADMIN) | client_security.KEYS
+_ADMIN_KEYS: Final = frozenset(client_keys.ADMIN) | _KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +251,12 @@ def _overrides(worker: Config, connector: Config, prefix: str) -> dict[str, str]
 
 
 def _translate(java: dict[str, str], names: Mapping[str, Rename], native: Mapping[str, str]) -> ClientConfig:
-    properties, unknown = client_security.security_properties(java)
+    properties, unknown = _security_properties(java)
     for key, value in java.items():
         if key in names:
             name, convert = names[key]
             properties[name] = _converted(key, value, convert)
-        elif key not in client_keys.MEANINGLESS and key not in client_security.KEYS:
+        elif key not in client_keys.MEANINGLESS and key not in _KEYS:
             unknown.append(key)
     return ClientConfig({**properties, **native}, java, tuple(unknown))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, cast
 
@@ -16,10 +17,20 @@ from copycat_executor.kafka.brokers import BOOTSTRAP_SERVERS, check_brokers
 from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.logins import LoginWatch
-from copycat_executor.kafka.milliseconds import at_least
 from copycat_executor.kafka.remedies import UNKNOWN_PARTITION, UNKNOWN_TOPIC, remedy_for_reading
 from copycat_executor.kafka.silent_consumer import SilenceWatch
 from copycat_executor.pipeline.records.receiver import KafkaMessage
+
+
+def at_least(seconds: float) -> float:
+    """Return a time-out for librdkafka that is no shorter than `seconds`, and less than a millisecond longer.
+
+    Whoever waits until something is due would otherwise come back too early, and then ask again and again
+    without any wait until it is.
+    """
+    # Half a millisecond more, so that the product with 1000 is cut off to this very number.
+    return (math.ceil(seconds * 1000) + 0.5) / 1000
+
 
 _log = logging.getLogger(__name__)
 _ANSWER_TIMEOUT_SECONDS: Final = 5.0

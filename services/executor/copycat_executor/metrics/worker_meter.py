@@ -10,13 +10,42 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance
 from copycat_telemetry.metrics import task_groups, worker_groups
 from copycat_telemetry.metrics.registry import Reading, Value
-from copycat_telemetry.metrics.sampled import Windows
+from copycat_telemetry.metrics.sampled import Sampled, Windows
 
 from copycat_executor.domain.plugin import Plugin
-from copycat_executor.metrics.startups import Startups
 from copycat_executor.metrics.states import FAILED, StateTimes, state_name
 from copycat_executor.metrics.task_meter import TaskMeter
 from copycat_executor.state.board import Board
+
+
+class _Startups:
+    """Counts starts and how they ended."""
+
+    def __init__(self, kind: str, windows: Windows) -> None:
+        """`kind` is connector or task."""
+        self._kind = kind
+        self._successes, self._failures = 0, 0
+        self._recent = Sampled(windows)
+
+    def ended(self, now: float, *, well: bool) -> None:
+        """Note the end of a start."""
+        self._successes += well
+        self._failures += not well
+        self._recent.note(now, 1, float(well), 1.0, 1.0)
+
+    def values(self, now: float) -> dict[str, Value]:
+        """Return Kafka Connect's startup metrics by name."""
+        count = self._recent.count(now)
+        share = self._recent.total(now) / count if count else 0.0
+        name = f"{self._kind}-startup"
+        return {
+            f"{name}-attempts-total": self._successes + self._failures,
+            f"{name}-success-total": self._successes,
+            f"{name}-failure-total": self._failures,
+            f"{name}-success-percentage": share,
+            f"{name}-failure-percentage": 1 - share if count else 0.0,
+        }
+
 
 CONNECTOR_CLASS = "connector.class"
 TASK_STATES = ("running", "paused", "failed", "unassigned", "destroyed", "restarting")
@@ -35,7 +64,7 @@ class WorkerMeter:
         self._tasks: dict[Instance, TaskMeter] = {}
         self._connectors: dict[str, StateTimes] = {}
         self._plugins: dict[str, Plugin] = {}
-        self._startups = {kind: Startups(kind, windows) for kind in ("connector", "task")}
+        self._startups = {kind: _Startups(kind, windows) for kind in ("connector", "task")}
 
     def begins(self, instance: Instance) -> None:
         """Begin to measure an instance anew, as it starts on this worker."""

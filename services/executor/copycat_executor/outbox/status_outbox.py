@@ -14,14 +14,42 @@ from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_connect.waiting import NewestWaiting
 from copycat_rpc.services import ServiceStubs
+from copycat_telemetry.changes import log_change
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.outbox.state_lines import log_state
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
+
+_STATE_PHRASES = {
+    types_pb2.STATE_RUNNING: "is running",
+    types_pb2.STATE_PAUSED: "is paused",
+    types_pb2.STATE_STOPPED: "is stopped",
+    types_pb2.STATE_FAILED: "has failed",
+    types_pb2.STATE_UNASSIGNED: "has ended on this worker",
+    types_pb2.STATE_RESTARTING: "is restarting",
+}
+
+
+def _log_state(
+    worker: str, instance: Instance, state: types_pb2.State.ValueType, generation: int, why: str | None
+) -> None:
+    """Log what an instance does from now on; of a trace in `why` only its first line."""
+    kind = "connector" if instance.task is None else "task"
+    failed = state == types_pb2.STATE_FAILED
+    log_change(
+        log,
+        f"{kind} {_STATE_PHRASES.get(state, 'is in an unknown state')}",
+        logging.ERROR if failed else logging.INFO,
+        connector=instance.connector,
+        task=instance.task,
+        worker=worker,
+        generation=generation,
+        why=why.partition("\n")[0] if why else None,
+    )
+
 
 MAX_STATUSES_PER_CALL = 1000
 #: A status that is not written by then is in the service's hands; what was reported meanwhile has its turn.
@@ -67,9 +95,9 @@ class StatusOutbox:
         """Report what an instance does now."""
         self._meter.state(instance, state)
         if not self._is_configured(instance):
-            log_state(self._worker_id, instance, state, generation, "it was deleted")
+            _log_state(self._worker_id, instance, state, generation, "it was deleted")
             return
-        log_state(self._worker_id, instance, state, generation, trace)
+        _log_state(self._worker_id, instance, state, generation, trace)
         status = pb.Status(
             state=state,
             trace=trace,

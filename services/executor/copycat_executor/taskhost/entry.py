@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import random
+import signal
 import time
+from typing import Final
 
 import grpc
 from copycat.host.v1 import host_service_pb2 as pb
@@ -16,7 +19,6 @@ from copycat_telemetry.output import take_output
 from copycat_telemetry.printing import limit_printing
 from copycat_telemetry.tracing import configure_tracing, end_tracing
 
-from copycat_executor.taskhost.forks import bind_forks
 from copycat_executor.taskhost.garbage import Garbage
 from copycat_executor.taskhost.host_lease import HostLease
 from copycat_executor.taskhost.host_queries import HostQueries
@@ -24,6 +26,20 @@ from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.spec import HostSpec
 from copycat_executor.taskhost.stream import ControlStream, let_waits_be_long
 from copycat_executor.taskhost.task_host import HostSummary, TaskHost
+
+#: Of Linux's prctl: the signal that a process gets when the thread that forked it ends.
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def _bind_forks() -> None:
+    """Have processes that are forked from this one end with the thread that forks them.
+
+    They would otherwise keep its connections open and its memory in use when it is killed. Programs that are
+    run by `subprocess` are not affected.
+    """
+    prctl = ctypes.CDLL(None).prctl
+    os.register_at_fork(after_in_child=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGKILL))
+
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +55,7 @@ def run_host(spec: HostSpec) -> str:
     configure_logging("host", spec.log_level, output.stderr)
     limit_printing(output.stdout, output.stderr)
     configure_tracing("host", spec.span_endpoint)
-    bind_forks()
+    _bind_forks()
     let_waits_be_long()
     garbage = Garbage(time.monotonic)
     lease = HostLease(time.monotonic)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -20,14 +21,53 @@ from copycat_telemetry.loggers import set_level
 
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.control import Ending, Settlement
+from copycat_executor.pipeline.task.memory import memory_limit
+from copycat_executor.pipeline.task.memory_bound import LONGEST_INTERVAL_SECONDS, MemoryBound
 from copycat_executor.pipeline.task.stages import Stage
 from copycat_executor.taskhost.fence_questions import FenceQuestions
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
-from copycat_executor.taskhost.memory_watch import TASK_MEMORY_MAX, MemoryWatch
 from copycat_executor.taskhost.offset_questions import OffsetQuestions
 from copycat_executor.taskhost.progress_watch import ProgressWatch
 from copycat_executor.taskhost.stream_link import StreamLink
 from copycat_executor.taskhost.task_thread import TaskThread
+
+_log = logging.getLogger(__name__)
+
+_TASK_MEMORY_MAX: Final = "task.memory.max"
+
+
+class _MemoryWatch:
+    """Looks at the memory of this process from the first task on."""
+
+    def __init__(self, tasks: Callable[[], list[TaskThread]], finish: Callable[[], None]) -> None:
+        """`tasks` returns those that run; `finish` ends the host's stream, and so the host."""
+        self._tasks = tasks
+        self._finish = finish
+        self._begun = False
+
+    def begin(self, setting: str | None) -> None:
+        """Watch from now on, by the worker's property; further calls do nothing."""
+        if self._begun:
+            return
+        self._begun = True
+        bound: MemoryBound[TaskThread] = MemoryBound(memory_limit(setting), _TASK_MEMORY_MAX, self._end)
+        threading.Thread(target=self._watch, args=(bound,), name="memory-watch", daemon=True).start()
+
+    def _watch(self, bound: MemoryBound[TaskThread]) -> None:
+        while True:
+            wait = LONGEST_INTERVAL_SECONDS
+            try:
+                wait = bound.look(self._tasks())
+            except Exception:  # a look that fails must not be the last one
+                _log.exception("the memory of this host cannot be looked at")
+            time.sleep(wait)
+
+    def _end(self, blamed: TaskThread | None, text: str) -> None:
+        if blamed is not None:
+            blamed.fail_now(Stage.MEMORY, text, FailureKind.RESOURCE)
+        _log.error("this host ends: %s", text)
+        self._finish()
+
 
 _log = logging.getLogger(__name__)
 
@@ -70,7 +110,7 @@ class TaskHost:
         self._finish = finish
         self._questions = OffsetQuestions(send)
         self._fences = FenceQuestions(send)
-        self._memory = MemoryWatch(self._all, finish)
+        self._memory = _MemoryWatch(self._all, finish)
         self._progress = ProgressWatch(self._all, surroundings.clock, finish)
         self._lock = threading.Lock()
         self._tasks: dict[TaskKey, TaskThread] = {}
@@ -128,7 +168,7 @@ class TaskHost:
         self._send(pb.AttachRequest(taken=pb.TaskTaken(task=command.task)))
         try:
             worker = config_from_proto(command.worker_config)
-            self._memory.begin(worker.get(TASK_MEMORY_MAX))
+            self._memory.begin(worker.get(_TASK_MEMORY_MAX))
             self._progress.begin(worker)
             task.start()
         except Exception as error:  # e.g. no more threads can be had; only its thread could have said so

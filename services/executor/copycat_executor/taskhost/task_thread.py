@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2 as status_pb
+from copycat_connect.config import framework_names as names
+from copycat_connect.config.definition import missing_text
+from copycat_connect.config.framework_common import CONNECTOR
 from copycat_connect.config.healing import poll_timeout
 from copycat_connect.config.secrets import Secrets
 from copycat_connect.error_text import bounded, writable
+from copycat_connect.errors import ConfigError
 from copycat_connect.failure_kind import FailureKind
+from copycat_connect.plugin import PluginKind, Plugins, PluginSpec
 from copycat_telemetry.context import about
 from copycat_telemetry.tracing import Attributes, continuing
 
@@ -23,12 +30,96 @@ from copycat_executor.pipeline.task.failures import failure_of
 from copycat_executor.pipeline.task.memory import raise_in_thread
 from copycat_executor.pipeline.task.memory_bound import processor_seconds
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
-from copycat_executor.pipeline.task.task_link import TaskState
+from copycat_executor.pipeline.task.task_link import TaskLink, TaskState
 from copycat_executor.pipeline.task.task_run import TaskRun
-from copycat_executor.taskhost.assemble import assemble
+from copycat_executor.taskhost.assemble_sink import sink_run
+from copycat_executor.taskhost.assemble_source import source_run
+from copycat_executor.taskhost.compose import find_converter, required
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder, starts_paused
 from copycat_executor.taskhost.stream_link import StreamLink
+
+_CONVERTERS: Final = (names.KEY_CONVERTER, names.VALUE_CONVERTER, names.HEADER_CONVERTER)
+
+
+def _plugins_in_use(
+    order: TaskOrder, spec: PluginSpec, surroundings: HostSurroundings
+) -> list[pb.PluginInUse]:
+    """Name the plugins of a task that was put together."""
+    task = replace(spec, class_name=spec.task_class_name)
+    return [
+        _plugin("connector", spec, type=spec.kind.value),
+        _plugin("task", task),
+        *_converters(order, surroundings.plugins),
+        *_chain(order, surroundings.plugins),
+    ]
+
+
+def _converters(order: TaskOrder, plugins: Plugins) -> Iterator[pb.PluginInUse]:
+    for name in _CONVERTERS:
+        _, spec = find_converter(name, order.worker_config, order.connector_config, plugins)
+        yield _plugin(name.replace(".", "-"), spec)
+
+
+def _chain(order: TaskOrder, plugins: Plugins) -> Iterator[pb.PluginInUse]:
+    config = order.connector_config
+    steps = CONNECTOR.parse(config)[names.TRANSFORMS]
+    conditions = (str(config.get(f"{names.TRANSFORMS}.{alias}.predicate") or "").strip() for alias in steps)
+    for role, key, kind, aliases in (
+        ("transform", names.TRANSFORMS, PluginKind.TRANSFORMATION, steps),
+        ("predicate", names.PREDICATES, PluginKind.PREDICATE, filter(None, dict.fromkeys(conditions))),
+    ):
+        for alias in aliases:
+            spec = plugins.find(required(config, f"{key}.{alias}.type"), (kind,))
+            yield _plugin(role, spec, alias=alias)
+
+
+def _plugin(role: str, spec: PluginSpec, *, alias: str = "", type: str = "") -> pb.PluginInUse:
+    return pb.PluginInUse(role=role, alias=alias, class_name=spec.class_name, version=spec.version, type=type)
+
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Assembled:
+    """A task ready to run, and what it is made of."""
+
+    run: TaskRun
+    """Its run, not yet begun."""
+    version: str
+    """Version of its plugin."""
+    plugins: Sequence[pb.PluginInUse]
+    """What it is made of."""
+    failures: Mapping[type[BaseException], FailureKind]
+    """What its plugin says of exceptions."""
+
+
+def _find_connector(order: TaskOrder, surroundings: HostSurroundings) -> PluginSpec:
+    """Find the plugin of a task's connector.
+
+    Raises:
+        ConfigError: It is not named or not installed.
+    """
+    name = order.connector_config.get(names.CONNECTOR_CLASS)
+    if not name:
+        raise ConfigError(missing_text(names.CONNECTOR_CLASS), key=names.CONNECTOR_CLASS)
+    return surroundings.plugins.find_connector(name.strip())
+
+
+def _assemble(
+    order: TaskOrder, surroundings: HostSurroundings, control: TaskControl, link: TaskLink, *, calls: CallLog
+) -> _Assembled:
+    """Make everything a task needs; connects to Kafka in the background.
+
+    Raises:
+        CopycatError: The configuration does not work.
+    """
+    spec = _find_connector(order, surroundings)
+    make = source_run if spec.kind is PluginKind.SOURCE else sink_run
+    run = make(order, spec, surroundings, control, link, calls=calls)
+    return _Assembled(run, spec.version, _plugins_in_use(order, spec, surroundings), spec.failures)
+
 
 _log = logging.getLogger(__name__)
 
@@ -160,7 +251,7 @@ class TaskThread:
         self._secrets = order.secrets
         self.poll_timeout = poll_timeout(order.connector_config, order.worker_config)
         with self._traced("assemble task"):
-            assembled = assemble(order, self._surroundings, self._control, self._link, calls=self.calls)
+            assembled = _assemble(order, self._surroundings, self._control, self._link, calls=self.calls)
         self._link.version = writable(assembled.version)
         self._declared = assembled.failures
         self._link.plugins(assembled.plugins)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPMethod
-from typing import Any
+from typing import Any, Final
 
 from copycat_access.needs import Need, Scope, demand
 from copycat_access.refusals import RoleNeededError
@@ -13,8 +13,70 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 
 from copycat_gateway.access.calls import current_call
-from copycat_gateway.access.needs import NEEDS, SHOWS_SOME
 from copycat_gateway.edge.paths import segment
+
+_VIEWS: Final = Need(Role.VIEWER, Scope.CONNECTOR)
+_READS_PROGRESS: Final = Need(Role.OPERATOR, Scope.CONNECTOR)
+_SHOWS_SOME: Final = Need(Role.VIEWER, Scope.ANYWHERE)
+_SHOWS_ALL: Final = Need(Role.VIEWER, Scope.EVERYWHERE)
+
+
+def _operates(act: str) -> Need:
+    return Need(Role.OPERATOR, Scope.CONNECTOR, act)
+
+
+def _changes(act: str) -> Need:
+    return Need(Role.ADMIN, Scope.CONNECTOR, act)
+
+
+_CONNECTOR: Final = "/connectors/{name:str}"
+_TASK: Final = f"{_CONNECTOR}/tasks/{{task_id:str}}"
+#: By method and path of the handler.
+NEEDS: Final[Mapping[tuple[str, str], Need]] = {
+    ("GET", "/"): _SHOWS_SOME,
+    ("GET", "/health"): _SHOWS_SOME,
+    ("GET", "/metrics"): _SHOWS_ALL,
+    ("GET", "/workers"): _SHOWS_SOME,
+    ("GET", "/openapi"): _SHOWS_SOME,
+    ("GET", "/openapi/openapi.json"): _SHOWS_SOME,
+    ("GET", "/connector-plugins"): _SHOWS_SOME,
+    ("GET", "/connector-plugins/unloadable"): _SHOWS_SOME,
+    ("GET", "/connector-plugins/{plugin:str}/config"): _SHOWS_SOME,
+    # It runs code of the plugin and reaches the systems that the configuration names.
+    ("PUT", "/connector-plugins/{plugin:str}/config/validate"): Need(Role.ADMIN, Scope.ANYWHERE),
+    ("GET", "/connectors"): _SHOWS_SOME,
+    ("POST", "/connectors"): Need(Role.ADMIN, Scope.IN_BODY, "create connector"),
+    ("DELETE", "/connectors"): Need(Role.ADMIN, Scope.IN_BODY, "delete connector"),
+    ("GET", _CONNECTOR): _VIEWS,
+    ("DELETE", _CONNECTOR): _changes("delete connector"),
+    ("GET", f"{_CONNECTOR}/config"): _VIEWS,
+    ("PUT", f"{_CONNECTOR}/config"): _changes("put configuration"),
+    ("PATCH", f"{_CONNECTOR}/config"): _changes("patch configuration"),
+    ("GET", f"{_CONNECTOR}/status"): _VIEWS,
+    ("PUT", f"{_CONNECTOR}/pause"): _operates("pause connector"),
+    ("PUT", f"{_CONNECTOR}/resume"): _operates("resume connector"),
+    ("PUT", f"{_CONNECTOR}/stop"): _operates("stop connector"),
+    ("POST", f"{_CONNECTOR}/restart"): _operates("restart connector"),
+    ("GET", f"{_CONNECTOR}/tasks"): _VIEWS,
+    ("GET", f"{_CONNECTOR}/tasks-config"): _VIEWS,
+    ("GET", _TASK): _VIEWS,
+    ("GET", f"{_TASK}/status"): _VIEWS,
+    ("POST", f"{_TASK}/restart"): _operates("restart task"),
+    ("GET", f"{_CONNECTOR}/topics"): _VIEWS,
+    ("PUT", f"{_CONNECTOR}/topics/reset"): _operates("reset active topics"),
+    ("GET", f"{_CONNECTOR}/offsets"): _READS_PROGRESS,
+    ("PATCH", f"{_CONNECTOR}/offsets"): _changes("alter offsets"),
+    ("DELETE", f"{_CONNECTOR}/offsets"): _changes("reset offsets"),
+    ("GET", f"{_CONNECTOR}/offsets/undo"): _READS_PROGRESS,
+    ("POST", f"{_CONNECTOR}/offsets/undo"): _changes("undo change of offsets"),
+    ("GET", f"{_CONNECTOR}/history"): _READS_PROGRESS,
+    # Only workers of Kafka Connect send these; they are refused to everybody in the end.
+    ("POST", f"{_CONNECTOR}/tasks"): _changes("publish tasks"),
+    ("PUT", f"{_CONNECTOR}/fence"): _changes("fence tasks"),
+    ("GET", "/admin/loggers"): _SHOWS_ALL,
+    ("GET", "/admin/loggers/{logger:str}"): _SHOWS_ALL,
+    ("PUT", "/admin/loggers/{logger:str}"): Need(Role.ADMIN, Scope.EVERYWHERE, "set log level"),
+}
 
 
 class Access:
@@ -82,5 +144,5 @@ def need_of(handler: BaseRouteHandler) -> Need | None:
         return None
     (method,) = sorted(handler.http_methods)[:1]
     if method == HTTPMethod.OPTIONS:
-        return SHOWS_SOME  # says which methods a path has
+        return _SHOWS_SOME  # says which methods a path has
     return next((NEEDS[method, path] for path in sorted(handler.paths) if (method, path) in NEEDS), None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from http import HTTPMethod, HTTPStatus
 from typing import Final
@@ -21,10 +22,96 @@ from copycat_gateway.access.authentication import Authentication
 from copycat_gateway.access.authorisation import Access
 from copycat_gateway.access.calls import current_call
 from copycat_gateway.edge.answers import error_body, to_json
+from copycat_gateway.edge.intake import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 from copycat_gateway.errors import TooLargeError, problem_of
-from copycat_gateway.extensions.body import Body
 from copycat_gateway.extensions.loading import Extensions
-from copycat_gateway.extensions.rendering import Rendered, cors_headers, rendered
+
+
+class _Body:
+    """Reads a body, and no further: after its end only the news that the caller has left would come."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._ended = False
+
+    async def read(self) -> bytes:
+        """Return what is left of it.
+
+        Raises:
+            TooLargeError: It is longer than a body may be.
+        """
+        kept, size = bytearray(), 0
+        while not self._ended and size <= MAX_DISCARDED_BYTES:
+            message = await self._receive()
+            if message["type"] != "http.request":  # whoever asked has left
+                self._ended = True
+                break
+            size += len(message["body"])
+            if size <= MAX_BODY_BYTES:
+                kept += message["body"]
+            self._ended = not message["more_body"]
+        if size > MAX_BODY_BYTES:
+            raise TooLargeError(f"The request body is too large: at most {MAX_BODY_BYTES} bytes are accepted")
+        return bytes(kept)
+
+
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_BODILESS: Final = frozenset({204, 304})
+#: What follows from the rest of an answer.
+_FRAMING: Final = frozenset({"content-length", "content-type", "transfer-encoding", "connection"})
+_Headers = list[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """An answer that the server can send."""
+
+    status: int
+    """HTTP status."""
+    headers: _Headers
+    """All of them."""
+    body: bytes
+    """The body."""
+
+
+def _rendered(answer: RestAnswer) -> _Rendered:
+    """Return what to send.
+
+    Raises:
+        ValueError: It is no answer of HTTP.
+        TypeError: Its body is neither text nor bytes.
+    """
+    if not 200 <= answer.status <= 599:
+        message = f"a REST extension answered with the status {answer.status}"
+        raise ValueError(message)
+    body = answer.body.encode("utf-8", "replace") if isinstance(answer.body, str) else answer.body
+    if not isinstance(body, bytes):
+        message = f"a REST extension answered with a body of the type {type(body).__name__}"
+        raise TypeError(message)
+    named = {name: value for name, value in answer.headers.items() if name.lower() not in _FRAMING}
+    if answer.status in _BODILESS:
+        return _Rendered(answer.status, _headers(named), b"")
+    length = [(b"content-length", str(len(body)).encode())]
+    typed = {"content-type": answer.content_type} if answer.content_type else {}
+    return _Rendered(answer.status, [*_headers(typed), *length, *_headers(named)], body)
+
+
+def _cors_headers(cors: CORSConfig | None, origin: str | None) -> _Headers:
+    """Return what a browser needs to show an answer to the page that asked."""
+    if cors is None or not origin or not cors.is_origin_allowed(origin):
+        return []
+    shown = "*" if cors.is_allow_all_origins else origin
+    return [(b"access-control-allow-origin", shown.encode("latin-1")), (b"vary", b"Origin")]
+
+
+def _headers(named: dict[str, str]) -> _Headers:
+    for name, value in named.items():
+        if _NAME.fullmatch(name) is None or _VALUE.fullmatch(value) is None:
+            message = f"a REST extension answered with a header {name!r} that HTTP cannot carry"
+            raise ValueError(message)
+    return [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in named.items()]
+
 
 DENYING: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 DISCARD_TIMEOUT_SECONDS: Final = 5.0
@@ -57,13 +144,13 @@ class Guard:
         if scope["type"] != ScopeType.HTTP or self._is_preflight(scope):
             await self._app(scope, receive, send)
             return
-        request, body = _request(scope), Body(receive)
+        request, body = _request(scope), _Body(receive)
         try:
             async with asyncio.timeout(self._extensions.patience):
                 answer = await self._answer(request, body)
-            made = None if answer is None else rendered(answer)
+            made = None if answer is None else _rendered(answer)
         except Exception as error:  # the top of author code: whatever it raises is an answer, and no more
-            made = rendered(_failure(error))
+            made = _rendered(_failure(error))
         if made is None:
             await self._app(scope, receive, send)
         else:
@@ -77,7 +164,7 @@ class Guard:
             and any(name == b"origin" and value for name, value in scope["headers"])
         )
 
-    async def _answer(self, request: RestRequest, body: Body) -> RestAnswer | None:
+    async def _answer(self, request: RestRequest, body: _Body) -> RestAnswer | None:
         refusal = await self._refusal(request)
         if refusal is not None:
             return refusal
@@ -107,11 +194,11 @@ class Guard:
                 return _checked(answer)
         return None
 
-    async def _send(self, made: Rendered, request: RestRequest, body: Body, send: Send) -> None:
+    async def _send(self, made: _Rendered, request: RestRequest, body: _Body, send: Send) -> None:
         with suppress(TimeoutError, TooLargeError):
             async with asyncio.timeout(DISCARD_TIMEOUT_SECONDS):
                 await body.read()
-        headers = [*made.headers, *cors_headers(self._cors, request.headers.get("origin"))]
+        headers = [*made.headers, *_cors_headers(self._cors, request.headers.get("origin"))]
         await send({"type": "http.response.start", "status": made.status, "headers": headers})
         await send({"type": "http.response.body", "body": made.body, "more_body": False})
 

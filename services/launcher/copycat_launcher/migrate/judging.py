@@ -5,17 +5,61 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import CONNECTOR_CLASS
+from copycat_connect.config.placeholders import has_placeholder
+from copycat_connect.config.setting import Type
+from copycat_connect.errors import CopycatError
+from copycat_connect.plugin.loading import reason_of
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginSpec
-from copycat_connect.validation import WorkerRules
+from copycat_connect.validation import ConfigInfos, WorkerRules, connector_plugin, validate_connector
 
 from copycat_launcher.migrate.differences import Judged, differences
 from copycat_launcher.migrate.findings import Finding, Verdict, worst
 from copycat_launcher.migrate.found import FoundCluster, FoundConnector, Positions
 from copycat_launcher.migrate.hiding import hide, hide_in
 from copycat_launcher.migrate.needs import missing_plugins, providers_named
-from copycat_launcher.migrate.validating import passwords, refusals, validated
+
+_MEND = "change this key before you move the connector: Copycat would refuse it as it is"
+_TELL = "tell the author of the plugin"
+
+
+def _validated(config: Config, plugins: Plugins, rules: WorkerRules) -> ConfigInfos | Finding:
+    """Return what validation finds about every key; a finding where it cannot be done at all.
+
+    Nothing is connected: placeholders stay as they are, and queries of transformations are not tried.
+    """
+    spec = connector_plugin(config, plugins)
+    try:
+        return validate_connector(config, spec, plugins, rules, spec.factory())
+    except CopycatError as error:
+        return Finding(Verdict.REFUSED, error.fields.get("key", ""), error.message, _MEND)
+    except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
+        return Finding(Verdict.REFUSED, "", f"its own validation failed: {reason_of(error)}", _TELL)
+
+
+def _refusals(found: ConfigInfos, config: Config, settled: Collection[str]) -> Iterator[Finding]:
+    """Yield a finding for each error of validation.
+
+    Args:
+        found: What validation found.
+        config: What was validated; a value with a placeholder is not judged, since it is another at work.
+        settled: Keys that have a finding already.
+    """
+    for info in found.infos:
+        if info.name in settled or has_placeholder(config.get(info.name)):
+            continue
+        for text in info.value.errors:
+            yield Finding(Verdict.REFUSED, info.name, text, _MEND)
+
+
+def _passwords(found: ConfigInfos) -> frozenset[str]:
+    """Return the keys whose values are passwords."""
+    return frozenset(
+        info.name for info in found.infos if info.key is not None and info.key.type is Type.PASSWORD
+    )
+
 
 MAX_TASKS = 1000
 FAILED = "FAILED"
@@ -81,12 +125,12 @@ def judge_connector(connector: FoundConnector, here: Surroundings) -> JudgedConn
     findings = missing_plugins(config, here.plugins)
     declared: frozenset[str] = frozenset()
     if spec is not None:
-        found = validated(config, here.plugins, here.rules)
+        found = _validated(config, here.plugins, here.rules)
         if isinstance(found, Finding):
             findings.append(found)
         else:
-            declared = passwords(found)
-            findings += refusals(found, config, {finding.key for finding in findings})
+            declared = _passwords(found)
+            findings += _refusals(found, config, {finding.key for finding in findings})
             findings += differences(Judged(connector, spec, found, here.max_tasks))
     findings += _providers(connector, here.providers)
     findings += _state(connector)

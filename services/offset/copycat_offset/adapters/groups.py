@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypeVar
 
+from aiokafka import AIOKafkaConsumer
+from aiokafka import TopicPartition as ClientPartition
 from aiokafka.errors import (
     GroupIdNotFound,
     KafkaError,
@@ -20,12 +22,70 @@ from copycat_connect.config.client_overrides import CLIENT_ID, REQUEST_TIMEOUT
 from copycat_connect.errors import ConfigError, CopycatError, UnavailableError
 from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.clients import aiokafka_config, read_security, silence_clients
+from copycat_eventlog.uncreating import UncreatingClient, uncreating
 
 from copycat_offset.adapters import group_requests as requests
 from copycat_offset.adapters.coordinators import REQUEST_SECONDS, Coordinators
-from copycat_offset.adapters.topic_bounds import topic_bounds
 from copycat_offset.domain.errors import GroupActiveError, GroupError, PartitionGoneError
 from copycat_offset.domain.moves import Bounds
+
+
+async def _topic_bounds(
+    client: Mapping[str, Any], partitions: Collection[TopicPartition], time: int | None, seconds: float
+) -> dict[TopicPartition, Bounds]:
+    """Return the bounds of those partitions that exist.
+
+    Args:
+        client: An aiokafka client's connection arguments; connections are made for this call only.
+        partitions: What is asked about.
+        time: Milliseconds since the epoch, for `Bounds.at`; None for none.
+        seconds: How long all of it may take.
+
+    Raises:
+        UnavailableError: The brokers did not answer in time, or may not be asked.
+    """
+    arguments = {**client, "request_timeout_ms": int(seconds * 1000)}
+    try:
+        async with asyncio.timeout(seconds):
+            there = await _existing(arguments, partitions)
+            return await _bounds(arguments, there, time) if there else {}
+    except (KafkaError, TimeoutError) as error:
+        reason = str(error) or type(error).__name__
+        raise UnavailableError(
+            f"Kafka did not say within {seconds:g} s what the topics hold: {reason}"
+        ) from error
+
+
+async def _existing(
+    arguments: Mapping[str, Any], partitions: Collection[TopicPartition]
+) -> list[TopicPartition]:
+    """Return those that exist: aiokafka's consumer would wait for the others for ever."""
+    client = UncreatingClient(**arguments)
+    try:
+        await client.bootstrap()
+        known = await client.fetch_all_metadata()
+    finally:
+        await client.close()
+    return [each for each in partitions if each.partition in (known.partitions_for_topic(each.topic) or ())]
+
+
+async def _bounds(
+    arguments: Mapping[str, Any], partitions: Collection[TopicPartition], time: int | None
+) -> dict[TopicPartition, Bounds]:
+    asked = [ClientPartition(*each) for each in partitions]
+    consumer = uncreating(AIOKafkaConsumer(**arguments, enable_auto_commit=False))
+    try:
+        await consumer.start()
+        low = await consumer.beginning_offsets(asked)
+        high = await consumer.end_offsets(asked)
+        found = {} if time is None else await consumer.offsets_for_times(dict.fromkeys(asked, time))
+    finally:
+        await consumer.stop()
+    return {
+        TopicPartition(*each): Bounds(low[each], high[each], found[each].offset if found.get(each) else None)
+        for each in asked
+    }
+
 
 T = TypeVar("T")
 
@@ -98,7 +158,7 @@ class KafkaGroups:
         self, partitions: Collection[TopicPartition], time: int | None
     ) -> Mapping[TopicPartition, Bounds]:
         """Return what partitions hold; connections are made for this call only."""
-        return await topic_bounds(self._client, partitions, time, self._seconds)
+        return await _topic_bounds(self._client, partitions, time, self._seconds)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.offset.v1 import offset_service_pb2_grpc as grpc_pb
-from copycat_connect.cluster import Instance
+from copycat_connect.cluster import Instance, TopicPartition
 from copycat_rpc.configs import config_from_proto
 from copycat_rpc.server import RpcServer
 from copycat_rpc.source_offsets import source_offsets_to_proto
@@ -21,16 +21,38 @@ from copycat_offset.adapters.event_sourced import OffsetEvents
 from copycat_offset.adapters.generations import Generations
 from copycat_offset.adapters.group_clients import GroupClients
 from copycat_offset.adapters.samples import CommitSamples
-from copycat_offset.adapters.sink_moves import describe_sink_moves
 from copycat_offset.adapters.source_offsets import SourceOffsets
 from copycat_offset.adapters.telling import committed, moved, positioned
 from copycat_offset.domain.decide import check_generation
 from copycat_offset.domain.errors import PartitionGoneError, TasksAssignedError
 from copycat_offset.domain.maps import check_partition
+from copycat_offset.domain.moves import effects, moves_to_time, named_moves
 from copycat_offset.domain.state import OffsetState
 from copycat_offset.domain.views import all_offsets, last_change, offsets_of, with_own
 
 log = logging.getLogger(__name__)
+
+
+async def _describe_sink_moves(
+    clients: GroupClients, request: pb.DescribeSinkMovesRequest
+) -> list[pb.SinkEffect]:
+    """Return the effects, by topic and partition; nothing is changed."""
+    offsets, removed = messages.positions(request.offsets), messages.partitions(request.removed)
+    overrides = config_from_proto(request.overrides)
+    groups = await clients.of(overrides)
+    current = await groups.positions(request.group_id)
+    timed = request.HasField("time")
+    whole = timed or request.reset
+    asked: list[TopicPartition] = [*current] if whole else [*offsets, *removed]
+    # Kafka's protocol gives numbers below 0 a meaning of their own.
+    time = max(0, request.time) if timed else None
+    bounds = await groups.bounds(asked, time) if asked else {}
+    if timed:
+        moves = moves_to_time(current, bounds, only_back=request.only_back)
+    else:
+        moves = named_moves(current, offsets, [*current] if request.reset else removed)
+    return messages.effect_messages(effects(moves, bounds, clients.unplaced(overrides), timed=timed))
+
 
 SERVICE = "copycat.offset.v1.OffsetService"
 
@@ -179,7 +201,7 @@ class OffsetServicer(grpc_pb.OffsetServiceServicer):
         self, request: pb.DescribeSinkMovesRequest, context: Any
     ) -> pb.DescribeSinkMovesResponse:
         """Say what a change of a group's positions would do."""
-        return pb.DescribeSinkMovesResponse(effects=await describe_sink_moves(self._groups, request))
+        return pb.DescribeSinkMovesResponse(effects=await _describe_sink_moves(self._groups, request))
 
     async def RememberChange(
         self, request: pb.RememberChangeRequest, context: Any

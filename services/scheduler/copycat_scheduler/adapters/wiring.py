@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -11,10 +12,13 @@ from typing import Any, TypeAlias
 import grpc
 from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat_connect.config.placeholders import Placeholders
+from copycat_connect.errors import CopycatError
 from copycat_rpc.acts import ActReporter
+from copycat_rpc.pace import Pace
 from copycat_rpc.reach import reach, serves
 from copycat_rpc.server import RpcServer
 from copycat_rpc.tls import ServicesTls
+from copycat_telemetry.changes import log_change
 
 from copycat_scheduler.adapters.clusters import ClusterCatalogs, OpenTopics
 from copycat_scheduler.adapters.connectors import Connectors
@@ -26,8 +30,72 @@ from copycat_scheduler.adapters.rebalances import Rebalances
 from copycat_scheduler.adapters.server import register
 from copycat_scheduler.adapters.statuses import Statuses
 from copycat_scheduler.adapters.topics import ReadTopics
-from copycat_scheduler.adapters.upkeeping import Upkeeping
 from copycat_scheduler.adapters.workers import LiveWorkers
+from copycat_scheduler.domain.upkeep import Upkeep, upkeep
+
+log = logging.getLogger(__name__)
+
+_RETRY_DELAY_SECONDS = 1.0
+#: Statuses change by the hundred when a cluster starts; those of this time are looked at together.
+_CHANGES_TOGETHER_SECONDS = 0.05
+
+
+class _Upkeeping:
+    """Corrects statuses whenever they may be wrong, while this instance leads."""
+
+    def __init__(
+        self, events: SchedulerEvents, workers: LiveWorkers, inputs: Inputs, due: asyncio.Event
+    ) -> None:
+        """Correct nothing before `run`; `due` is set when statuses may be wrong."""
+        self._events = events
+        self._workers = workers
+        self._inputs = inputs
+        self._due = due
+        self._pace = Pace(_CHANGES_TOGETHER_SECONDS)
+
+    async def run(self) -> None:
+        """Correct statuses until cancelled; a failure is tried again, planning does not wait for it."""
+        while True:
+            await self._due.wait()
+            await self._pace.gather()
+            self._due.clear()
+            self._pace.begin()
+            corrections = self._corrections()
+            try:
+                await self._inputs.statuses.correct(corrections)
+            except CopycatError as error:
+                log_change(log, "statuses cannot be corrected now", logging.WARNING, why=error.message)
+                await asyncio.sleep(_RETRY_DELAY_SECONDS)
+                self._due.set()
+            else:
+                _log_failed(corrections)
+
+    def _corrections(self) -> Upkeep:
+        """Return what the statuses get wrong, as far as is known; nothing where another instance leads."""
+        if not self._events.leads or not self._inputs.complete:
+            return Upkeep()
+        leases, now = self._workers.leases, asyncio.get_running_loop().time()
+        return upkeep(
+            self._inputs.desired(),
+            self._inputs.statuses.observed,
+            lambda: leases.held.union(self._events.state.assignments),
+            lambda worker_id: leases.may_run(worker_id, now),
+            self._inputs.faults(),
+        )
+
+
+def _log_failed(corrections: Upkeep) -> None:
+    for instance, status, reason in corrections.failed:
+        log_change(
+            log,
+            "connector has failed",
+            logging.ERROR,
+            connector=instance.connector,
+            worker=status.worker_id,
+            generation=status.generation,
+            why=reason,
+        )
+
 
 Loop: TypeAlias = Callable[[], Coroutine[Any, Any, object]]
 
@@ -117,7 +185,7 @@ def wire(
         probing.run,
         acts.run,
         Planning(events, workers, inputs, wakeups, rebalances, acts=acts).run,
-        Upkeeping(events, workers, inputs, wakeups.upkeep).run,
+        _Upkeeping(events, workers, inputs, wakeups.upkeep).run,
         catalog.run,
         statuses.follow,
         lambda: connectors.follow(neighbours.config),

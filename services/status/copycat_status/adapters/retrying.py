@@ -5,20 +5,41 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from copycat_connect.errors import CopycatError, NotWriterError, OutcomeUnknownError, UnavailableError
 from copycat_connect.retry import RetryPolicy
 from copycat_eventlog.handler import Outcome
 from copycat_eventlog.log import Revision
+from copycat_telemetry.metrics.registry import Reading
+from copycat_telemetry.metrics.worker_groups import STATUS_STORE
 
-from copycat_status.adapters.counters import WriteCounters
 from copycat_status.adapters.event_sourced import StatusEvents
 from copycat_status.adapters.write_lines import log_given_up, log_retry, updates_of
 from copycat_status.domain.commands import StatusCommand
 from copycat_status.domain.errors import GivenUpError
 from copycat_status.domain.events import StatusEvent
 from copycat_status.domain.state import StatusState
+
+
+@dataclass(slots=True)
+class _WriteCounters:
+    """Totals since the start, reported as the group `status-backing-store-metrics`."""
+
+    retries: int = 0
+    failures: int = 0
+    successes: int = 0
+
+    def reading(self) -> Reading:
+        """Return the totals."""
+        totals = {
+            "status-update-retry-total": self.retries,
+            "status-update-failure-total": self.failures,
+            "status-update-success-total": self.successes,
+        }
+        return Reading(STATUS_STORE, {}, totals)
+
 
 #: An attempt that is not visible by then has failed; brokers that are well take some milliseconds.
 ATTEMPT_SECONDS: Final = 2.0
@@ -46,7 +67,7 @@ class Retrying:
         random: Callable[[], float] = random.random,
     ) -> None:
         self.events = events
-        self.counters = WriteCounters()
+        self.counters = _WriteCounters()
         self._backoff = backoff
         self._attempt_seconds = attempt_seconds
         self._sleep = sleep

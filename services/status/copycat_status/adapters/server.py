@@ -3,24 +3,92 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat.status.v1 import status_service_pb2_grpc as grpc_pb
+from copycat_connect.cluster import Instance
 from copycat_eventlog.past.keeper import ChangesKeeper
 from copycat_rpc.server import RpcServer
+from copycat_serving.rendering import Rendering
 from copycat_serving.revisions import read_state, revision_to_proto
 from copycat_serving.watching import stream_watch
 
 from copycat_status.adapters import messages
 from copycat_status.adapters.event_sourced import StatusEvents
-from copycat_status.adapters.shown import ShownStatuses
+from copycat_status.adapters.messages import status_message
 from copycat_status.adapters.troubles import TroublesNow
 from copycat_status.adapters.writer import StatusWriter
 from copycat_status.domain.commands import ReportStatuses, ResetTopics
+from copycat_status.domain.health import HealthLevel, Told, Troubles, health_of, told_of
+from copycat_status.domain.state import ConnectorFacts, StatusState
+from copycat_status.domain.status import Status
 from copycat_status.domain.tracking import Tracking
-from copycat_status.domain.views import get_connector_status, list_topics
+from copycat_status.domain.views import ConnectorStatus, get_connector_status, list_topics, view_of
+
+_LEVELS = {
+    HealthLevel.HEALTHY: pb.HEALTH_HEALTHY,
+    HealthLevel.DEGRADED: pb.HEALTH_DEGRADED,
+    HealthLevel.FAILED: pb.HEALTH_FAILED,
+}
+
+
+class _ShownStatuses:
+    """Makes the messages of connectors; those of connectors without trouble are made once for each state."""
+
+    def __init__(self, troubles: TroublesNow, wall_ms: Callable[[], int]) -> None:
+        self._troubles = troubles
+        self._wall_ms = wall_ms
+        self._untroubled = Rendering(self._without_trouble)
+
+    def one(self, view: ConnectorStatus) -> pb.ConnectorStatus:
+        """Return the message of a connector."""
+        return _message(view, self._troubles.now(), self._wall_ms())
+
+    def all(self, state: StatusState) -> list[pb.ConnectorStatus]:
+        """Return the messages of every connector that has a status, by name; nobody may change them."""
+        troubles, now_ms = self._troubles.now(), self._wall_ms()
+        troubled = {instance.connector for instance in troubles}
+        return [
+            _message(view, troubles, now_ms)
+            if message.connector in troubled and (view := _view(state, message.connector))
+            else message
+            for message in self._untroubled.messages(state.connectors)
+        ]
+
+    def _without_trouble(self, connector: str, facts: ConnectorFacts) -> pb.ConnectorStatus | None:
+        view = view_of(connector, facts)
+        return None if view is None else _message(view, {}, self._wall_ms())
+
+
+def _view(state: StatusState, connector: str) -> ConnectorStatus | None:
+    return view_of(connector, state.facts(connector))
+
+
+def _message(view: ConnectorStatus, troubles: Troubles, now_ms: int) -> pb.ConnectorStatus:
+    name = view.connector
+    own = told_of(view.status, troubles.get(Instance(name)), now_ms)
+    tasks = {
+        task: told_of(status, troubles.get(Instance(name, task)), now_ms)
+        for task, status in view.tasks.items()
+    }
+    health = health_of(own, tasks)
+    return pb.ConnectorStatus(
+        connector=name,
+        status=_with_reason(view.status, own),
+        tasks={task: _with_reason(status, tasks[task]) for task, status in view.tasks.items()},
+        health=_LEVELS[health.level],
+        health_reason=health.reason,
+    )
+
+
+def _with_reason(status: Status, told: Told) -> pb.Status:
+    message = status_message(status)
+    if told.reason:
+        message.reason = told.reason
+    return message
+
 
 SERVICE = "copycat.status.v1.StatusService"
 
@@ -44,7 +112,7 @@ class StatusServicer(grpc_pb.StatusServiceServicer):
         self._writer = writer
         self._tracking = tracking
         self._troubles = TroublesNow(time.monotonic)
-        self._shown = ShownStatuses(self._troubles, _now_ms)
+        self._shown = _ShownStatuses(self._troubles, _now_ms)
 
     async def ReportStatuses(
         self, request: pb.ReportStatusesRequest, context: Any

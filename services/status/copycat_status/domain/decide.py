@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
+from typing import Final, assert_never
 
 from copycat_connect.cluster import Instance
 
-from copycat_status.domain.checks import check_connector, check_task, check_topic
 from copycat_status.domain.commands import (
     ForgetStatuses,
     Report,
@@ -16,10 +15,43 @@ from copycat_status.domain.commands import (
     ResetTopics,
     StatusCommand,
 )
+from copycat_status.domain.errors import InvalidTaskError, InvalidTopicError, UnnamedConnectorError
 from copycat_status.domain.events import StatusEvent, StatusForgotten, StatusSet, TopicActive, TopicForgotten
 from copycat_status.domain.evolve import is_late
 from copycat_status.domain.state import ConnectorFacts, StatusState
 from copycat_status.domain.status import Status
+
+_INT32_MAX: Final = 2**31 - 1
+
+
+def _check_connector(connector: str) -> None:
+    """Refuse a report about nobody.
+
+    Raises:
+        UnnamedConnectorError: The name is empty.
+    """
+    if not connector:
+        raise UnnamedConnectorError
+
+
+def _check_task(task: int | None) -> None:
+    """Refuse a number that cannot be the index of a task; None stands for the connector itself.
+
+    Raises:
+        InvalidTaskError: It is negative or beyond 32 bits.
+    """
+    if task is not None and not 0 <= task <= _INT32_MAX:
+        raise InvalidTaskError(task)
+
+
+def _check_topic(topic: str) -> None:
+    """Refuse a topic name that Kafka refuses too, for the key could not be read back.
+
+    Raises:
+        InvalidTopicError: The name is empty or has a colon.
+    """
+    if not topic or ":" in topic:
+        raise InvalidTopicError(topic)
 
 
 def decide(command: StatusCommand, state: StatusState) -> tuple[StatusEvent, ...]:
@@ -45,8 +77,8 @@ def _report(reports: tuple[Report, ...], state: StatusState) -> tuple[StatusEven
     """Write each instance's last accepted status, if it is news: the newest full fact about the key."""
     accepted: dict[Instance, Status] = {}
     for report in reports:
-        check_connector(report.instance.connector)
-        check_task(report.instance.task)
+        _check_connector(report.instance.connector)
+        _check_task(report.instance.task)
         known = accepted.get(report.instance) or state.status(report.instance)
         if known is None or stands(report, known):
             accepted[report.instance] = report.status
@@ -69,10 +101,10 @@ def stands(report: Report, known: Status) -> bool:
 
 
 def _report_topics(command: ReportTopics, facts: ConnectorFacts) -> tuple[StatusEvent, ...]:
-    check_connector(command.connector)
-    check_task(command.task)
+    _check_connector(command.connector)
+    _check_task(command.task)
     for topic in command.topics:
-        check_topic(topic)
+        _check_topic(topic)
     return tuple(
         TopicActive(topic, command.connector, command.task, command.discovered_ms)
         for topic in dict.fromkeys(command.topics)

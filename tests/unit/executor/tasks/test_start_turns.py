@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from copycat_executor.tasks import start_turns
-from copycat_executor.tasks.start_turns import (
+from copycat_executor.tasks import task_actions as start_turns
+from copycat_executor.tasks.task_actions import (
     MAX_CONCURRENT_STARTS,
     MAX_CONCURRENT_STARTS_OF_CONNECTOR,
     StartTurns,

@@ -14,19 +14,105 @@ one process at a time, and may end by a kill at each step:
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
 import stat
-from contextlib import ExitStack, suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.file_stream_sink.copying import copy_bytes
 from copycat_plugins.connectors.file_stream_sink.journal import Entry, Journal
-from copycat_plugins.connectors.file_stream_sink.locks import Wait, lock, locked, try_lock
+
+_AT_ONCE = 1 << 26
+_NOT_BY_THE_SYSTEM = frozenset({errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
+
+
+def copy_bytes(source: int, target: int, length: int) -> None:
+    """Copy the first bytes of a file to the beginning of an empty one.
+
+    Args:
+        source: Descriptor to read from.
+        target: Descriptor to write to; it must not be open for appending.
+        length: How many bytes; the source has them.
+
+    Raises:
+        OSError: They could not be copied.
+    """
+    done = 0
+    try:
+        while done < length:
+            copied = os.copy_file_range(source, target, min(length - done, _AT_ONCE), done, done)
+            if copied == 0:
+                break
+            done += copied
+    except OSError as error:
+        if error.errno not in _NOT_BY_THE_SYSTEM:
+            raise
+    while done < length:
+        chunk = os.pread(source, min(length - done, _AT_ONCE), done)
+        if not chunk:
+            message = "The file became shorter while it was copied"
+            raise OSError(errno.EIO, message)
+        done += os.pwrite(target, chunk, done)
+
+
+#: Another process may be copying the file at this moment, which takes its time.
+_OPENING_PATIENCE_SECONDS = 60.0
+_PAUSE_SECONDS = 0.02
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
+
+_Wait = Callable[[float], bool]
+
+
+def _try_lock(descriptor: int) -> bool:
+    """Lock an open file for this process alone; False when another has it.
+
+    Raises:
+        ConnectError: The file system has no locks.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        message = "The file system has no locks (flock), and delivery.guarantee=exactly_once needs them"
+        raise ConnectError(message) from error
+    return True
+
+
+def lock(descriptor: int, wait: _Wait, seconds: float) -> bool:
+    """Lock an open file; False when another had it all the time, or until `wait` said not to wait."""
+    until = time.monotonic() + seconds
+    while not _try_lock(descriptor):
+        if time.monotonic() >= until or wait(_PAUSE_SECONDS):
+            return False
+    return True
+
+
+@contextmanager
+def _locked(path: Path, wait: _Wait) -> Iterator[None]:
+    """Hold the lock of a file that is made for it.
+
+    Raises:
+        ConnectError: Another process has it and keeps it.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        if not lock(descriptor, wait, _OPENING_PATIENCE_SECONDS):
+            message = f"Another process is opening the file and does not end: it holds the lock of {path}"
+            raise ConnectError(message)
+        yield
+    finally:
+        os.close(descriptor)
+
 
 _log = logging.getLogger(__name__)
 
@@ -80,14 +166,14 @@ class TakenFiles:
     """Its newest entry says how long the data is."""
 
 
-def take_files(names: FileNames, connector: str, wait: Wait) -> TakenFiles:
+def take_files(names: FileNames, connector: str, wait: _Wait) -> TakenFiles:
     """Take a file and its journal; make them where they are missing.
 
     Raises:
         ConnectError: They are another connector's, or cannot be had.
         OSError: The system refuses a step.
     """
-    with ExitStack() as opened, locked(names.lock, wait):
+    with ExitStack() as opened, _locked(names.lock, wait):
         try:
             found = _kept(opened, os.open(names.journal, os.O_RDWR))
         except FileNotFoundError:
@@ -178,7 +264,7 @@ def _new_journal(names: FileNames, entry: Entry, opened: ExitStack) -> Journal:
     names.new_journal.unlink(missing_ok=True)
     descriptor = os.open(names.new_journal, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     journal = _journal(names, _kept(opened, descriptor))
-    try_lock(descriptor)
+    _try_lock(descriptor)
     journal.write(entry)
     return journal
 

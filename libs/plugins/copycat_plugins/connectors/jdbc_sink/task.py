@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,11 +12,52 @@ from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin import SinkTask
 
-from copycat_plugins.connectors.jdbc_sink.attempts import Attempts
+from copycat_plugins.connectors.jdbc.errors import Refused
+from copycat_plugins.connectors.jdbc_sink import spec
 from copycat_plugins.connectors.jdbc_sink.positions import Positions
 from copycat_plugins.connectors.jdbc_sink.session import Session
 from copycat_plugins.connectors.jdbc_sink.settings import Settings, database_of
 from copycat_plugins.connectors.jdbc_sink.store import Refusal, Store
+
+_log = logging.getLogger(__name__)
+
+
+class _Attempts:
+    """Counts failures in a row."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Take the limits."""
+        self._settings = settings
+        self._failures = 0
+        self._refusals = 0
+
+    def succeeded(self) -> None:
+        """Begin to count anew."""
+        self._failures = self._refusals = 0
+
+    def failed(self, error: ConnectError) -> int:
+        """Return in how many milliseconds to try again.
+
+        Raises:
+            ConnectError: It is not tried again: the error never passes, or came too often.
+        """
+        settings = self._settings
+        if isinstance(error, Refused):
+            self._refusals += 1
+            if self._refusals >= settings.attempts:
+                message = f"{error.message}; tried {self._refusals} times ({spec.ATTEMPTS})"
+                raise ConnectError(message) from error
+            _log.warning("%s (attempt %d of %d)", error.message, self._refusals, settings.attempts)
+            return settings.connect_millis
+        if not isinstance(error, RetriableError):
+            raise error
+        self._failures += 1
+        if self._failures > settings.max_retries:
+            message = f"{error.message}; tried {self._failures} times ({spec.MAX_RETRIES})"
+            raise ConnectError(message) from error
+        _log.warning("%s (retry %d of %d)", error.message, self._failures, settings.max_retries)
+        return settings.retry_millis
+
 
 #: Under exactly-once a commit is asked for when so many records wait for it, or for so long, or no more come.
 _RECORDS_OF_A_COMMIT = 10_000
@@ -41,7 +83,7 @@ class JdbcSinkTask(SinkTask):
     def start(self, config: Mapping[str, str]) -> None:
         """Take the configuration; the database is asked by the first `put`, or for positions."""
         self._settings = Settings.of(config)
-        self._attempts = Attempts(self._settings)
+        self._attempts = _Attempts(self._settings)
         self._session = Session(database_of(config))
         reporter = self.context.errant_record_reporter
         self._store = Store(self._session, self._settings, finds_refused=reporter is not None)

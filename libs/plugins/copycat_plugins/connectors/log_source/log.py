@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from copycat_plugins.connectors.log_source.contents import Content, UnreadableArchiveError, open_content
@@ -14,7 +14,25 @@ from copycat_plugins.connectors.log_source.family import LogFile, find, place_at
 from copycat_plugins.connectors.log_source.pieces import Piece
 from copycat_plugins.connectors.log_source.place import HEAD_BYTES, TAIL_BYTES, Place, digest
 from copycat_plugins.connectors.log_source.settings import Settings
-from copycat_plugins.connectors.log_source.succession import first_to_begin, identities, newer_than
+
+
+def _identities(files: Iterable[LogFile]) -> set[tuple[str, int]]:
+    """Return paths and inodes; they are others after each rotation, and after growth the same."""
+    return {(file.path, file.inode) for file in files}
+
+
+def _first_to_begin(files: list[LogFile]) -> LogFile | None:
+    """Return the first file; none while it must be waited for."""
+    return files[0] if files and files[0].can_begin else None
+
+
+def _newer_than(place: Place, files: Iterable[LogFile]) -> list[LogFile]:
+    """Return the files that came after the one a place is in, which is among them no more."""
+    since = (place.modified or 0) * 1_000_000
+    return [
+        file for file in files if file.active or (file.modified_ns >= since and file.inode != place.inode)
+    ]
+
 
 _log = logging.getLogger(__name__)
 Family = Callable[[], list[LogFile]]
@@ -83,7 +101,7 @@ class Log:
             return  # to recognise a file in an archive means to read it
         self._files, self.look_again = files, False
         if not self._begun:
-            self._choose(first_to_begin(files))
+            self._choose(_first_to_begin(files))
             return
         if not self._place.names_file:
             self._take_position(files)
@@ -101,7 +119,7 @@ class Log:
         assert self._beginning is not None  # as `begins` says
         (file, place), self._beginning = self._beginning, None
         files = self._files or []
-        if identities(family()) != identities(files):
+        if _identities(family()) != _identities(files):
             self.look_again = True
             return
         if self._finished:
@@ -127,7 +145,7 @@ class Log:
             self._next = files[at + 1] if at + 1 < len(files) else None
             self._over = self._over and self._next is None
         elif self._content is not None:
-            self._next = next(iter(newer_than(self._place, files)), None)
+            self._next = next(iter(_newer_than(self._place, files)), None)
             if self._file is not None:
                 self._file = replace(self._file, active=False)
         else:
@@ -257,7 +275,7 @@ class Log:
         self._file = file
 
     def _begin_after_loss(self, files: list[LogFile]) -> None:
-        newer = first_to_begin(newer_than(self._place, files))
+        newer = _first_to_begin(_newer_than(self._place, files))
         if newer is None:
             self._file = self._next = None
             return

@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
 
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 from copycat_connect.data import BYTES_SCHEMA, SourceBatch
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import SourceTask
@@ -15,14 +18,169 @@ from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.clients import Clients
 from copycat_plugins.connectors.mirror.cluster import Cluster
 from copycat_plugins.connectors.mirror.offsets import OFFSET
-from copycat_plugins.connectors.mirror.policy import policy_of
+from copycat_plugins.connectors.mirror.policy import DefaultPolicy, policy_of
 from copycat_plugins.connectors.mirror.records import Checkpoint, OffsetSync
 from copycat_plugins.connectors.mirror.syncs import OffsetTranslation, syncs_topic
 from copycat_plugins.connectors.mirror_checkpoint import spec
-from copycat_plugins.connectors.mirror_checkpoint.checkpoints import Checkpoints
 from copycat_plugins.connectors.mirror_checkpoint.connector import topic_filter
-from copycat_plugins.connectors.mirror_checkpoint.group_sync import sync_group
-from copycat_plugins.connectors.mirror_checkpoint.read_to_end import GrowingTopic
+
+_UpstreamOffsets = Mapping[tuple[str, int], tuple[int, str]]
+"""By topic and partition of the source: offset and metadata."""
+
+
+class Checkpoints:
+    """What was written last, in this life or an earlier one."""
+
+    def __init__(self, groups: Iterable[str], policy: DefaultPolicy, source: str, target: str) -> None:
+        """Take the groups, the policy and the aliases of both clusters."""
+        self._groups = frozenset(groups)
+        self._policy, self._source, self._target = policy, source, target
+        self._newest: dict[tuple[str, str, int], Checkpoint] = {}
+
+    def restore(self, key: bytes, value: bytes | None) -> None:
+        """Take a record of the topic; those of other groups, and such as nobody can read, are left out."""
+        if value is None:
+            return
+        try:
+            checkpoint = Checkpoint.read(key, value)
+        except DataError:
+            return
+        if checkpoint.group in self._groups:
+            self._newest[_place(checkpoint)] = checkpoint
+
+    def advance(
+        self, group: str, offsets: _UpstreamOffsets, translation: OffsetTranslation
+    ) -> list[Checkpoint]:
+        """Return the checkpoints of a group that are to be written now, and remember them."""
+        found = []
+        for (topic, partition), (upstream, metadata) in offsets.items():
+            downstream = translation.translate(topic, partition, upstream)
+            if downstream is None or downstream < 0:
+                continue
+            checkpoint = Checkpoint(group, self._at_target(topic), partition, upstream, downstream, metadata)
+            if self._is_news(checkpoint):
+                self._newest[_place(checkpoint)] = checkpoint
+                found.append(checkpoint)
+        return found
+
+    def of(self, group: str) -> list[Checkpoint]:
+        """Return the newest checkpoints of a group."""
+        return [checkpoint for checkpoint in self._newest.values() if checkpoint.group == group]
+
+    def _is_news(self, checkpoint: Checkpoint) -> bool:
+        before = self._newest.get(_place(checkpoint))
+        if before is None or checkpoint.upstream < before.upstream:
+            return True  # a group that was set back at the source is set back at the target
+        return checkpoint.downstream > before.downstream
+
+    def _at_target(self, topic: str) -> str:
+        if self._policy.source_of(topic) == self._target:
+            return self._policy.original_topic(topic)  # it came from there: a group comes home
+        return self._policy.remote_topic(self._source, topic)
+
+
+def _place(checkpoint: Checkpoint) -> tuple[str, str, int]:
+    return checkpoint.group, checkpoint.topic, checkpoint.partition
+
+
+_log = logging.getLogger(__name__)
+
+
+def _sync_group(target: Cluster, group: str, checkpoints: list[Checkpoint]) -> int:
+    """Move a group's offsets at the target forward; returns how many were moved.
+
+    Only of a group that has no members there, or is not known there yet, and never back: a consumer that went
+    over to the target has read further.
+
+    Raises:
+        RetriableError: The cluster is away.
+    """
+    empty = target.group_is_empty(group)
+    if empty is False or not checkpoints:
+        return 0
+    there = {} if empty is None else target.group_offsets(group)
+    moved = [
+        TopicPartition(each.topic, each.partition, each.downstream, each.metadata)
+        for each in checkpoints
+        if (now := there.get((each.topic, each.partition))) is None or now.offset < each.downstream
+    ]
+    if not moved:
+        return 0
+    try:
+        target.set_group_offsets(group, moved)
+    except RetriableError:
+        raise
+    except ConnectError as error:
+        _log.warning("%s. Members that came meanwhile keep their own offsets", error.message)
+        return 0
+    return len(moved)
+
+
+_log = logging.getLogger(__name__)
+_BATCH = 1000
+_FIRST_ANSWER_SECONDS = 5.0
+_END = "_PARTITION_EOF"
+
+
+class _GrowingTopic:
+    """Partition 0 of a topic, from its beginning."""
+
+    SETTINGS: Final = MappingProxyType({"enable.partition.eof": "true"})
+    """What the consumer must be made with."""
+
+    def __init__(self, consumer: Consumer, topic: str) -> None:
+        """Take a consumer that nobody else uses."""
+        self._consumer = consumer
+        self._topic = topic
+        self._assigned = False
+        self.read = False
+        """Whether the end was reached once."""
+
+    def records(self, seconds: float) -> Iterator[tuple[bytes, bytes | None]]:
+        """Yield keys and values of what comes within some seconds; None for one that was deleted.
+
+        Raises:
+            RetriableError: The cluster is away, or the topic is not there yet.
+            ConnectError: It may not be read.
+        """
+        self._assign()
+        for message in self._consumer.consume(_BATCH, seconds):
+            error = message.error()
+            if error is None:
+                if (key := message.key()) is not None:
+                    yield key, message.value()
+            elif error.name() == _END:
+                self.read = True
+            elif error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                self._refuse(error)
+            else:
+                _log.warning("Reading %s failed, going on: %s", self._topic, error.str())
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._consumer.close()
+
+    def _assign(self) -> None:
+        if self._assigned:
+            return
+        where = TopicPartition(self._topic, 0, OFFSET_BEGINNING)
+        try:
+            self._consumer.get_watermark_offsets(where, timeout=_FIRST_ANSWER_SECONDS)
+        except KafkaException as failure:
+            error = failure.args[0]
+            if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                self._refuse(error)
+            message = f"Topic {self._topic} cannot be read yet: {error.str()}"
+            raise RetriableError(message) from failure
+        self._consumer.assign([where])
+        self._assigned = True
+
+    def _refuse(self, error: KafkaError) -> None:
+        message = (
+            f"Topic {self._topic} may not be read: {error.str()}. Allow the user of this client to read it"
+        )
+        raise ConnectError(message)
+
 
 _POLL_SECONDS = 0.25
 _log = logging.getLogger(__name__)
@@ -34,8 +192,8 @@ class MirrorCheckpointTask(SourceTask):
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """Take a clock that gives seconds since the epoch."""
         self._clock = clock
-        self._earlier: GrowingTopic | None = None
-        self._syncs: GrowingTopic | None = None
+        self._earlier: _GrowingTopic | None = None
+        self._syncs: _GrowingTopic | None = None
         self._waiting: deque[SourceBatch] = deque()
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -112,7 +270,7 @@ class MirrorCheckpointTask(SourceTask):
             self._emit_due = time.monotonic() + self._emit_interval
         elif self._sync_interval is not None and now >= self._sync_due:
             for group in self._groups:
-                moved = sync_group(self._target, group, self._checkpoints.of(group))
+                moved = _sync_group(self._target, group, self._checkpoints.of(group))
                 if moved:
                     _log.info("Group %s: %d offsets at the target were moved on", group, moved)
             self._sync_due = time.monotonic() + self._sync_interval
@@ -151,5 +309,5 @@ class MirrorCheckpointTask(SourceTask):
         )
 
 
-def _topic(clients: Clients, cluster: str, topic: str) -> GrowingTopic:
-    return GrowingTopic(clients.consumer(cluster, GrowingTopic.SETTINGS), topic)
+def _topic(clients: Clients, cluster: str, topic: str) -> _GrowingTopic:
+    return _GrowingTopic(clients.consumer(cluster, _GrowingTopic.SETTINGS), topic)

@@ -5,24 +5,149 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from copycat_connect.data import SourceBatch
-from copycat_connect.errors import RetriableError
+from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import SourceTask
 
 from copycat_plugins.connectors.object_source import spec
 from copycat_plugins.connectors.object_source.choice import Choice
-from copycat_plugins.connectors.object_source.cleanup import Cleanup
 from copycat_plugins.connectors.object_source.listing import Found, Listing
-from copycat_plugins.connectors.object_source.open_object import OpenObject
-from copycat_plugins.connectors.object_source.positions import is_done, partition_of, place_in
+from copycat_plugins.connectors.object_source.positions import (
+    Offset,
+    is_committed,
+    is_done,
+    offset_at,
+    partition_of,
+    place_in,
+)
 from copycat_plugins.connectors.objects.formats.csv_reader import CsvOptions
-from copycat_plugins.connectors.objects.formats.reader import Place
-from copycat_plugins.connectors.stores.errors import FileMissingError
+from copycat_plugins.connectors.objects.formats.opening import open_reader
+from copycat_plugins.connectors.objects.formats.reader import Chunk, Place
+from copycat_plugins.connectors.stores.errors import FileMissingError, FileTakenError
 from copycat_plugins.connectors.stores.keys import STORE_URL
 from copycat_plugins.connectors.stores.opening import open_store
-from copycat_plugins.connectors.stores.store import Store
+from copycat_plugins.connectors.stores.store import Store, StoredFile
+
+_log = logging.getLogger(__name__)
+_MOST_AT_ONCE = 100
+
+
+class _Cleanup:
+    """Moves or deletes files, none before the offset service says that their records are committed."""
+
+    def __init__(self, store: Store, policy: str, folder: str) -> None:
+        """Do as the policy says: none, move (below the folder) or delete."""
+        self._store = store
+        self._policy = policy
+        self._folder = folder.strip("/")
+        self._waiting: dict[str, tuple[StoredFile, int]] = {}
+        self._is_due = False
+
+    def read(self, file: StoredFile, records: int) -> None:
+        """Take note of a file that was read to its end; it counts once so many records are committed."""
+        if self._policy != spec.NONE:
+            self._waiting[file.path] = (file, records)
+            self._is_due = True
+
+    def committed(self) -> None:
+        """Take note that something was committed."""
+        self._is_due = bool(self._waiting)
+
+    def run(self, offsets: Callable[[Sequence[dict[str, str]]], Sequence[Offset | None]]) -> None:
+        """Clean up what is committed, some files at a time.
+
+        Raises:
+            ConnectError: The store's errors; what is left is tried again by the next call.
+        """
+        if not self._is_due:
+            return
+        self._is_due = False
+        paths = list(self._waiting)[:_MOST_AT_ONCE]
+        found = offsets([partition_of(self._store.name, path) for path in paths])
+        for path, offset in zip(paths, found, strict=True):
+            file, records = self._waiting[path]
+            if not records or is_committed(file, records, offset):
+                self._is_due = True
+                self._clean(file)
+                del self._waiting[path]
+
+    def _clean(self, file: StoredFile) -> None:
+        if self._policy == spec.DELETE:
+            self._store.delete(file.path)
+            return
+        target = f"{self._folder}/{file.path}"
+        try:
+            try:
+                self._store.rename(file.path, target)
+            except FileTakenError:
+                # A file of this name was read before: both are kept.
+                self._store.rename(file.path, f"{target}.{file.modified_millis}")
+        except FileMissingError:
+            _log.info("%s was read and is gone already", file.path)
+
+
+class _OpenObject:
+    """Reads from a place on; remembers where it is, so that another can go on there."""
+
+    def __init__(self, store: Store, found: Found, place: Place, csv: CsvOptions) -> None:
+        """Open a file.
+
+        Raises:
+            FileMissingError: It is gone.
+            ConnectError: It is not of its format, or the store's other errors.
+        """
+        self.found = found
+        self.place = place
+        """Where the next batch begins."""
+        self._store = store
+        self._partition = partition_of(store.name, found.file.path)
+        self.is_read = False
+        """True after the last record."""
+        try:
+            self._reader = open_reader(store, found.file, found.picked.format, place, csv)
+        except DataError as error:
+            raise self._unreadable(error) from error
+
+    def read(self, limit: int) -> SourceBatch | None:
+        """Return the next records; None where there are none just now, or at the end.
+
+        Raises:
+            ConnectError: The file is not of its format, or the store's errors.
+        """
+        try:
+            chunk = self._reader.read(limit)
+        except DataError as error:
+            raise self._unreadable(error) from error
+        self.place, self.is_read = chunk.after, chunk.is_last
+        if not chunk.values:
+            return None
+        return SourceBatch(
+            self.found.picked.topic,
+            chunk.values,
+            value_schema=chunk.schema,
+            source_partition=self._partition,
+            source_offset=offset_at(self.found.file, chunk.after, done=chunk.is_last),
+            utf8=chunk.utf8,
+            offsets=lambda: self._offsets(chunk),
+        )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._reader.close()
+
+    def _offsets(self, chunk: Chunk) -> list[dict[str, int | bool]]:
+        found = [offset_at(self.found.file, place, done=False) for place in chunk.places()]
+        return [*found[:-1], offset_at(self.found.file, chunk.after, done=chunk.is_last)]
+
+    def _unreadable(self, error: DataError) -> ConnectError:
+        return ConnectError(
+            f"Cannot read {self.found.file.path} in {self._store.name} as {self.found.picked.format}: "
+            f"{error.message}. Mend or remove the file, leave it out by '{spec.PATTERN}', or set "
+            f"'{spec.FORMAT}'"
+        )
+
 
 _LOOK_SECONDS = 0.5
 _WAIT_SECONDS = 0.5
@@ -36,7 +161,7 @@ class ObjectSourceTask(SourceTask):
 
     def __init__(self) -> None:
         self._store: Store | None = None
-        self._open: OpenObject | None = None
+        self._open: _OpenObject | None = None
         self._new: deque[Found] = deque()
         self._queue: deque[tuple[Found, Place]] = deque()
         self._next_look = 0.0
@@ -50,7 +175,7 @@ class ObjectSourceTask(SourceTask):
         store = self._store = open_store(parsed, parsed[STORE_URL])
         choice = Choice(parsed, int(config.get(spec.TASK, 0)), int(config.get(spec.TASKS, 1)))
         self._listing = Listing(store, choice, parsed[spec.MIN_AGE])
-        self._cleanup = Cleanup(store, parsed[spec.CLEANUP], parsed[spec.CLEANUP_FOLDER])
+        self._cleanup = _Cleanup(store, parsed[spec.CLEANUP], parsed[spec.CLEANUP_FOLDER])
 
     def poll(self) -> SourceBatch | None:
         """Return the next records of the file that is open, or of the next one; nothing after a short wait.
@@ -104,7 +229,7 @@ class ObjectSourceTask(SourceTask):
             found, place = self._queue[0]
             assert self._store is not None  # the task was started
             try:
-                self._open = OpenObject(self._store, found, place, self._csv)
+                self._open = _OpenObject(self._store, found, place, self._csv)
             except FileMissingError:
                 self._gone(found)
             self._queue.popleft()

@@ -2,18 +2,66 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
+from xml.etree import ElementTree as ET
 
 from copycat_connect.config import Password
 from copycat_connect.errors import ConfigError
+from copycat_connect.named_files import read_named_file
 
 from copycat_plugins.connectors.stores import keys
-from copycat_plugins.connectors.stores.hadoop_conf import user_name, web_address
+from copycat_plugins.connectors.stores.keys import HADOOP_CONF
 from copycat_plugins.connectors.stores.local import LocalStore
 from copycat_plugins.connectors.stores.store import Store
+
+_ADDRESS: Final = "dfs.namenode.http-address"
+_FILES: Final = ("hdfs-site.xml", "core-site.xml")
+_ENVIRONMENT: Final = "HADOOP_CONF_DIR"
+_USER: Final = "HADOOP_USER_NAME"
+
+
+def _user_name() -> str:
+    """Return whom Hadoop's own clients would be: HADOOP_USER_NAME of the environment, or this user."""
+    return os.environ.get(_USER) or pwd.getpwuid(os.geteuid()).pw_name
+
+
+def web_address(folder: str | None) -> str | None:
+    """Return http://host:port as the files of a folder tell it; None where they do not.
+
+    Args:
+        folder: The folder; without one, what HADOOP_CONF_DIR of the environment names, as for Hadoop itself.
+
+    Raises:
+        ConfigError: A file there cannot be read.
+    """
+    place = folder or os.environ.get(_ENVIRONMENT)  # where every client of Hadoop looks
+    if not place:
+        return None
+    for name in _FILES:
+        file = Path(place) / name
+        try:
+            found = _value(file)
+        except FileNotFoundError:
+            continue
+        except (OSError, ET.ParseError) as error:
+            message = f"Invalid value {place} for configuration {HADOOP_CONF}: {file} cannot be read: {error}"
+            raise ConfigError(message, key=HADOOP_CONF) from error
+        if found:
+            return f"http://{found}"
+    return None
+
+
+def _value(file: Path) -> str | None:
+    for each in ET.fromstring(read_named_file(file)).iter("property"):  # noqa: S314  # an operator's own file
+        if (each.findtext("name") or "").strip() == _ADDRESS:
+            return (each.findtext("value") or "").strip()
+    return None
+
 
 _SHAPES: Final = "file:///folder, hdfs://host:port/folder, webhdfs://host:port/folder or s3://bucket/prefix"
 _WEB_PORT: Final = 9870
@@ -71,7 +119,7 @@ def _hdfs(parsed: Mapping[str, Any], parts: SplitResult, key: str) -> Store:
         given = web_address(parsed[keys.HADOOP_CONF])
     port = (parts.port or _WEB_PORT) if parts.scheme == "webhdfs" else _WEB_PORT
     web = str(given) if given else f"http://{host}:{port}"
-    user = parsed.get(keys.HDFS_USER) or parts.username or user_name()
+    user = parsed.get(keys.HDFS_USER) or parts.username or _user_name()
     root = unquote(parts.path).strip("/")
     address = f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}/{root}"
     return hdfs_store(web, root, str(user), address)

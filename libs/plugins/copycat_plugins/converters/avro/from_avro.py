@@ -11,16 +11,131 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, NamedTuple
 
-from copycat_connect.data import Field, Schema, SchemaType
+from copycat_connect.data import ConnectValue, Field, Schema, SchemaType, Struct, validate_value
+from copycat_connect.data.java import round_to_float32
 from copycat_connect.data.logical import DATE, DECIMAL, SCALE, TIME, TIMESTAMP
 from copycat_connect.errors import DataError
 
 from copycat_plugins.converters.avro import names, value_readers
 from copycat_plugins.converters.avro.anything import Json
 from copycat_plugins.converters.avro.logical_types import ToAvro, logical_reader
+from copycat_plugins.converters.avro.names import is_union
 from copycat_plugins.converters.avro.options import AvroOptions
-from copycat_plugins.converters.avro.read_defaults import read_default
-from copycat_plugins.converters.avro.read_meta_data import with_meta_data
+from copycat_plugins.converters.registry.scrubbing import scrubbed
+
+
+def _read_default(schema: Schema, json: Json) -> ConnectValue:
+    """Return the default value of a schema; None when it has none, or one that does not fit it."""
+    try:
+        value = _value(schema, json)
+        if value is not None:
+            validate_value(schema, value)
+    except (DataError, TypeError, ValueError, AttributeError, KeyError):
+        return None  # as Connect does: a bad default is no reason to refuse the data
+    return value
+
+
+def _value(schema: Schema | None, json: Json) -> ConnectValue:
+    if json is None or schema is None:
+        return None
+    reader = _READERS.get(schema.type)
+    plain = json if reader is None else reader(schema, json)
+    logical = logical_reader(schema)
+    return plain if logical is None else logical(plain)
+
+
+def _struct(schema: Schema, json: Json) -> ConnectValue:
+    if is_union(schema):
+        first = schema.fields[0]
+        return Struct(schema).put(first, _value(first.schema, json))
+    struct = Struct(schema)
+    for field in schema.fields:
+        value = _value(field.schema, json.get(scrubbed(field.name), json.get(field.name)))
+        if value is not None:
+            struct.put(field, value)
+    struct.validate()
+    return struct
+
+
+def _map(schema: Schema, json: Json) -> ConnectValue:
+    pairs = json.items() if isinstance(json, dict) else json
+    if isinstance(json, dict):
+        return {key: _value(schema.value, item) for key, item in pairs}
+    return {_value(schema.key, key): _value(schema.value, item) for key, item in pairs}
+
+
+_READERS: dict[SchemaType, Callable[[Schema, Json], ConnectValue]] = {
+    SchemaType.FLOAT32: lambda _, json: round_to_float32(json),
+    SchemaType.FLOAT64: lambda _, json: float(json),
+    SchemaType.BYTES: lambda _, json: json.encode("latin-1"),
+    SchemaType.ARRAY: lambda schema, json: [_value(schema.value, item) for item in json],
+    SchemaType.MAP: _map,
+    SchemaType.STRUCT: _struct,
+}
+
+
+_DEFAULT_NAME = f"{names.NAMESPACE}.{names.DEFAULT_NAME}"
+
+
+def _with_meta_data(avro: Json, schema: Schema, version: int | None, *, meta_data: bool) -> Schema:
+    """Return a schema with what its Avro schema says about it.
+
+    Args:
+        avro: The Avro schema, an object.
+        schema: The Connect schema so far.
+        version: Version of the schema within its subject.
+        meta_data: False to leave docs and parameters alone.
+
+    Raises:
+        DataError: A property is of a wrong type, or contradicts the logical type.
+    """
+    parameters = dict(schema.parameters or {})
+    if meta_data:
+        given = avro.get(names.CONNECT_PARAMETERS, {})
+        if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+            message = f"Expected JSON object of strings for schema parameters but found: {given}"
+            raise DataError(message)
+        parameters |= given
+    parameters |= {name: str(text) for name, text in avro.items() if name.startswith(names.AVRO_PREFIX)}
+    return replace(
+        schema,
+        name=_name(avro, schema),
+        version=_version(avro, schema, version),
+        doc=avro.get(names.CONNECT_DOC) if meta_data else None,
+        parameters=parameters or None,
+    )
+
+
+def _name(avro: Json, schema: Schema) -> str | None:
+    given = avro.get(names.CONNECT_NAME)
+    # A decimal in a fixed type has two names: the logical type's wins.
+    if given is None and avro["type"] in ("record", "error", "enum", "fixed") and schema.name != DECIMAL:
+        given = avro["name"]
+    if given is None or given.startswith(_DEFAULT_NAME):
+        return schema.name
+    if schema.name not in (None, given):
+        message = (
+            f"Mismatched names: {schema.name} by its logical type differs from {given} in the source schema"
+        )
+        raise DataError(message)
+    return str(given)
+
+
+def _version(avro: Json, schema: Schema, version: int | None) -> int | None:
+    given = avro.get(names.CONNECT_VERSION, version)
+    if given is None:
+        return schema.version
+    if not isinstance(given, int):
+        message = f"Invalid Connect version found: {given}"
+        raise DataError(message)
+    if schema.version not in (None, given):
+        message = (
+            f"Mismatched versions: {schema.version} by its logical type differs from {given} in the source "
+            "schema"
+        )
+        raise DataError(message)
+    return given
+
 
 _PRIMITIVES: Final[Mapping[str, SchemaType]] = {
     "boolean": SchemaType.BOOLEAN,
@@ -75,14 +190,14 @@ class ConnectTypes:
         if isinstance(avro["type"], (dict, list)):
             return self.of(avro["type"], version=version, optional=optional, default=default)
         draft = self._draft(avro)
-        schema = with_meta_data(avro, draft.schema, version, meta_data=self._options.meta_data)
+        schema = _with_meta_data(avro, draft.schema, version, meta_data=self._options.meta_data)
         default_json = avro.get(names.CONNECT_DEFAULT)
         if default_json is None and default is not None:
             default_json = default
             if self._options.meta_data:
                 marked = {**(schema.parameters or {}), names.FIELD_DEFAULT: "true"}
                 schema = replace(schema, parameters=marked)
-        schema = replace(schema, default=read_default(schema, default_json), optional=optional)
+        schema = replace(schema, default=_read_default(schema, default_json), optional=optional)
         read = draft.reader(schema)
         return schema, value_readers.optional(read) if optional else read
 

@@ -2,18 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from copycat_connect.data import Schema, SchemaType
+from copycat_connect.data import ConnectValue, Schema, SchemaType, Struct
+from copycat_connect.data.logical import DECIMAL, decimal_scale
 from copycat_connect.errors import DataError
 
-from copycat_plugins.converters.avro import anything, names, value_writers
-from copycat_plugins.converters.avro.anything import Json
-from copycat_plugins.converters.avro.logical_types import ToAvro, logical_writer
+from copycat_plugins.converters.avro import anything, names
+from copycat_plugins.converters.avro.anything import AvroValue, Json
+from copycat_plugins.converters.avro.logical_types import AVRO_NAMES, ToAvro, logical_writer
+from copycat_plugins.converters.avro.names import KEY, VALUE
 from copycat_plugins.converters.avro.options import AvroOptions
-from copycat_plugins.converters.avro.properties import properties
 from copycat_plugins.converters.avro.written_defaults import default_json, has_string_keys
+
+_NARROW = {SchemaType.INT8: "int8", SchemaType.INT16: "int16"}
+
+
+def _properties(schema: Schema, options: AvroOptions) -> dict[str, Json]:
+    """Return the properties of the Avro schema that stands for a Connect schema."""
+    found: dict[str, Json] = {}
+    parameters = schema.parameters or {}
+    if schema.name == DECIMAL:
+        found["scale"] = decimal_scale(schema)
+        found["precision"] = int(parameters.get(names.PRECISION, names.DEFAULT_PRECISION))
+    if options.meta_data:
+        found |= _meta_data(schema, options)
+    logical = AVRO_NAMES.get(schema.name or "")
+    if logical is not None:
+        found["logicalType"] = logical
+    return found | {name: text for name, text in parameters.items() if name.startswith(names.AVRO_PREFIX)}
+
+
+def _meta_data(schema: Schema, options: AvroOptions) -> dict[str, Json]:
+    parameters = dict(schema.parameters or {})
+    from_field = parameters.pop(names.FIELD_DEFAULT, None) is not None
+    default = None
+    if schema.default is not None and not from_field:
+        default = default_json(schema, schema.default, options)
+    candidates = {
+        names.CONNECT_DOC: schema.doc,
+        names.CONNECT_VERSION: schema.version,
+        names.CONNECT_PARAMETERS: parameters or None,
+        names.CONNECT_DEFAULT: default,
+        names.CONNECT_NAME: schema.name,
+        names.CONNECT_TYPE: _NARROW.get(schema.type),
+    }
+    return {name: value for name, value in candidates.items() if value is not None}
+
+
+def optional(write: ToAvro | None, branch: str | None) -> ToAvro | None:
+    """Let null through; a named type is named, which spares fastavro trying all."""
+    if branch is None:
+        return None if write is None else lambda value: None if value is None else write(value)
+    if write is None:
+        return lambda value: None if value is None else (branch, value)
+    return lambda value: None if value is None else (branch, write(value))
+
+
+def array(write: ToAvro | None) -> ToAvro | None:
+    """Return a writer of lists that writes each item."""
+    return None if write is None else lambda items: [write(item) for item in items]
+
+
+def _text_map(write: ToAvro | None) -> ToAvro | None:
+    """Write each value of a map."""
+    if write is None:
+        return None
+    return lambda value: {key: write(item) for key, item in value.items()}
+
+
+def _entries(write_key: ToAvro | None, write_value: ToAvro | None) -> ToAvro:
+    """Write a map as a list of entries."""
+    key_of, value_of = write_key or _as_is, write_value or _as_is
+    return lambda value: [{KEY: key_of(key), VALUE: value_of(item)} for key, item in value.items()]
+
+
+def record(schema: Schema, fields: Sequence[tuple[str, ToAvro | None]], *, use_defaults: bool) -> ToAvro:
+    """Write a struct; an unset field is its default where that is wanted."""
+    defaults = [field.schema.default if use_defaults else None for field in schema.fields]
+    names = [name for name, _ in fields]
+    if not any(write for _, write in fields) and all(default is None for default in defaults):
+        return lambda struct: dict(zip(names, struct.values, strict=True))
+    steps = [
+        (name, write or _as_is, default) for (name, write), default in zip(fields, defaults, strict=True)
+    ]
+
+    def write_struct(struct: Struct) -> AvroValue:
+        return {
+            name: write(default if value is None else value)
+            for (name, write, default), value in zip(steps, struct.values, strict=True)
+        }
+
+    return write_struct
+
+
+def union(branches: Sequence[tuple[str, ToAvro | None]]) -> ToAvro:
+    """Write the one field that is set of a struct that stands for a union."""
+    steps = [(branch, write or _as_is) for branch, write in branches]
+
+    def write_union(struct: Struct | None) -> AvroValue:
+        if struct is None:
+            return None
+        for (branch, write), value in zip(steps, struct.values, strict=True):
+            if value is not None:
+                return branch, write(value)
+        raise DataError(
+            "A struct that stands for a union has no field set: set the one that holds the value."
+        )
+
+    return write_union
+
+
+def _as_is(value: ConnectValue) -> AvroValue:
+    return value
+
 
 _PRIMITIVES = {
     SchemaType.INT8: "int",
@@ -68,7 +171,7 @@ class AvroTypes:
         null_last = schema.default is not None and schema.type is not SchemaType.STRUCT
         json = [required.json, "null"] if null_last else ["null", required.json]
         branch = required.branch if required.is_named else None
-        return AvroType(json, value_writers.optional(required.write, branch), required.branch)
+        return AvroType(json, optional(required.write, branch), required.branch)
 
     def _required(self, schema: Schema, space: str) -> AvroType:
         match schema.type:
@@ -77,7 +180,7 @@ class AvroTypes:
             case SchemaType.ARRAY:
                 items = self.of(schema.value, space)
                 json = {"type": "array", "items": items.json, **self._properties(schema)}
-                return AvroType(json, value_writers.array(items.write), "array")
+                return AvroType(json, array(items.write), "array")
             case SchemaType.MAP:
                 return self._map(schema, space)
         if names.is_fixed(schema):
@@ -105,7 +208,7 @@ class AvroTypes:
                 "fields": fields,
                 **self._properties(schema),
             }
-            return json, value_writers.record(schema, written, use_defaults=not self._options.ignore_default)
+            return json, record(schema, written, use_defaults=not self._options.ignore_default)
 
         return self._once(full_name, space, schema, make)
 
@@ -129,7 +232,7 @@ class AvroTypes:
         if has_string_keys(schema, self._options):
             values = self.of(schema.value, space)
             json = {"type": "map", "values": values.json, **more}
-            return AvroType(json, value_writers.text_map(values.write), "map")
+            return AvroType(json, _text_map(values.write), "map")
         named = schema.name is not None
         full_name = self._full_name(schema) if named else f"{names.NAMESPACE}.{names.MAP_ENTRY}"
         inside, name = names.split(full_name)
@@ -143,7 +246,7 @@ class AvroTypes:
             ]
             json = {"type": "record", **_named(name, inside, space), "fields": fields}
             internal = {names.CONNECT_INTERNAL_TYPE: names.MAP_ENTRY} if named else {}
-            return json | internal, value_writers.entries(*(each.write for each in types.values()))
+            return json | internal, _entries(*(each.write for each in types.values()))
 
         entry = self._once(full_name, space, schema, make)
         return AvroType({"type": "array", "items": entry.json, **more}, entry.write, "array")
@@ -178,7 +281,7 @@ class AvroTypes:
         members = [self._required(replace(each.schema, optional=False), space) for each in schema.fields]
         json = [*(["null"] if schema.optional else []), *(each.json for each in members)]
         branches = [(each.branch, each.write) for each in members]
-        return AvroType(json, value_writers.union(branches), "union")
+        return AvroType(json, union(branches), "union")
 
     def _once(
         self,
@@ -212,7 +315,7 @@ class AvroTypes:
         return self._unnamed.setdefault(replace(schema, optional=False), name)
 
     def _properties(self, schema: Schema) -> dict[str, Json]:
-        return properties(schema, self._options)
+        return _properties(schema, self._options)
 
 
 def _named(name: str, namespace: str, space: str, doc: str | None = None) -> dict[str, Json]:

@@ -7,17 +7,42 @@ from collections.abc import Callable
 
 from copycat_connect.data import ConnectValue, Schema
 from copycat_connect.errors import DataError
+from jsonschema.validators import validator_for
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT7
 
 from copycat_plugins.converters import json_decoding, json_encoding
 from copycat_plugins.converters.json_node import Node
 from copycat_plugins.converters.json_reader import reads_decimals
-from copycat_plugins.converters.jsonschema.checking import checker
 from copycat_plugins.converters.jsonschema.from_json_schema import ConnectSchemas
 from copycat_plugins.converters.jsonschema.options import JsonSchemaOptions
 from copycat_plugins.converters.jsonschema.pointers import Pointers, load
 from copycat_plugins.converters.jsonschema.to_json_schema import JsonSchemas
 from copycat_plugins.converters.jsonschema.values import JsonSchemaReader, JsonSchemaWriter
 from copycat_plugins.converters.registry.schema_text import Decode, Encode, SchemaText, Written
+
+
+def _checker(pointers: Pointers) -> Callable[[Node], None]:
+    """Return what checks a parsed payload; it raises DataError for one that is not valid."""
+    resources = [
+        (name, Resource.from_contents(document, default_specification=DRAFT7))
+        for name, document in pointers.documents.items()
+        if name
+    ]
+    schema = pointers.documents[""]
+    validator = validator_for(schema)(schema, registry=Registry().with_resources(resources))
+
+    def check(node: Node) -> None:
+        error = next(validator.iter_errors(node), None)
+        if error is not None:
+            # The value itself is not shown: it may be a secret.
+            message = (
+                f"The payload is not valid at {error.json_path}, where its JSON Schema says "
+                f"{error.validator}: correct the record, or set json.fail.invalid.schema=false."
+            )
+            raise DataError(message)
+
+    return check
 
 
 class JsonSchemaFormat:
@@ -98,4 +123,4 @@ class JsonSchemaFormat:
         return None
 
     def _checker(self, text: SchemaText) -> Callable[[Node], None] | None:
-        return checker(Pointers(text)) if self._options.fail_invalid else None
+        return _checker(Pointers(text)) if self._options.fail_invalid else None

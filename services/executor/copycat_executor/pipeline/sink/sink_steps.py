@@ -9,14 +9,74 @@ from typing import Final
 from copycat_connect.data.batches import SinkBatch
 from copycat_connect.errors import ConnectError, RetriableError
 
-from copycat_executor.pipeline.records.receiver import KafkaMessage
+from copycat_executor.pipeline.records.receiver import KafkaMessage, RecordReceiver
 from copycat_executor.pipeline.sink.delivery import SinkDelivery
+from copycat_executor.pipeline.sink.positions import Offsets
 from copycat_executor.pipeline.sink.sink_context import RunningSinkContext
-from copycat_executor.pipeline.sink.sink_meter import SinkMeter
 from copycat_executor.pipeline.sink.sink_parts import SinkParts
+from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
+from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.stages import Stage, failing
+from copycat_executor.pipeline.task.task_link import TaskLink
 from copycat_executor.pipeline.task.timing import Timing
+
+#: Between two reports.
+_REPORT_INTERVAL_SECONDS: Final = 1.0
+#: The same while nothing comes from Kafka: there are only empty puts to report.
+_IDLE_REPORT_INTERVAL_SECONDS: Final = 5.0
+
+
+class _SinkMeter:
+    """Measures one run of a sink task, batch by batch, and reports each second while records come."""
+
+    def __init__(
+        self, measures: Measures, link: TaskLink, receiver: RecordReceiver, committed: Callable[[], Offsets]
+    ) -> None:
+        """`committed` says where the task would begin after a crash."""
+        self._measures = measures
+        self._link = link
+        self._receiver = receiver
+        self._committed = committed
+        self._moved = True
+        self.commits = CommitMeter(measures)
+
+    def read(self, records: int) -> None:
+        """Count records that came from Kafka."""
+        self._moved = True
+        self._measures.note("sink-record-read", records)
+
+    def put(self, records: int, began: float) -> None:
+        """A put that began at a time of the clock took a batch."""
+        measures = self._measures
+        measures.note("put-batch-time-ms", (measures.clock() - began) * 1000)
+        measures.note("sink-record-send", records)
+        measures.note("batch-size", records)
+
+    def report(self, *, now: bool = False) -> None:
+        """Report what is new, if a report is due or wanted now."""
+        measures = self._measures
+        if not (
+            now or measures.due(_REPORT_INTERVAL_SECONDS if self._moved else _IDLE_REPORT_INTERVAL_SECONDS)
+        ):
+            return
+        self._moved = False
+        committed, read = self._committed(), self._receiver.positions()
+        active = sum(max(read.get(each, 0) - offset, 0) for each, offset in committed.items())
+        measures.note_state("partition-count", len(committed))
+        measures.note_state("sink-record-active-count", active)
+        measures.note_state("sink-record-lag", self._receiver.lag())
+        self.flush()
+
+    def closed(self) -> None:
+        """Report what was noted until everything was closed."""
+        self._measures.note_state("partition-count", 0)
+        self.flush()
+
+    def flush(self) -> None:
+        """Report what was noted already."""
+        self._link.measured(self._measures.take())
+
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +105,7 @@ class SinkSteps:
         """Compose; `tidy` collects garbage and is called where a pause does no harm."""
         self._parts = parts
         self._clock = clock
-        self._meter = SinkMeter(parts.measures, parts.link, parts.receiver, lambda: self._delivery.committed)
+        self._meter = _SinkMeter(parts.measures, parts.link, parts.receiver, lambda: self._delivery.committed)
         self._delivery = delivery(parts, timing, self._meter.commits, clock, tidy)
         self._schedule = self._delivery.schedule
         self._context = RunningSinkContext(parts)

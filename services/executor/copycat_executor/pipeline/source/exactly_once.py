@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from typing import Final
 
 from copycat_connect.data.batches import SourceBatch
+from copycat_connect.data.records import SourceRecord
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin.contexts import TransactionContext
 
@@ -15,7 +17,6 @@ from copycat_executor.pipeline.source.path import Batch
 from copycat_executor.pipeline.source.source_parts import SourceParts
 from copycat_executor.pipeline.source.transaction_boundaries import Boundary
 from copycat_executor.pipeline.source.transaction_offsets import TransactionOffsets
-from copycat_executor.pipeline.source.transaction_requests import TransactionEnd, TransactionRequests
 from copycat_executor.pipeline.source.transactional_sender import (
     ProducerFencedError,
     TransactionalSender,
@@ -25,6 +26,74 @@ from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
 from copycat_executor.pipeline.task.stages import DrainedError
 from copycat_executor.pipeline.task.timing import Timing
+
+
+class _TransactionEnd(Enum):
+    """How a transaction is to end."""
+
+    COMMIT = "commit"
+    ABORT = "abort"
+
+
+class _TransactionRequests:
+    """What a task asked for (`TransactionContext`), until it is carried out."""
+
+    def __init__(self) -> None:
+        self._after_batch: set[_TransactionEnd] = set()
+        # By identity: records may be equal. The record is kept, or another could get its identity.
+        self._after_record: dict[int, tuple[SourceRecord, set[_TransactionEnd]]] = {}
+
+    def commit_transaction(self, record: SourceRecord | None = None) -> None:
+        """Commit after the record, or after the next batch when none is given."""
+        self._add(record, _TransactionEnd.COMMIT)
+
+    def abort_transaction(self, record: SourceRecord | None = None) -> None:
+        """Abort with the record as the last, or after the next batch when none is given."""
+        self._add(record, _TransactionEnd.ABORT)
+
+    def take_batch_end(self) -> _TransactionEnd | None:
+        """Return what is asked for after a batch, once.
+
+        Raises:
+            ConnectError: Both, to commit and to abort.
+        """
+        wanted, self._after_batch = self._after_batch, set()
+        return _one_of(wanted, "the same batch")
+
+    def cut(
+        self, records: Sequence[SourceRecord]
+    ) -> Iterator[tuple[Sequence[SourceRecord], _TransactionEnd | None]]:
+        """Yield the records in runs, each with what is to happen after it.
+
+        Raises:
+            ConnectError: The task asked to commit and to abort after the same record.
+        """
+        start = 0
+        for place, record in enumerate(records, 1):
+            asked = self._after_record.pop(id(record), None)
+            if asked is not None:
+                yield records[start:place], _one_of(asked[1], "the same record")
+                start = place
+        if start < len(records):
+            yield records[start:], None
+
+    def __bool__(self) -> bool:
+        """Whether something is asked for after single records."""
+        return bool(self._after_record)
+
+    def _add(self, record: SourceRecord | None, end: _TransactionEnd) -> None:
+        if record is None:
+            self._after_batch.add(end)
+        else:
+            self._after_record.setdefault(id(record), (record, set()))[1].add(end)
+
+
+def _one_of(wanted: set[_TransactionEnd], what: str) -> _TransactionEnd | None:
+    if len(wanted) > 1:
+        message = f"The connector asked to commit and to abort the transaction after {what}: ask for one"
+        raise ConnectError(message)
+    return next(iter(wanted), None)
+
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +134,7 @@ class ExactlyOnce:
         self._meter = meter
         self._clock = clock
         self._tidy = tidy
-        self._requests = TransactionRequests() if boundary.by_connector else None
+        self._requests = _TransactionRequests() if boundary.by_connector else None
         self._committed_at = clock()
         self._tidied_at = 0.0
         self._batch_ended = False
@@ -166,18 +235,18 @@ class ExactlyOnce:
         else:
             self._end(self._requests.take_batch_end())
 
-    def _end(self, end: TransactionEnd | None) -> None:
+    def _end(self, end: _TransactionEnd | None) -> None:
         match end:
-            case TransactionEnd.ABORT if not self._sender.open:
+            case _TransactionEnd.ABORT if not self._sender.open:
                 _log.warning(
                     "The task asked to abort a transaction without records: nothing is to be aborted"
                 )
-            case TransactionEnd.ABORT:
+            case _TransactionEnd.ABORT:
                 self._sender.abort()
                 self._parts.written.forget()
                 self._counted = self._parts.path.delivered
                 self._commit()  # its offsets count, or the task would see the same records again
-            case TransactionEnd.COMMIT:
+            case _TransactionEnd.COMMIT:
                 self._commit()
 
     def _commit(self) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any, Final
 
 from litestar import Litestar, Request, Router
 from litestar.datastructures import State
 from litestar.openapi import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.plugins import JsonRenderPlugin, OpenAPIRenderPlugin
 from litestar.openapi.spec import (
     Components,
     OpenAPIMediaType,
@@ -21,7 +22,32 @@ from litestar.openapi.spec.enums import OpenAPIType
 
 from copycat_gateway.edge.answers import JSON
 from copycat_gateway.edge.openapi.bodies import SCHEMAS, named
-from copycat_gateway.edge.openapi.page import Page
+
+
+class _Page(OpenAPIRenderPlugin):
+    """Renders the document; needs nothing from the network."""
+
+    def render(self, request: Request[Any, Any, State], openapi_schema: dict[str, Any]) -> bytes:
+        """Return the page."""
+        title = escape(openapi_schema["info"]["title"])
+        rows = "".join(
+            f"<tr><td>{method.upper()}</td><td><code>{escape(path)}</code></td>"
+            f"<td>{escape(operation.get('summary', ''))}</td><td>{_statuses(operation)}</td></tr>"
+            for path, item in sorted(openapi_schema["paths"].items())
+            for method, operation in item.items()
+            if isinstance(operation, dict)
+        )
+        return (
+            f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
+            "<style>body{font:15px system-ui;margin:2em}td{padding:.3em 1em .3em 0}</style>"
+            f"<h1>{title}</h1><p>The whole document: <a href=openapi/openapi.json>openapi.json</a></p>"
+            f"<table>{rows}</table></html>"
+        ).encode()
+
+
+def _statuses(operation: dict[str, Any]) -> str:
+    return ", ".join(sorted(operation["responses"]))
+
 
 ABOUT: Final = (
     "Kafka Connect's REST interface, status for status and field for field. Every error is"
@@ -56,7 +82,7 @@ def openapi_config(version: str) -> OpenAPIConfig:
             return_dto=None,
         ),
         operation_id_creator=lambda handler, _method, _path: handler.handler_name,
-        render_plugins=[Page(path="/"), JsonRenderPlugin()],
+        render_plugins=[_Page(path="/"), JsonRenderPlugin()],
     )
 
 

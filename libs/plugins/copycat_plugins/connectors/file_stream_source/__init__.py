@@ -1,1 +1,0 @@
-"""FileStreamSource: the lines of a file as records."""

@@ -1,1 +1,0 @@
-"""MockSink: writes nothing, and fails on order."""

@@ -1,1 +1,0 @@
-"""MockSource: reads nothing, and fails on order."""

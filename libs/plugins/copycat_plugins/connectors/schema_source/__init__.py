@@ -1,1 +1,0 @@
-"""SchemaSource: structs of one schema, or of two in turn."""

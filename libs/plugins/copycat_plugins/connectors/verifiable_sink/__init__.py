@@ -1,1 +1,0 @@
-"""VerifiableSink: prints each record when it comes and when it is flushed."""

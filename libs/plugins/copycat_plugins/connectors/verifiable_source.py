@@ -1,0 +1,167 @@
+"""VerifiableSource: numbers as records, each printed when it is sent and when it is safe."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from copycat_connect.config import (
+    BOOLEAN,
+    HIGH,
+    LONG,
+    LOW,
+    STRING,
+    ConfigDef,
+    ConfigKey,
+    all_of,
+    non_empty,
+    non_null,
+    topic_name,
+)
+from copycat_connect.data import (
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    STRING_SCHEMA,
+    ConnectValue,
+    RecordMetadata,
+    SchemaBuilder,
+    SourceRecord,
+    Struct,
+)
+from copycat_connect.kafka_version import KAFKA_VERSION
+from copycat_connect.plugin import PluginKind, PluginSpec, SourceTask
+
+from copycat_plugins.connectors.numbered import ID, SEQNO, next_seqno, number_of
+from copycat_plugins.connectors.numbered_source import NumberedSource
+from copycat_plugins.connectors.pace import Pace
+from copycat_plugins.connectors.printed import print_json
+
+_CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSourceConnector"
+_TASK_CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSourceTask"
+
+_NAME = "name"
+_TOPIC = "topic"
+_THROUGHPUT = "throughput"
+_COMPLETE_RECORD_DATA = "complete.record.data"
+
+_SUMMARY = (
+    "Counts, one record a number, and prints a line of JSON for each: once sent, and again once it is safe."
+)
+_GUARANTEES = (
+    "At least once, in order per task. The source partition is {id}, the task's number, which is the key of "
+    "its records too; the source offset is {seqno}, the number of the last record. Made for system tests: "
+    "what is printed goes to the standard output of the process the task runs in, the executor's log."
+)
+_CONFIG = ConfigDef(
+    ConfigKey(
+        _TOPIC,
+        STRING,
+        HIGH,
+        validator=all_of((non_empty, topic_name)),
+        doc="Topic that receives the numbers.",
+    ),
+    ConfigKey(
+        _THROUGHPUT,
+        LONG,
+        HIGH,
+        validator=non_null,
+        doc="Records per second of each task; -1 for as many as go through, 0 for none.",
+    ),
+    ConfigKey(
+        _COMPLETE_RECORD_DATA,
+        BOOLEAN,
+        LOW,
+        default=False,
+        doc="Whether values are structs of all that is printed, and not the number alone.",
+    ),
+)
+_EXAMPLES = {
+    "Two tasks, a thousand records per second each": {
+        "tasks.max": "2",
+        "topic": "verifiable",
+        "throughput": "1000",
+    },
+}
+
+
+class VerifiableSourceConnector(NumberedSource):
+    """Numbers its tasks."""
+
+    definition = _CONFIG
+
+
+_COMPLETE_SCHEMA = (
+    SchemaBuilder.struct()
+    .field("name", STRING_SCHEMA)
+    .field("task", INT32_SCHEMA)
+    .field("topic", STRING_SCHEMA)
+    .field("time_ms", INT64_SCHEMA)
+    .field("seqno", INT64_SCHEMA)
+    .build()
+)
+
+
+class VerifiableSourceTask(SourceTask):
+    """Gives one record a poll, as Kafka's does; the lines have the order of Kafka's keys too."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Take the configuration, and the number to go on from."""
+        parsed = _CONFIG.parse(config)
+        self._name = config.get(_NAME)
+        self._number = number_of(config)
+        self._topic: str = parsed[_TOPIC]
+        self._complete: bool = parsed[_COMPLETE_RECORD_DATA]
+        self._partition = {ID: self._number}
+        self._seqno = next_seqno(self.context, self._partition)
+        self._pace = Pace(parsed[_THROUGHPUT])
+
+    def poll(self) -> list[SourceRecord] | None:
+        """Return the next number, once it is due, and print it."""
+        if not self._pace.take(1, self.context.wait):
+            return None
+        data = self._data(self._seqno)
+        print_json(data)
+        record = SourceRecord(
+            self._partition,
+            {SEQNO: self._seqno},
+            self._topic,
+            Struct(_COMPLETE_SCHEMA, data) if self._complete else self._seqno,
+            key=self._number,
+            key_schema=INT32_SCHEMA,
+            value_schema=_COMPLETE_SCHEMA if self._complete else INT64_SCHEMA,
+        )
+        self._seqno += 1
+        return [record]
+
+    def commit_record(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
+        """Print that a record is safe."""
+        del metadata
+        offset = record.source_offset or {}
+        print_json({"committed": True, **self._data(offset.get(SEQNO))})
+
+    def stop(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _data(self, seqno: ConnectValue) -> dict[str, ConnectValue]:
+        return {
+            "task": self._number,
+            "seqno": seqno,
+            "time_ms": time.time_ns() // 1_000_000,
+            "name": self._name,
+            "topic": self._topic,
+        }
+
+
+PLUGIN = PluginSpec(
+    class_name=_CLASS_NAME,
+    kind=PluginKind.SOURCE,
+    version=KAFKA_VERSION,
+    summary=_SUMMARY,
+    config=_CONFIG,
+    factory=VerifiableSourceConnector,
+    task_class_name=_TASK_CLASS_NAME,
+    task_factory=VerifiableSourceTask,
+    guarantees=_GUARANTEES,
+    tested_with="nothing",
+    examples=_EXAMPLES,
+)

@@ -1,1 +1,0 @@
-"""BasicAuthSecurityRestExtension: a name and a password for the REST interface."""

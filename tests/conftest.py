@@ -1,7 +1,8 @@
-"""What every test may ask for, and which tests share a process when several processes run them."""
+"""What every test may ask for, and in which order several processes are given the groups that share one."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
+    from xdist.workermanage import WorkerController
 
 # A test proves behaviour, not speed: an example may take as long as a busy machine makes it.
 settings.register_profile(
@@ -25,36 +27,69 @@ settings.load_profile("behaviour")
 
 pytest_plugins = ["copycat_testkit.kafka", "copycat_testkit.failures", "copycat_testkit.second_try"]
 
-#: How the names of tests begin, the longest groups first: the short ones then fill what is left of the time
-#: of each process. Those with one system for many files come before those that are divided by file.
-LONGEST_FIRST = (
-    "tests/integration/scenarios/test_",
-    "tests/integration/kip26/",
-    "tests/integration/scenarios/",
-    "tests/integration/stores/",
-    "tests/integration/plugins/",
-    "tests/chaos/",
-    "tests/integration/launcher/",
-    "tests/compat/",
-    "tests/integration/",
-    "tests/contract/executor/",
-    "tests/contract/gateway/",
-    "tests/contract/",
-    "tests/laws/",
-)
+#: Where the cache of pytest keeps how long a test of a group takes, in seconds.
+SECONDS = "copycat/seconds"
+#: How long one may take that was never run here, by the folder: it starts processes, or it does not.
+GUESSES = {"unit": 0.02, "laws": 0.5, "contract": 0.2, "conformance": 0.1}
+LONG = 5.0
+
+
+def group_of(nodeid: str, root: Path) -> str:
+    """Return what shares a process with a test: its package, elsewhere its file."""
+    file = Path(nodeid.partition("::")[0])
+    return str(file.parent if (root / file.parent / "__init__.py").exists() else file)
+
+
+def guess(group: str) -> float:
+    """Return how long a test of a group may take."""
+    return GUESSES.get(Path(group).parts[1], LONG) if group.startswith("tests/") else LONG
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Gives a process all tests that share a system: those of a package, elsewhere those of a file."""
+    """Gives a process all tests that share a system, the group that takes longest of those that are left."""
+
+    def __init__(self, config: pytest.Config, log: Producer) -> None:
+        super().__init__(config, log)
+        self._known: dict[str, float] = config.cache.get(SECONDS, {}) if config.cache else {}
 
     def _split_scope(self, nodeid: str) -> str:
-        file = Path(nodeid.partition("::")[0])
-        is_package = (self.config.rootpath / file.parent / "__init__.py").exists()
-        return str(file.parent if is_package else file)
+        return group_of(nodeid, self.config.rootpath)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        longest = max(self.workqueue, key=self._seconds)
+        self.workqueue.move_to_end(longest, last=False)
+        super()._assign_work_unit(node)
+
+    def _seconds(self, group: str) -> float:
+        return len(self.workqueue[group]) * self._known.get(group, guess(group))
+
+
+class Stopwatch:
+    """Measures how long a test of each group takes, for the next run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._tests: defaultdict[str, set[str]] = defaultdict(set)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add a phase of a test."""
+        group = group_of(report.nodeid, self._config.rootpath)
+        self._seconds[group] += report.duration
+        self._tests[group].add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        """Keep what was measured beside what was known of other groups."""
+        if self._config.cache is None or not self._tests:
+            return
+        known = self._config.cache.get(SECONDS, {})
+        found = {group: round(self._seconds[group] / len(tests), 3) for group, tests in self._tests.items()}
+        self._config.cache.set(SECONDS, {**known, **found})
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """Divide the tests as above."""
+    config.pluginmanager.register(Stopwatch(config))
     return Scheduling(config, log)
 
 
@@ -70,13 +105,3 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 def _escaped(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the groups that take longest; within one the order stays."""
-    items.sort(key=_rank)
-
-
-def _rank(item: pytest.Item) -> int:
-    found = (rank for rank, beginning in enumerate(LONGEST_FIRST) if item.nodeid.startswith(beginning))
-    return next(found, len(LONGEST_FIRST))

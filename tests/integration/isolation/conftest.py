@@ -53,7 +53,7 @@ def worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clu
     }
     environment = {"PYTHONPATH": str(AUTHOR), "COPYCAT_LEAKED": LEAKED, "COPYCAT_CODE": CODE}
     folder = tmp_path_factory.mktemp("isolation")
-    with Cluster(kafka, folder, 1, settings, environment).running() as running:
+    with Cluster(kafka, folder, 1, settings, environment, spark=True).running() as running:
         yield running
 
 

@@ -9,6 +9,7 @@ from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.system import CopycatUp
 
 from tests.integration.mirror.pair import Pair
+from tests.plain_hosts import on_plain_hosts
 
 
 @pytest.fixture(scope="package")
@@ -21,5 +22,5 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="package")
 def pair(source: str, kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """Run Copycat on the target, and give how to talk to all three."""
-    with CopycatUp(tmp_path_factory.mktemp("mirror"), kafka) as system:
+    with CopycatUp(tmp_path_factory.mktemp("mirror"), kafka, environment=on_plain_hosts()) as system:
         yield Pair(source, kafka, system)

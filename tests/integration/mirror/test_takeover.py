@@ -14,6 +14,7 @@ from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wa
 from copycat_testkit.system import CopycatUp
 
 from tests.integration.mirror.pair import SECONDS, Pair, consumed
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = pytest.mark.timeout(500)
 
@@ -76,7 +77,7 @@ def test_a_running_mirrormaker_is_taken_over_in_place(pair: Pair, tmp_path: Path
     commit(pair.source, group, topic, 700)
     settings = {"group.id": GROUP, **TOPICS}
     options = [part for each in settings.items() for part in ("--set", "=".join(each))]
-    with CopycatUp(tmp_path / "copycat", pair.target, options=options) as ours:
+    with CopycatUp(tmp_path / "copycat", pair.target, options=options, environment=on_plain_hosts()) as ours:
         awaited(lambda: len(consumed(pair.target, f"rome.{topic}")) >= SECOND, "Copycat mirrors on")
         awaited(lambda: len(checkpoints(pair.target, group)) > len(before), "Copycat writes checkpoints")
         stored = httpx.get(f"{ours.url}/connectors/MirrorSourceConnector/offsets", timeout=60).json()

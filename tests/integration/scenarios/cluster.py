@@ -20,6 +20,7 @@ from copycat_testkit.processes import command_line
 from copycat_testkit.system import CopycatUp
 
 from tests.integration.scenarios.rest import PATIENCE, Rest
+from tests.plain_hosts import on_plain_hosts
 
 #: Brings the plugins of the scenarios.
 ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).with_name("author"))}
@@ -35,8 +36,13 @@ class Cluster:
         executors: int,
         settings: Mapping[str, str],
         environment: Mapping[str, str] | None = None,
+        *,
+        spark: bool = False,
     ) -> None:
-        """Nothing starts yet; `environment` brings the plugins, by default those of the scenarios."""
+        """Nothing starts yet; `environment` brings the plugins, by default those of the scenarios.
+
+        Its hosts are plain processes unless `spark` runs them.
+        """
         self.bootstrap = bootstrap
         self.folder = folder
         self.group = settings.get("group.id") or unique("scenarios")
@@ -44,7 +50,8 @@ class Cluster:
         given = {**self._names(), "offset.flush.interval.ms": "500", **apart, **settings}
         options = [part for key, value in given.items() for part in ("--set", f"{key}={value}")]
         options += ["--executors", str(executors)]
-        self._environment = environment or ENVIRONMENT
+        plugins = environment or ENVIRONMENT
+        self._environment = plugins if spark else on_plain_hosts(plugins)
         self.up = CopycatUp(folder, bootstrap, options=options, environment=self._environment)
         self._commands = Commands(folder, self._environment)
 

@@ -9,6 +9,8 @@ from copycat_testkit.otel_collector import OtelCollector
 from copycat_testkit.spans import OtlpReceiver
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 
 @pytest.fixture(scope="package")
 def receiver() -> Iterator[OtlpReceiver]:
@@ -33,5 +35,6 @@ def system(
         "services.in.one.process": "false",  # a trace names the process that each span is of
     }
     options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    with CopycatUp(tmp_path_factory.mktemp("traced"), kafka, options=options) as up:
+    folder = tmp_path_factory.mktemp("traced")
+    with CopycatUp(folder, kafka, options=options, environment=on_plain_hosts()) as up:
         yield up

@@ -31,6 +31,7 @@ HEADINGS: Mapping[str, Sequence[str]] = {
         "deploy/*.md",
         "services/executor/*[A-Z][A-Z]*[!E].md",
         "services/launcher/RECOVERY.md",
+        "services/launcher/ISOLATION.md",
         "services/launcher/LIMITS.md",
         "tools/load/LOAD.md",
     ),

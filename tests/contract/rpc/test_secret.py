@@ -1,4 +1,7 @@
-"""The secret of a cluster on every call: who is refused, by whom, and what both sides are told."""
+"""The secret of a cluster on every call: who is refused, by whom, and what both sides are told.
+
+The services that all parts of a cluster call are found, and asked whether they serve.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,13 @@ from copycat.scheduler.v1 import scheduler_service_pb2_grpc as scheduler_rpc
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat.status.v1 import status_service_pb2_grpc as status_rpc
 from copycat_connect.errors import ConfigError
+from copycat_embedded.ports import free_ports
 from copycat_rpc import secret as secret_module
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.secret import cluster_secret, credentials, new_secret
 from copycat_rpc.server import RpcServer
+from copycat_rpc.services import Addresses, connected
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionStub as ReflectionStub
@@ -220,3 +225,29 @@ def test_what_cannot_be_a_secret_is_refused_without_being_shown(wrong: str) -> N
 
     assert "16 or more printable ASCII characters" in caught.value.message
     assert not wrong or wrong not in caught.value.message
+
+
+def test_addresses_are_read_from_worker_properties() -> None:
+    found = Addresses.of({"config.addresses": "a:1, b:2", "unrelated": "x"})
+
+    assert found == Addresses(config=("a:1", "b:2"))
+    assert found.scheduler == ("127.0.0.1:9104",)
+
+
+def test_an_empty_list_of_addresses_is_refused_by_its_name() -> None:
+    with pytest.raises(ConfigError, match=r"status\.addresses"):
+        Addresses.of({"status.addresses": ""})
+
+
+async def test_only_a_service_that_answers_serves() -> None:
+    server = RpcServer("127.0.0.1:0")
+    address = await server.start()
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    try:
+        async with connected(Addresses(config=[address], offset=[nobody])) as services:
+            assert not await services.serves("config", 60.0)
+            await server.set_serving(True)
+            assert await services.serves("config", 60.0)
+            assert not await services.serves("offset", 0.2)
+    finally:
+        await server.stop(0)

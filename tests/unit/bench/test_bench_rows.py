@@ -1,9 +1,17 @@
-"""What a row of the benchmark says."""
+"""What a row of the benchmark says.
+
+CPU time of a stretch of a benchmark, of processes that come and go.
+"""
+
+from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
-from tools.bench.moves import Moved
+from tools.bench.moves import Moved, Stretch
 from tools.bench.rows import Row, save
 
 
@@ -24,3 +32,24 @@ def test_a_figure_without_cpu_time_is_one_too() -> None:
     row.note("ours", 1.0)
     row.note("peer", 2.0)
     assert (row.ratios(), row.ratios_to_kcat(), row.cpu) == ([0.5], [], {})
+
+
+_BURN = "import time\nwhile time.process_time() < 0.5: pass\nprint(flush=True)\ninput()"
+
+
+def _burnt() -> subprocess.Popen[bytes]:
+    """Start a child that has used half a second of CPU time and waits."""
+    child = subprocess.Popen([sys.executable, "-c", _BURN], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.readline()
+    return child
+
+
+def test_a_process_that_ends_takes_nothing_of_what_others_used() -> None:
+    with _burnt() as earlier:
+        stretch = Stretch(os.getpid())
+        with _burnt() as later:
+            earlier.communicate(b"\n")
+            cpu = stretch.moved(1_000_000, 1.0).cpu
+            later.communicate(b"\n")
+    assert cpu >= 0.3

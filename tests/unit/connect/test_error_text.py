@@ -1,4 +1,7 @@
-"""Words of errors, whatever is in them."""
+"""Words of errors, whatever is in them.
+
+A trace in one line.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 
 import pytest
 from copycat_connect.error_text import bounded, said_by, text_of, writable
+from copycat_connect.trace_line import trace_line
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,3 +67,23 @@ def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
     kept = bounded(text, 1000)
     assert (len(kept), kept[:6], kept[-4:]) == (1000, "beginx", "xend")
     assert "100000008 characters in all" in kept
+
+
+PYTHON = "Traceback (most recent call last):\n  File 'x.py', line 1\nValueError: no"
+
+
+@pytest.mark.parametrize(
+    ("trace", "line"),
+    [
+        ("", ""),
+        (PYTHON, "ValueError: no"),
+        ("org.apache.kafka.connect.errors.ConnectException: no\n\tat copycat", "ConnectException: no"),
+        (
+            "ConnectException: no\n\tat x\nCaused by: a.B: so\nCaused by: b.C: that",
+            "ConnectException: no; caused by C: that",
+        ),
+        ("a.RetriableException: no\n\tat x\nCaused by: a.RetriableException: no", "RetriableException: no"),
+    ],
+)
+def test_it_has_the_error_and_the_last_cause_once(trace: str, line: str) -> None:
+    assert trace_line(trace) == line

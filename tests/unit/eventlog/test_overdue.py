@@ -1,4 +1,7 @@
-"""What was committed and cannot be read is noticed; what is read late, or cannot be asked for, is not."""
+"""What was committed and cannot be read is noticed; what is read late, or cannot be asked for, is not.
+
+A log that cannot be read to its end is no silent wait.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
+import pytest
 from copycat_connect.errors import UnavailableError
 from copycat_eventlog.forgotten_transactions import still_open
 from copycat_eventlog.log import Revision
+from copycat_eventlog.open_transactions import telling_what_holds_it_up
 from copycat_eventlog.overdue import Overdue
 from copycat_testkit.eventually import eventually
 from copycat_testkit.simulated import simulated
@@ -99,3 +104,41 @@ async def test_a_log_that_can_be_read_to_its_end_has_nothing_open() -> None:
 async def test_only_what_stands_still_is_open() -> None:
     looks = Looks({0: 9, 1: 4, 2: 5}, {0: 9, 1: 4, 2: 6})
     assert list(await still_open(looks, AFTER)) == [1]
+
+
+END = Revision({0: 5, 1: 7})
+
+
+async def wait_for(reached: asyncio.Event, position: Revision) -> None:
+    async with telling_what_holds_it_up("offsets", lambda: position, END, every=0.01):
+        await reached.wait()
+
+
+async def test_a_fold_that_stands_still_names_where_and_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    reached = asyncio.Event()
+    waiting = asyncio.create_task(wait_for(reached, Revision({0: 5, 1: 3})))
+    await eventually(lambda: bool(caplog.records))
+    reached.set()
+    await waiting
+
+    told = str(vars(caplog.records[0]))
+    assert "the log cannot be read to its end" in told
+    assert "partition 1 from offset 3" in told
+    assert "partition 0" not in told
+    assert "kafka-transactions.sh abort" in told
+
+
+async def test_a_fold_that_moves_on_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    moves = iter(range(1000))
+    reached = asyncio.Event()
+
+    def moving() -> Revision:
+        offset = next(moves)
+        if offset > 20:
+            reached.set()
+        return Revision({0: offset})
+
+    async with telling_what_holds_it_up("offsets", moving, END, every=0.001):
+        await reached.wait()
+
+    assert not caplog.records

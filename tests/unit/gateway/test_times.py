@@ -1,10 +1,15 @@
-"""Times and durations as users write them."""
+"""Times and durations as users write them.
+
+Reads ask for no less than the gateway's own writes.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from copycat.types.v1 import types_pb2
+from copycat_gateway.clients import Written
 from copycat_gateway.errors import BadRequestError
 from copycat_gateway.offsets.times import duration, instant
 
@@ -76,3 +81,20 @@ def test_what_is_no_point_in_time_is_refused_with_the_fix(text: str, fix: str) -
 def test_a_long_text_is_refused_at_once() -> None:
     with pytest.raises(BadRequestError):
         instant("T" * 1_000_000)
+
+
+def test_the_floor_is_the_newest_write_of_each_partition() -> None:
+    written = Written(instances=2)
+
+    for revision in ({0: 5}, {0: 3, 1: 2}, {1: 1}):
+        written.note(types_pb2.Revision(next=revision))
+
+    assert dict(written.floor().next) == {0: 5, 1: 2}
+
+
+def test_a_single_instance_is_asked_for_nothing() -> None:
+    written = Written(instances=1)
+
+    written.note(types_pb2.Revision(next={0: 5}))
+
+    assert dict(written.floor().next) == {}

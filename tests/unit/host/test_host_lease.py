@@ -1,10 +1,15 @@
-"""The lease of a host, on a clock made of numbers, with an alarm that is only noted."""
+"""The lease of a host, on a clock made of numbers, with an alarm that is only noted.
+
+When a host beats: often enough for its lease, and at moments that hosts share.
+"""
 
 from __future__ import annotations
 
 from math import inf
 
+import pytest
 from copycat_executor.taskhost.host_lease import NOTICE_SECONDS, HostLease
+from copycat_executor.taskhost.stream import until_heartbeat
 
 
 class World:
@@ -92,3 +97,29 @@ def test_it_says_how_long_tasks_may_go_on() -> None:
     world.now = 104.0
     assert world.lease.left < 0
     assert world.lease.runs_out()
+
+
+@pytest.mark.parametrize(
+    ("now", "left", "expected"),
+    [
+        (100.0, inf, 0.125),
+        (100.0, 6.5, 2.0),
+        (101.5, 6.5, 0.5),
+        (100.0, 5.9, 0.5),
+        (100.3, 5.9, 0.2),
+    ],
+    ids=[
+        "no lease yet",
+        "a lease of ten seconds that was not renewed for two",
+        "the same moments for all hosts",
+        "a lease of five seconds, or one that an answer was missed of",
+        "moments of the short interval",
+    ],
+)
+def test_beats_are_rare_while_three_fit_into_the_lease(now: float, left: float, expected: float) -> None:
+    assert until_heartbeat(now, left) == pytest.approx(expected)
+
+
+def test_a_lease_that_ends_before_the_next_beat_is_looked_at_when_it_ends() -> None:
+    assert 0.3 < until_heartbeat(100.0, 0.3) < 0.32
+    assert until_heartbeat(100.2, -1.0) == pytest.approx(0.3)

@@ -1,9 +1,17 @@
-"""Kafka messages as batches."""
+"""Kafka messages as batches.
+
+Questions that wait for answers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
 
 import pytest
 from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Schema, SinkBatch, TimestampType
 from copycat_connect.data.value import ConnectValue
-from copycat_connect.errors import DataError
+from copycat_connect.errors import ConfigError, DataError, RetriableError
 from copycat_connect.plugin import Transformation
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.chain_step import ChainStep
@@ -11,6 +19,7 @@ from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.task.answers import Answers
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
@@ -156,3 +165,26 @@ def test_traced_records_remember_their_message_through_transformations() -> None
 
     assert isinstance(record, TracedRecord)
     assert record.message is message
+
+
+def answering(answers: Answers[str], found: str | ConfigError) -> Callable[[int], None]:
+    return lambda number: threading.Thread(target=answers.answer, args=(number, found)).start()
+
+
+def test_each_question_gets_its_own_answer() -> None:
+    answers: Answers[str] = Answers("The oracle", 10.0)
+    assert [answers.ask(answering(answers, text)) for text in ("a", "b")] == ["a", "b"]
+
+
+def test_a_refusal_is_raised_where_it_was_asked() -> None:
+    answers: Answers[str] = Answers("The oracle", 10.0)
+    with pytest.raises(ConfigError, match="no"):
+        answers.ask(answering(answers, ConfigError("no")))
+
+
+def test_a_late_answer_is_no_answer_and_may_be_asked_again() -> None:
+    answers: Answers[str] = Answers("The oracle", 0.0)
+    numbers: list[int] = []
+    with pytest.raises(RetriableError, match="The oracle did not answer in time"):
+        answers.ask(numbers.append)
+    answers.answer(numbers[0], "late")

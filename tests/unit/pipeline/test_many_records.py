@@ -1,4 +1,7 @@
-"""Steps that work on many records at once."""
+"""Steps that work on many records at once.
+
+How soon the memory of a process is looked at again.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,12 @@ from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.task.memory import resident_bytes
+from copycat_executor.pipeline.task.memory_bound import (
+    LONGEST_INTERVAL_SECONDS,
+    SHORTEST_INTERVAL_SECONDS,
+    MemoryBound,
+)
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
@@ -236,3 +245,22 @@ def test_a_predicate_that_is_away_is_asked_again() -> None:
     world.path.deliver(batch(["a", "b"]))
 
     assert world.sender.values == [b"A", b"B"]
+
+
+def interval(limit: int) -> float:
+    bound: MemoryBound[object] = MemoryBound(limit, "task.memory.max", lambda *_: None)  # type: ignore[type-var]
+    return bound.look([])
+
+
+def test_a_process_far_from_its_limit_is_looked_at_seldom() -> None:
+    assert interval(1 << 50) == LONGEST_INTERVAL_SECONDS
+    assert interval(0) == LONGEST_INTERVAL_SECONDS
+
+
+def test_one_near_its_limit_or_beyond_is_looked_at_often() -> None:
+    assert interval(resident_bytes() + (100 << 20)) == SHORTEST_INTERVAL_SECONDS
+    assert interval(1) == SHORTEST_INTERVAL_SECONDS
+
+
+def test_between_them_it_is_looked_at_before_it_could_have_got_there() -> None:
+    assert SHORTEST_INTERVAL_SECONDS < interval(resident_bytes() + (4 << 30)) < LONGEST_INTERVAL_SECONDS

@@ -1,9 +1,14 @@
-"""Records that belong to a trace: their spans, and the header of those that begin one."""
+"""Records that belong to a trace: their spans, and the header of those that begin one.
+
+Failures as text.
+"""
 
 from __future__ import annotations
 
 import pytest
+from copycat_connect.errors import ConnectError, DataError
 from copycat_executor.pipeline.records.sender import KafkaHeaders, OutgoingRecord, PlacedRecords
+from copycat_executor.pipeline.records.trace import class_name, trace_text
 from copycat_executor.pipeline.sink.sink_traces import SinkTraces
 from copycat_executor.pipeline.source.source_traces import SourceTraces
 from copycat_executor.pipeline.source.traced_path import TracedWriter
@@ -137,3 +142,35 @@ def test_what_a_sink_takes_is_noted_once_from_its_reading_on(ended: InMemorySpan
 
     [span] = ended.get_finished_spans()
     assert (told(span), span.start_time) == (("process a", 4, 2), 7)
+
+
+def raised(error: Exception, cause: Exception | None = None) -> Exception:
+    try:
+        raise error from cause
+    except type(error) as caught:
+        return caught
+
+
+def test_the_first_line_is_connects_class_and_the_message() -> None:
+    lines = trace_text(raised(DataError("no number"))).splitlines()
+
+    assert lines[0] == "org.apache.kafka.connect.errors.DataException: no number"
+    assert lines[1].startswith("\tat raised(")
+
+
+def test_causes_follow() -> None:
+    text = trace_text(raised(ConnectError("outer"), raised(ValueError("inner"))))
+
+    assert text.startswith("org.apache.kafka.connect.errors.ConnectException: outer\n\tat ")
+    assert "\nCaused by: ValueError: inner\n\tat " in text
+
+
+def test_an_error_without_message_is_its_class() -> None:
+    assert trace_text(KeyError()) == "KeyError\n"
+
+
+def test_author_classes_keep_their_names() -> None:
+    class OwnError(ConnectError):
+        pass
+
+    assert class_name(OwnError("x")).endswith("OwnError")

@@ -1,6 +1,11 @@
-"""What a service appends becomes changes, with who asked for them; what others append does not."""
+"""What a service appends becomes changes, with who asked for them; what others append does not.
+
+Messages of a state are made once for as long as their facts stand.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from copycat_config.adapters.event_sourced import event_sourced
 from copycat_config.adapters.telling import TELLING
@@ -11,6 +16,7 @@ from copycat_eventlog.past.change import CONFIG, TARGET_STATE, PastChange, read_
 from copycat_eventlog.past.history import PastChanges, Question
 from copycat_eventlog.past.keeper import MemoryKeeper
 from copycat_serving.history.recorder import Recorder
+from copycat_serving.rendering import Rendering
 from copycat_telemetry.asking import USER, Asker, asking
 
 ANN = Asker(USER, "ann", "127.0.0.1")
@@ -80,3 +86,41 @@ def test_a_fact_that_is_too_large_is_left_out_and_says_so() -> None:
     kept = read_change(write_change(change), "")
     assert kept.after is None
     assert kept.omitted
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known under a name; equal facts need not be the same."""
+
+    text: str | None
+
+
+def made(name: str, facts: Facts) -> list[str] | None:
+    return None if facts.text is None else [name, facts.text]
+
+
+def test_messages_are_listed_by_name_without_those_that_show_nothing() -> None:
+    rendering = Rendering(made)
+
+    assert rendering.messages({"b": Facts("2"), "hidden": Facts(None), "a": Facts("1")}) == [
+        ["a", "1"],
+        ["b", "2"],
+    ]
+
+
+def test_only_what_changed_is_made_again() -> None:
+    rendering, kept = Rendering(made), Facts("1")
+    before = rendering.messages({"a": kept, "b": Facts("2"), "c": Facts("3")})
+
+    after = rendering.messages({"a": kept, "b": Facts("new")})
+
+    assert after == [["a", "1"], ["b", "new"]]
+    assert after[0] is before[0]
+
+
+def test_a_name_that_comes_back_is_made_anew() -> None:
+    rendering = Rendering(made)
+    rendering.messages({"a": Facts("1")})
+    rendering.messages({})
+
+    assert rendering.messages({"a": Facts("2")}) == [["a", "2"]]

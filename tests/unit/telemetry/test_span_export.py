@@ -1,4 +1,7 @@
-"""A collector that is away costs spans, and nothing else."""
+"""A collector that is away costs spans, and nothing else.
+
+Trace context travels through a process that records nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from collections.abc import Sequence
 import pytest
 from copycat_telemetry.losses import LOG_INTERVAL_SECONDS, Losses
 from copycat_telemetry.otlp import MAX_WAITING_SPANS, BoundedProcessor, CountingExporter
+from copycat_telemetry.tracing import incoming, outgoing
+from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
@@ -80,3 +85,20 @@ with socket.socket() as silent:
 
     assert run.returncode == 0, run.stderr
     assert float(run.stdout) < 10, "the exporter itself would wait for 30 s"
+
+
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+PARENT = ("traceparent", f"00-{TRACE}-{SPAN}-01")
+
+
+def test_a_callers_trace_goes_on_to_the_next_service() -> None:
+    with incoming("/copycat.Service/Call", [PARENT, ("user-agent", "grpc")]):
+        carried = dict(outgoing([("key", "value")]))
+
+    assert carried == {"key": "value", "traceparent": PARENT[1]}
+
+
+def test_a_call_without_a_trace_begins_none() -> None:
+    with incoming("/copycat.Service/Call", [("user-agent", "grpc")]):
+        assert trace.get_current_span() is trace.INVALID_SPAN
+        assert outgoing(None) == []

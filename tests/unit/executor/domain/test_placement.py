@@ -1,11 +1,18 @@
+"""How many tasks a connector may have, under today's name of the key and KIP-26's.
+
+.
+"""
+
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 from copycat_connect.cluster import Instance
 from copycat_executor.domain.host_view import HostView, Isolation
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, place, place_apart
+from copycat_executor.domain.task_limit import tasks_max
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,3 +155,21 @@ def test_whatever_comes_slots_and_isolation_hold(arrivals: list[tuple[str, Isola
         held = set(view.tasks.values())
         assert TASK not in held or len(view.tasks) == 1
         assert CONNECTOR not in held or len({task.connector for task in view.tasks}) == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "most"),
+    [
+        ({}, 1),
+        ({"tasks.max": "3"}, 3),
+        ({"tasks.max": "none"}, 1),
+        ({"connector.tasks.max": "20"}, 20),
+        ({"tasks.max": "3", "connector.tasks.max": "20"}, 3),
+        ({"tasks.max": "9" * 5_000}, 1),
+        ({"tasks.max": "²"}, 1),
+        ({"tasks.max": "-2"}, 1),
+    ],
+    ids=["none", "today's", "wrong", "kip-26", "both", "no end", "no digit of Java's", "below"],
+)
+def test_the_most_tasks(config: Mapping[str, str], most: int) -> None:
+    assert tasks_max(config) == most

@@ -11,6 +11,9 @@ from copycat_connect.errors import ConnectError
 
 from tests.unit.plugins.exact_files import PARTITION, killed_at, lines, opened, position, write
 
+#: Every so many steps it is killed; at each of them in the long run.
+EVERY = pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+
 
 def write_two_more(path: Path) -> None:
     file = opened(path)
@@ -28,8 +31,9 @@ def goes_on(path: Path) -> None:
     assert path.read_bytes() == lines(*range(9))
 
 
-def test_killed_at_any_step_of_the_first_start(tmp_path: Path) -> None:
-    for step in itertools.count(1):
+@EVERY
+def test_killed_at_any_step_of_the_first_start(tmp_path: Path, every: int) -> None:
+    for step in itertools.count(1, every):
         path = tmp_path / f"out-{step}"
         if not killed_at(step, lambda path=path: write_two_more(path)):  # type: ignore[misc]
             break
@@ -37,8 +41,9 @@ def test_killed_at_any_step_of_the_first_start(tmp_path: Path) -> None:
     assert step > 25
 
 
-def test_killed_at_any_step_of_a_later_start(tmp_path: Path) -> None:
-    for step in itertools.count(1):
+@EVERY
+def test_killed_at_any_step_of_a_later_start(tmp_path: Path, every: int) -> None:
+    for step in itertools.count(1, every):
         path = tmp_path / f"out-{step}"
         write_two_more(path)
         with path.open("ab") as tail:
@@ -49,9 +54,12 @@ def test_killed_at_any_step_of_a_later_start(tmp_path: Path) -> None:
     assert step > 15
 
 
+@EVERY
 @pytest.mark.parametrize("stores", [False, True], ids=["writes", "writes and stores"])
-def test_killed_at_any_step_of_taking_the_file_from_one_that_goes_on(tmp_path: Path, stores: bool) -> None:
-    for step in itertools.count(1):
+def test_killed_at_any_step_of_taking_the_file_from_one_that_goes_on(
+    tmp_path: Path, stores: bool, every: int
+) -> None:
+    for step in itertools.count(1, every):
         path = tmp_path / f"out-{step}"
         write_two_more(path)
         frozen = opened(path)

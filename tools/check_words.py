@@ -20,8 +20,8 @@ DECISIONS = "tools/adr"
 
 #: Packages whose docstrings have none of these phrases. The list only grows.
 PLAIN_PACKAGES: tuple[str, ...] = (
-    *(f"libs/{name}/" for name in ("access", "client", "connect", "eventlog", "rest", "rpc", "serving")),
-    *(f"libs/{name}/" for name in ("telemetry", "testkit", "tls")),
+    *(f"libs/{name}/" for name in ("access", "client", "connect", "eventlog", "plugins", "rest", "rpc")),
+    *(f"libs/{name}/" for name in ("serving", "telemetry", "testkit", "tls")),
     *(
         f"services/{name}/"
         for name in ("cli", "config", "gateway", "launcher", "offset", "scheduler", "status")
@@ -29,7 +29,7 @@ PLAIN_PACKAGES: tuple[str, ...] = (
 )
 #: What neither these docstrings nor the front pages and decisions say: "Take the limits.",
 #: "addresses are none", "tells the cluster id".
-PHRASES = re.compile(r"^Take\b|\b(?:is|are) none\b|\btells?\b|\btold\b|\btelling\b")
+PHRASES = re.compile(r"^Take\b(?! over\b)|\b(?:is|are) none\b|\btells?\b|\btold\b|\btelling\b")
 
 
 def words(text: str) -> int:

@@ -187,7 +187,7 @@ class FileStreamSourceTask(SourceTask):
         self._waits_for: str | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration, and the position to continue from."""
+        """Start with the configuration, and the position to continue from."""
         parsed = _CONFIG.parse(config)
         self._topic: str = parsed[_TOPIC]
         self._batch_size: int = parsed[_BATCH_SIZE]

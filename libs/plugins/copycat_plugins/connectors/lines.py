@@ -44,7 +44,7 @@ class Lines:
             self._replace_malformed(whole)
 
     def take(self, limit: int | None = None) -> tuple[list[bytes], list[int] | None]:
-        """Take up to that many lines, all of them without a limit, and move the position behind them.
+        """Remove up to that many lines, all of them without a limit, and move the position behind them.
 
         Returns:
             The lines without their ends, valid UTF-8 unless bytes were asked for; and how many bytes each

@@ -22,7 +22,7 @@ _EXAMPLES = {title: {"topics": "messages", **example} for title, example in orde
 
 
 class _MockSinkConnector(OrderedConnector, SinkConnector):
-    """Fails when it is told to."""
+    """Fails on demand."""
 
 
 _LONGEST_WAIT_MILLIS = 250
@@ -32,7 +32,7 @@ class MockSinkTask(SinkTask):
     """Asks to be called often while a failure is ordered: there may be no records that would call it."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the order, and begin to count."""
+        """Start with the order, and begin to count."""
         self._failure = OrderedFailure(config, TASK_FAILURE)
         self._ask_for_a_call()
 

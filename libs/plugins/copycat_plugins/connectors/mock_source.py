@@ -21,7 +21,7 @@ _EXAMPLES = ordered_failure.EXAMPLES
 
 
 class MockSourceConnector(OrderedConnector, SourceConnector):
-    """Fails when it is told to."""
+    """Fails on demand."""
 
 
 _IDLE_SECONDS = 0.25
@@ -31,7 +31,7 @@ class MockSourceTask(SourceTask):
     """Has no records."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the order, and begin to count."""
+        """Start with the order, and begin to count."""
         self._failure = OrderedFailure(config, TASK_FAILURE)
 
     def poll(self) -> None:

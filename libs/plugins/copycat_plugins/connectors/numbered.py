@@ -25,7 +25,7 @@ def number_of(config: Mapping[str, str]) -> int:
     """Return the number in a task's configuration.
 
     Raises:
-        ConnectError: There is none; the connector sets it.
+        ConnectError: It is missing; the connector sets it.
     """
     number = config.get(ID, "")
     if not number.isdecimal():

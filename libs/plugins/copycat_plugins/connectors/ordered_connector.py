@@ -11,14 +11,14 @@ from copycat_plugins.connectors.ordered_failure import CONNECTOR_FAILURE, Ordere
 
 
 class OrderedConnector(Connector):
-    """Has one task, with the connector's configuration, and fails when it is told to."""
+    """Has one task, with the connector's configuration, and fails on demand."""
 
     def __init__(self) -> None:
         self._config: dict[str, str] = {}
         self._timer: Timer | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the order, and begin to count."""
+        """Start with the order, and begin to count."""
         failure = OrderedFailure(config, CONNECTOR_FAILURE)
         self._config = dict(config)
         if failure.is_ordered:
@@ -32,7 +32,7 @@ class OrderedConnector(Connector):
         return [self._config]
 
     def stop(self) -> None:
-        """Take the order back, if it was not carried out."""
+        """Cancel the order, if it was not carried out."""
         timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()

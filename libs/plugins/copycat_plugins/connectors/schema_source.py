@@ -130,7 +130,7 @@ class SchemaSourceTask(SourceTask):
     """Gives one record a poll, as Kafka's does."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration, and the number to go on from."""
+        """Start with the configuration, and the number to go on from."""
         parsed = _CONFIG.parse(config)
         self._number = number_of(config)
         self._topic: str = parsed[_TOPIC]

@@ -54,7 +54,7 @@ class VerifiableSinkTask(SinkTask):
         self._unflushed: defaultdict[TopicPartition, list[dict[str, ConnectValue]]] = defaultdict(list)
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the names that are printed."""
+        """Start with the names that are printed."""
         self._name = config.get(_NAME)
         self._number = number_of(config)
 

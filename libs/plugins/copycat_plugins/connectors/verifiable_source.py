@@ -105,7 +105,7 @@ class VerifiableSourceTask(SourceTask):
     """Gives one record a poll, as Kafka's does; the lines have the order of Kafka's keys too."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration, and the number to go on from."""
+        """Start with the configuration, and the number to go on from."""
         parsed = _CONFIG.parse(config)
         self._name = config.get(_NAME)
         self._number = number_of(config)

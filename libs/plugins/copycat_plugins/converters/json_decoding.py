@@ -54,7 +54,7 @@ def read(data: bytes) -> Node:
     Integers beyond 64 bits keep their low 64 bits, and there is no negative zero.
 
     Raises:
-        DataError: There is none.
+        DataError: It is missing.
     """
     if _may_be_huge(data) or _NEGATIVE_ZERO.search(data) or _is_too_deep(data):
         return _decode_schemaless(data)

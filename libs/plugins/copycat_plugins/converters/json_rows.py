@@ -41,7 +41,7 @@ class RowWriter:
     def __init__(
         self, schema: Schema, prefix: bytes, end: bytes, writer: Callable[[Schema | None], Writer]
     ) -> None:
-        """Take what stands before and after each struct, and what makes the writer of a field."""
+        """Use what stands before and after each struct, and what makes the writer of a field."""
         self._schema = schema
         self._end = b"}" + end
         self._fields = [

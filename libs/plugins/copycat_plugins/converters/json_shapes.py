@@ -1,6 +1,6 @@
 """JSON objects of one shape, read straight into columns: no map for any of them.
 
-The first object of a batch tells the fields and their types. A text that is anything else, or that Jackson
+The first object of a batch shows the fields and their types. A text that is anything else, or that Jackson
 may read differently, ends the attempt: whoever asked reads the batch as it is.
 """
 
@@ -60,7 +60,7 @@ class ShapeReader:
 
 
 def _shape_of(value: ConnectValue) -> Shape | None:
-    """Return names and types of the fields; None when there are none, or not plain."""
+    """Return names and types of the fields; None without any, or when they are not plain."""
     if type(value) is not dict or not value:
         return None
     shape = tuple((name, type(item)) for name, item in value.items())

@@ -21,7 +21,7 @@ class SimpleHeaderConverter(HeaderConverter):
     """Writes text; reads numbers, booleans, dates, lists and maps where the text looks like one."""
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:
-        """Return the value the text stands for; the bytes as they are when it cannot be told."""
+        """Return the value the text stands for; the bytes as they are when that is unknown."""
         if data is None:
             return NULL
         try:

@@ -49,7 +49,7 @@ def split_path(path: str, *, nested: bool) -> tuple[str, ...]:
 
 
 def field_at(schema: Schema, steps: tuple[str, ...]) -> Field | None:
-    """Return the field at the end of the path; None when there is none.
+    """Return the field at the end of the path; None without one.
 
     Raises:
         DataError: A step leads through something that has no fields.
@@ -76,7 +76,7 @@ def value_in_struct(struct: Struct, steps: tuple[str, ...], *, replace_null: boo
 
 
 def value_in_map(fields: Mapping[ConnectValue, ConnectValue], steps: tuple[str, ...]) -> ConnectValue:
-    """Return the value at the end of the path; None when there is none."""
+    """Return the value at the end of the path; None without one."""
     value: ConnectValue = fields
     for step in steps:
         if value is None:

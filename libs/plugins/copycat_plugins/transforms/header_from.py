@@ -42,7 +42,7 @@ class HeaderFrom(Transformation):
         self._schemas = BoundedCache(16, self._without_moved)
 
     def configure(self, config: Config) -> None:
-        """Take the fields and their headers."""
+        """Use the fields and their headers."""
         parsed = CONFIG.parse(config)
         if len(parsed[FIELDS]) != len(parsed[HEADERS]):
             raise ConfigError("'fields' config must have the same number of elements as 'headers' config.")

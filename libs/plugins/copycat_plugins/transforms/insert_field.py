@@ -126,7 +126,7 @@ class InsertField(SidedTransformation):
         self._schemas = BoundedCache(16, self._extended)
 
     def configure(self, config: Config) -> None:
-        """Take the fields to add."""
+        """Use the fields to add."""
         parsed = CONFIG.parse(config)
         sources = [*_SOURCES, _static(parsed[STATIC], parsed[STATIC_VALUE])]
         self._insertions = [

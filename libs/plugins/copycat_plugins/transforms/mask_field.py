@@ -56,7 +56,7 @@ class MaskField(SidedTransformation):
     """Masks fields of the top level."""
 
     def configure(self, config: Config) -> None:
-        """Take the fields and the replacement."""
+        """Use the fields and the replacement."""
         parsed = CONFIG.parse(config)
         # Of several that cannot be masked Kafka Connect names the first of its hash set.
         names = parsed[FIELDS]

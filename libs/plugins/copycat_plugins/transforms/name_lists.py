@@ -12,6 +12,6 @@ def some_names(name: str, value: ConfigSetting) -> None:
     """Accept lists with a name in them.
 
     Raises:
-        ConfigError: There is none, or an empty one.
+        ConfigError: It is missing, or empty.
     """
     _check(name, value if value is None else list(dict.fromkeys(value)))

@@ -26,7 +26,7 @@ def load_function(name: str, text: str) -> Function:
     """Return the function that the value of a key names; runs its module, or its file anew each time.
 
     Raises:
-        ConfigError: There is none, or it cannot be called with one argument.
+        ConfigError: It is missing, or cannot be called with one argument.
     """
     try:
         return _load(text)

@@ -24,7 +24,7 @@ class QueryResult:
     """Reads the rows of one query."""
 
     def __init__(self, key: str, ddl: str) -> None:
-        """Take the columns of the rows; `key` is the configuration key of the query.
+        """Use the columns of the rows; `key` is the configuration key of the query.
 
         Raises:
             ConfigError: They make no records.

@@ -29,7 +29,7 @@ class RegexRouter(Transformation):
     """Sends records whose topic matches to another one."""
 
     def configure(self, config: Config) -> None:
-        """Take the expression and the replacement."""
+        """Use the expression and the replacement."""
         parsed = CONFIG.parse(config)
         self._regex = compile_user_pattern(REGEX, parsed[REGEX])
         self._replacement: str = parsed[REPLACEMENT]

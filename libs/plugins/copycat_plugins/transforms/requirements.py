@@ -19,7 +19,7 @@ def require_map(value: ConnectValue, purpose: str) -> dict[ConnectValue, Connect
 
 
 def require_struct(value: ConnectValue, purpose: str, schema: Schema | None = None) -> Struct:
-    """Return the value if it is a struct; the schema tells what else it is."""
+    """Return the value if it is a struct; the schema says what else it is."""
     if not isinstance(value, Struct):
         found = class_name(value) if schema is None else _class_by_schema(schema, value)
         message = f"Only Struct objects supported for [{purpose}], found: {found}"

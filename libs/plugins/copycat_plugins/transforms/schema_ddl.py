@@ -56,7 +56,7 @@ def parse_ddl(text: str) -> Schema:
     A member is optional unless it is NOT NULL; the schema itself is required.
 
     Raises:
-        DdlError: The text is none.
+        DdlError: The text is malformed.
     """
     try:
         return replace(_Parser(text).whole(), optional=False)

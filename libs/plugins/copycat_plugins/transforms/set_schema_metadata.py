@@ -32,7 +32,7 @@ class SetSchemaMetadata(SidedTransformation):
         self._schemas = BoundedCache(16, self._updated)
 
     def configure(self, config: Config) -> None:
-        """Take the name and version."""
+        """Use the name and version."""
         parsed = CONFIG.parse(config)
         self._name: str | None = parsed[NAME]
         self._version: int | None = parsed[VERSION]

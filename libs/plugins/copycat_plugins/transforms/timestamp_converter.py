@@ -67,7 +67,7 @@ class TimestampConverter(SidedTransformation):
         self._schemas = BoundedCache(16, self._updated)
 
     def configure(self, config: Config) -> None:
-        """Take the field and its new form."""
+        """Use the field and its new form."""
         parsed = CONFIG.parse(config)
         self._field: str = parsed[FIELD]
         self._target: str = parsed[TARGET]

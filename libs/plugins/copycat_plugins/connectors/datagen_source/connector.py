@@ -98,7 +98,7 @@ def check_offset(offset: SourceOffset, stream: int, streams: int) -> int:
     """Return the number that follows in a stream.
 
     Raises:
-        ConnectError: It is none of the stream's.
+        ConnectError: It is not one of the stream's.
     """
     number = offset.get(NEXT)
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:

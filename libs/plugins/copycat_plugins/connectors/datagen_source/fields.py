@@ -21,7 +21,7 @@ def check_fields(name: str, value: ConfigSetting) -> None:
     """Accept a description that records can be made of.
 
     Raises:
-        ConfigError: It is none; the text names the field.
+        ConfigError: It is malformed; the text names the field.
     """
     del name
     Fields.parse(value).block(0, 0)
@@ -31,7 +31,7 @@ class Fields:
     """The fields of a struct, in order."""
 
     def __init__(self, kinds: Mapping[str, Kind]) -> None:
-        """Take the fields by name."""
+        """Use the fields by name."""
         self._kinds = kinds
         builder = SchemaBuilder.struct()
         for name, kind in kinds.items():

@@ -45,7 +45,7 @@ class DatagenSourceTask(SourceTask):
     """Gives batches of its streams in turn; a batch never spans two blocks."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration, and the numbers to go on from."""
+        """Start with the configuration, and the numbers to go on from."""
         parsed = CONFIG.parse(config)
         self._fields = Fields.parse(parsed[FIELDS])
         self._key: str | None = parsed[KEY_FIELD]

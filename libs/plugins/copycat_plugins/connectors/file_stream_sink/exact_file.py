@@ -29,7 +29,7 @@ class ExactFile:
         Args:
             path: Path of the file; it is made where it is missing.
             connector: Name of the connector; a file belongs to one.
-            wait: Waits for some seconds, or until told to stop; then it returns True.
+            wait: Waits for some seconds, or until stopped; then it returns True.
 
         Raises:
             ConnectError: The file cannot be opened, or is another connector's.

@@ -71,7 +71,7 @@ class Journal:
         """The newest entry that is whole.
 
         Raises:
-            ConnectError: There is none.
+            ConnectError: It is missing.
         """
         if self._newest is None:
             message = (

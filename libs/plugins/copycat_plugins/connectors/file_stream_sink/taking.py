@@ -167,7 +167,7 @@ class TakenFiles:
 
 
 def take_files(names: FileNames, connector: str, wait: _Wait) -> TakenFiles:
-    """Take a file and its journal; make them where they are missing.
+    """Lock a file and its journal; make them where they are missing.
 
     Raises:
         ConnectError: They are another connector's, or cannot be had.
@@ -191,7 +191,7 @@ def take_files(names: FileNames, connector: str, wait: _Wait) -> TakenFiles:
 
 
 def forget(path: str, connector: str) -> None:
-    """Forget what a connector stored beside a file: it will not tell of what is appended from now on."""
+    """Forget what a connector stored beside a file: it will not know what is appended from now on."""
     name = FileNames.of(path).journal
     with suppress(OSError, ConnectError), name.open("rb") as journal:
         if Journal(journal.fileno(), str(name)).newest.connector == connector:

@@ -45,7 +45,7 @@ class FileStreamSinkTask(SinkTask):
         self._file = LineFile(path)
 
     def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int] | None:
-        """Take the file from whoever had it, this task too, and return what is stored beside it."""
+        """Take over the file from whoever had it, this task too, and return what is stored beside it."""
         if self._path is None:
             return None
         self.stop()

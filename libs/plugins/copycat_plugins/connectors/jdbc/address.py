@@ -85,7 +85,7 @@ def parse_address(url: str, key: str = "connection.url") -> Address:
     """Read an address.
 
     Raises:
-        ConfigError: It is none of the kinds that are known; the text names the key and not the value, which
+        ConfigError: It is not one of the known kinds; the text names the key and not the value, which
             may hold a password.
     """
     scheme, _, rest = url.strip().partition(":")

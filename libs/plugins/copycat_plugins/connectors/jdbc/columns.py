@@ -47,7 +47,7 @@ class RowReader:
     """Makes structs of the rows of one result."""
 
     def __init__(self, name: str | None, columns: Sequence[Column], width: int) -> None:
-        """Take the schema's name, the columns to be read, and how many the result has."""
+        """Use the schema's name, the columns to be read, and how many the result has."""
         fields = tuple(Field(column.name, place, column.schema) for place, column in enumerate(columns))
         self.schema = Schema(SchemaType.STRUCT, name=name, field_list=fields)
         self.columns = tuple(columns)

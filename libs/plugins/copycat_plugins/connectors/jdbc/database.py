@@ -120,7 +120,7 @@ class Database:
         zone: str = "UTC",
         isolation: str | None = None,
     ) -> None:
-        """Take the address and whom to log in as; `zone` names the time zone of columns that have none."""
+        """Use the address and whom to log in as; `zone` names the time zone of columns that have none."""
         self.address: Address = parse_address(url)
         self.zone = ZoneInfo(zone)
         self.secret = password or self.address.options.get("password")
@@ -133,7 +133,7 @@ class Database:
         return self.address.dialect
 
     def connect(self) -> Connection:
-        """Return the connection, a new one when there is none.
+        """Return the connection, opening one if necessary.
 
         Raises:
             RetriableError: No server answers.

@@ -26,7 +26,7 @@ class JDBCSourceConnector(JdbcSourceConnector):
         super().start(_published(config))
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
-        """Check as the published connector, and tell of the keys as they were written."""
+        """Check as the published connector, and name the keys as they were written."""
         names = {theirs: own for own, theirs in spec.PUBLISHED_NAMES.items()}
         (tasks,) = (value for value in spec.CONFIG.validate(config) if value.name == spec.TASKS_MAX)
         found = super().validate(_published(config))

@@ -29,7 +29,7 @@ class Positions:
     """The positions of one connector; a task owns those of its partitions."""
 
     def __init__(self, session: Session, settings: Settings) -> None:
-        """Take the connection, and the table's name."""
+        """Use the connection, and the table's name."""
         self._session = session
         self._settings = settings
         self._dialect = session.database.dialect

@@ -57,7 +57,7 @@ class Runs:
     """Divides batches; remembers the columns of the schemas that it has seen."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take what the user wants."""
+        """Use what the user wants."""
         self._settings = settings
         # By identity, which is quick: a converter makes each schema once. The schemas are kept, so that no
         # other object can have their numbers.

@@ -20,7 +20,7 @@ class Session:
     """Runs statements; a `RetriableError` closes the connection, other errors leave it to be rolled back."""
 
     def __init__(self, database: Database) -> None:
-        """Take the database; nothing is connected before a transaction begins."""
+        """Use the database; nothing is connected before a transaction begins."""
         self.database = database
         self._open = False
 
@@ -30,7 +30,7 @@ class Session:
         return self._open
 
     def begin(self) -> None:
-        """Begin a transaction, with a new connection when there is none.
+        """Begin a transaction, with a new connection if necessary.
 
         Raises:
             RetriableError: No server answers.
@@ -60,7 +60,7 @@ class Session:
         self._open = False
 
     def rollback(self) -> None:
-        """Take back what was written since `begin`."""
+        """Roll back what was written since `begin`."""
         self._open = False
         self.database.end_transaction()
 
@@ -95,7 +95,7 @@ class Session:
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Take back what was written within when it raises."""
+        """Roll back what was written within when it raises."""
         with self._translated("set a savepoint"):
             nested = self.database.connect().begin_nested()
         try:

@@ -91,7 +91,7 @@ def database_of(config: Mapping[str, str]) -> Database:
     """Return the database of a configuration; nothing is connected yet.
 
     Raises:
-        ConfigError: `connection.url` is none of those that are known.
+        ConfigError: `connection.url` is not one of the known ones.
     """
     parsed = spec.CONFIG.parse(config)
     password = parsed[spec.PASSWORD_KEY]

@@ -12,7 +12,7 @@ class Statements:
     """Writes statements for one database."""
 
     def __init__(self, dialect: str) -> None:
-        """Take `postgresql`, `mysql`, `mariadb` or `sqlite`."""
+        """Use `postgresql`, `mysql`, `mariadb` or `sqlite`."""
         self.dialect = dialect
         self.mark = "?" if dialect == "sqlite" else "%s"
 

@@ -88,7 +88,7 @@ class Store:
     """Writes into one transaction, which whoever calls ends."""
 
     def __init__(self, session: Session, settings: Settings, *, finds_refused: bool) -> None:
-        """Take the connection, and what the user wants; `finds_refused` writes all but refused records."""
+        """Use the connection, and what the user wants; `finds_refused` writes all but refused records."""
         self._session = session
         self._finds_refused = finds_refused
         self._refused: list[Refusal] = []

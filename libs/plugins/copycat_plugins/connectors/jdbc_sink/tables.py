@@ -49,7 +49,7 @@ class Tables:
     """Knows the tables of one database."""
 
     def __init__(self, session: Session, settings: Settings) -> None:
-        """Take what asks the database, and what the user wants."""
+        """Use what asks the database, and what the user wants."""
         self._session = session
         self._settings = settings
         self._dialect = session.database.dialect

@@ -26,7 +26,7 @@ class _Attempts:
     """Counts failures in a row."""
 
     def __init__(self, settings: Settings) -> None:
-        """Take the limits."""
+        """Use the limits."""
         self._settings = settings
         self._failures = 0
         self._refusals = 0
@@ -81,7 +81,7 @@ class JdbcSinkTask(SinkTask):
         self._failure: ConnectError | None = None  # final: nothing is committed after it
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration; the database is asked by the first `put`, or for positions."""
+        """Start with the configuration; the database is asked by the first `put`, or for positions."""
         self._settings = Settings.of(config)
         self._attempts = _Attempts(self._settings)
         self._session = Session(database_of(config))
@@ -95,7 +95,7 @@ class JdbcSinkTask(SinkTask):
         self._thread = ThreadPoolExecutor(1, "jdbc-sink")
 
     def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int] | None:
-        """Take the positions from whoever had them, this task too; waits for a database that is away."""
+        """Take over the positions from whoever had them, this task too; waits for a database that is away."""
         if self._positions is None:
             return None
         if self._job is not None:

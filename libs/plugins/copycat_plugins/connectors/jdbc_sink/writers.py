@@ -25,7 +25,7 @@ class RowWriter:
     """Writes runs of records, row by row as far as the driver does not do better."""
 
     def __init__(self, session: Session, settings: Settings, tables: Tables) -> None:
-        """Take what runs statements, and what the user wants."""
+        """Use what runs statements, and what the user wants."""
         self._session = session
         self._settings = settings
         self._tables = tables

@@ -28,7 +28,7 @@ class TableChoice:
     """The tables a connector reads, as they are now."""
 
     def __init__(self, config: Mapping[str, str]) -> None:
-        """Take the connector's configuration.
+        """Use the connector's configuration.
 
         Raises:
             ConfigError: A value is wrong.

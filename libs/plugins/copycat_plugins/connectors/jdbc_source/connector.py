@@ -40,11 +40,11 @@ class JdbcSourceConnector(SourceConnector):
             self._monitor.start()
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """Return contiguous groups of tables; one task without any while there are none.
+        """Return contiguous groups of tables; one task without any before there are tables.
 
         Raises:
-            RetriableError: The database has not told yet which there are.
-            ConnectError: It does not tell, or they cannot be read as they are.
+            RetriableError: The database has not said yet which there are.
+            ConnectError: It does not say, or they cannot be read as they are.
         """
         if self._monitor is None:
             return [self._config]

@@ -26,7 +26,7 @@ class ColumnMapping:
         """Read entries; `several` of them say `regex:[column1|column2]`.
 
         Raises:
-            ConfigError: One is none.
+            ConfigError: One is malformed.
         """
         return cls(key, tuple(_entry(key, entry, several=several) for entry in entries))
 

@@ -66,7 +66,7 @@ class TableMonitor:
 
         Raises:
             RetriableError: Nobody has seen them yet.
-            ConnectError: They cannot be told.
+            ConnectError: They are unknown.
         """
         self._first.wait(seconds)
         self._given = found = self._found

@@ -27,7 +27,7 @@ class Moves:
     """Asks the database of a configuration; close it after use."""
 
     def __init__(self, config: Mapping[str, str]) -> None:
-        """Take the connector's configuration; nothing is connected yet."""
+        """Use the connector's configuration; nothing is connected yet."""
         self._settings = Settings.of({spec.TABLES: "[]", **config})
         self._database = database_of(config)
         self._choice = TableChoice(config)
@@ -38,7 +38,7 @@ class Moves:
         self._database.close()
 
     def effect(self, move: OffsetMove) -> OffsetEffect | None:
-        """Count the rows between two positions as they are now; None where they cannot be told."""
+        """Count the rows between two positions as they are now; None where that is unknown."""
         try:
             if self._settings.mode == spec.BULK:
                 return None

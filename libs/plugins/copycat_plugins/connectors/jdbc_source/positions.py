@@ -47,7 +47,7 @@ class Position:
         """Read a source offset.
 
         Raises:
-            ConnectError: It is none; the text names the key.
+            ConnectError: It is malformed; the text names the key.
         """
         number, millis, nanos = (_whole(offset, key) for key in (INCREMENTING, TIMESTAMP, NANOS))
         if millis is None:
@@ -72,7 +72,7 @@ def partition_of(table: TableName) -> dict[str, str]:
 def partitions_of(table: TableName, database: str) -> list[dict[str, str]]:
     """Return the source partitions an offset of a table may be stored under, ours first.
 
-    The published connector has begun names of PostgreSQL's tables with the database since its driver tells
+    The published connector has begun names of PostgreSQL's tables with the database since its driver gives
     it, and knew the name alone in the beginning.
     """
     longer = f"{database}.{table}"

@@ -18,7 +18,7 @@ class ReadAhead:
     """Holds so many rows at most, and one batch more than these."""
 
     def __init__(self, turns: Turns, rows: int) -> None:
-        """Take what reads, which belongs to the thread from now on, and how many rows may wait."""
+        """Use what reads, which belongs to the thread from now on, and how many rows may wait."""
         self._turns = turns
         self._most = rows
         self._waiting: deque[SourceBatch | BaseException] = deque()

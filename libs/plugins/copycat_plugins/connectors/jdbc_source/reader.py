@@ -35,7 +35,7 @@ class Reader:
     def __init__(
         self, database: Database, settings: Settings, table: TableName | None, stored: Position | None
     ) -> None:
-        """Take what to read, the query without a table, and the stored position, where there is one."""
+        """Use what to read, the query without a table, and the stored position, where there is one."""
         self.table = table
         self.due = 0.0
         """When the next result is to be opened, by the monotonic clock."""

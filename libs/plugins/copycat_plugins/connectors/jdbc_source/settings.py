@@ -136,7 +136,7 @@ def database_of(config: Mapping[str, str]) -> Database:
     """Return the database of a configuration; nothing is connected yet.
 
     Raises:
-        ConfigError: `connection.url` is none of those that are known.
+        ConfigError: `connection.url` is not one of the known ones.
     """
     parsed = spec.CONFIG.parse(config)
     password, isolation = parsed[spec.PASSWORD_KEY], parsed[spec.ISOLATION]

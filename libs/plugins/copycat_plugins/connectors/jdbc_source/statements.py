@@ -31,7 +31,7 @@ class Statements:
     """Writes the statements for one table or query."""
 
     def __init__(self, database: Database, settings: Settings, table: TableName | None) -> None:
-        """Take what is read; without a table it is the configured query."""
+        """Use what is read; without a table it is the configured query."""
         self._database = database
         self._settings = settings
         self._mark = "?" if database.dialect == "sqlite" else "%s"

@@ -27,7 +27,7 @@ class JdbcSourceTask(SourceTask):
         self._ahead: ReadAhead | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the tables and where to go on; the database is asked by `poll`."""
+        """Start with the tables and where to go on; the database is asked by `poll`."""
         settings = self._settings = Settings.of(config)
         database = database_of(config)
         tables: tuple[TableName | None, ...] = (None,) if settings.query else settings.tables

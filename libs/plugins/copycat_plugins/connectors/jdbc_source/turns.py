@@ -23,7 +23,7 @@ class Turns:
     """Reads one result at a time, to its end; called by one thread."""
 
     def __init__(self, database: Database, readers: Sequence[Reader], settings: Settings) -> None:
-        """Take what is read, in any order."""
+        """Use what is read, in any order."""
         self._database = database
         self._readers = readers
         self._settings = settings

@@ -52,7 +52,7 @@ class FileChoice:
     """Finds files."""
 
     def __init__(self, config: Mapping[str, str | None]) -> None:
-        """Take the configuration."""
+        """Use the configuration."""
         parsed = spec.CONFIG.parse(config)
         self._files: list[str] = [os.path.normpath(each) for each in parsed[spec.FILES]]
         self._include = _matcher(spec.INCLUDE, parsed[spec.INCLUDE])

@@ -28,7 +28,7 @@ class _Moves:
     """Looks at the files once; use it for one question."""
 
     def __init__(self, config: Mapping[str, str | None]) -> None:
-        """Take the connector's configuration."""
+        """Use the connector's configuration."""
         self._choice = FileChoice(config)
         self._listing = Listing()
         self._found = self._choice.find(self._listing)

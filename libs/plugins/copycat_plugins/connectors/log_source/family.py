@@ -32,7 +32,7 @@ class LogFile:
 
     @property
     def can_begin(self) -> bool:
-        """False while it is written to and empty: without bytes nothing tells it from the next one."""
+        """False while it is written to and empty: without bytes it looks like the next one."""
         return self.size > 0 or not self.active
 
 
@@ -106,7 +106,7 @@ def _age(file: LogFile) -> tuple[bool, int, int, str]:
 
 
 def stat_of(path: str) -> tuple[int, int, int] | None:
-    """Return inode, size and time of change of a file; None where there is none."""
+    """Return inode, size and time of change of a file; None if it is missing."""
     try:
         found = os.stat(path)  # noqa: PTH116  # a path object for each of thousands is slow
     except OSError:

@@ -17,10 +17,10 @@ class LineFields:
     """Makes structs of records."""
 
     def __init__(self, parsed: Mapping[str, Any]) -> None:
-        """Take the parsed configuration.
+        """Use the parsed configuration.
 
         Raises:
-            ConfigError: A group that has a type is none of the expression's.
+            ConfigError: A group that has a type is not one of the expression's.
         """
         expression = compile_user_pattern(spec.LINE_REGEX, parsed[spec.LINE_REGEX])
         names = sorted(expression.groupindex, key=expression.groupindex.__getitem__)

@@ -42,7 +42,7 @@ class Log:
     """Knows the file it is in and the position; holds no bytes of it between two reads."""
 
     def __init__(self, path: str, settings: Settings, cutter: Cutter, stored: Place | None) -> None:
-        """Take the path of the log, and where to go on, where that is known."""
+        """Use the path of the log, and where to go on, where that is known."""
         self.path = path
         self.look_again = True
         """True when its files must be looked at before it can go on."""
@@ -152,7 +152,7 @@ class Log:
             self._begin_after_loss(files)
 
     def read(self, now: float) -> Piece | None:
-        """Return the next records; None when there are none yet, or the files must be looked at first.
+        """Return the next records; None before there are any, or when the files must be looked at first.
 
         `now` is in seconds of the monotonic clock.
         """
@@ -263,7 +263,7 @@ class Log:
         return False
 
     def _cut_short(self) -> None:
-        """Take note that the file is not what it was: truncated, perhaps after it was copied."""
+        """Note that the file is not what it was: truncated, perhaps after it was copied."""
         self.close()
         self.look_again = True
 
@@ -287,7 +287,7 @@ class Log:
         self._choose(newer)
 
     def _take_position(self, files: list[LogFile]) -> None:
-        """Take a position that names no file, as users give it, for one in the newest file."""
+        """Read a position that names no file, as users give it, as one in the newest file."""
         if not files:
             return
         file, position = files[-1], self._place.position

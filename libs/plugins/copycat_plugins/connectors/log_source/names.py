@@ -16,7 +16,7 @@ class LogNames:
     """Tells logs by an expression for the names that rotation gives."""
 
     def __init__(self, key: str, rotated: str) -> None:
-        """Take the expression of a key, as Java writes them; its groups together are the name of the log."""
+        """Use the expression of a key, as Java writes them; its groups together are the name of the log."""
         matched = compile_user_pattern(key, rotated).fullmatch
 
         def log_of(name: str) -> str:

@@ -47,7 +47,7 @@ class Place:
         """Read a source offset.
 
         Raises:
-            ConnectError: It is none of this connector's.
+            ConnectError: It is not one of this connector's.
         """
         if POSITION not in offset:
             raise ConnectError(f"Offset objects should either be null or contain the key '{POSITION}'")
@@ -126,7 +126,7 @@ def check_partition(partition: Mapping[str, Any] | None) -> str:
     """Return the name of the log in a source partition.
 
     Raises:
-        ConnectError: It is none of this connector's.
+        ConnectError: It is not one of this connector's.
     """
     if partition is None:
         raise ConnectError("Partition objects cannot be null")

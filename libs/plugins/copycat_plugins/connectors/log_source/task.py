@@ -33,7 +33,7 @@ class LogSourceTask(SourceTask):
     """Reads every log up to its end, a portion of each in turn."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Make a task; the clock tells seconds."""
+        """Make a task; the clock gives seconds."""
         self._clock = clock
         self._logs: dict[str, Log] = {}
         self._matched: dict[str, list[str]] = {}
@@ -46,7 +46,7 @@ class LogSourceTask(SourceTask):
         self._looks = _LOOKS
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration; files are looked for by `poll`."""
+        """Start with the configuration; files are looked for by `poll`."""
         self._settings = Settings.of(config)
         self._choice = FileChoice(config)
         self._cutter = Cutter(self._settings)

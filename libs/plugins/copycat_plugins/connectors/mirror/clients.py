@@ -36,7 +36,7 @@ class Clients:
     """
 
     def __init__(self, config: Mapping[str, str], role: str) -> None:
-        """Take the configuration, and what the clients are there for: a part of their client.id."""
+        """Use the configuration, and what the clients are there for: a part of their client.id."""
         self._config = config
         self._role = role
 

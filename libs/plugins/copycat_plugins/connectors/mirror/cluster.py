@@ -47,7 +47,7 @@ class Cluster:
     """One of the two clusters; every call waits for its answer no longer than `admin.timeout.ms`."""
 
     def __init__(self, admin: AdminClient, place: str, seconds: float) -> None:
-        """Take the client, what texts of errors call the cluster, and how long a call may take."""
+        """Use the client, what texts of errors call the cluster, and how long a call may take."""
         self._admin = admin
         self._place = place
         self._seconds = seconds

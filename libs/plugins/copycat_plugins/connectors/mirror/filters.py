@@ -20,10 +20,10 @@ class NameFilter:
     def __init__(
         self, include: Mapping[str, Sequence[str]] | None, exclude: Mapping[str, Sequence[str]]
     ) -> None:
-        """Take the patterns by the keys that have them; no pattern takes no name, None includes every one.
+        """Use the patterns by the keys that have them; no pattern takes no name, None includes every one.
 
         Raises:
-            re.error: A pattern is none.
+            re.error: A pattern is malformed.
         """
         self._include = None if include is None else _compiled(include)
         self._exclude = _compiled(exclude)
@@ -40,7 +40,7 @@ def patterns(name: str, value: object) -> None:
     """Refuse a list with an entry that is no regular expression (a validator of keys).
 
     Raises:
-        ConfigError: One is none.
+        ConfigError: One is malformed.
     """
     for each in value if isinstance(value, list) else []:
         try:

@@ -25,7 +25,7 @@ class Jobs:
     """
 
     def __init__(self, name: str, context: ConnectorContext) -> None:
-        """Take the thread's name, and whom to tell what the connector waits for."""
+        """Use the thread's name, and whom to inform what the connector waits for."""
         self._jobs: list[tuple[float, Callable[[], str | None], str]] = []
         self._due: list[float] = []
         self._waits: dict[str, str] = {}

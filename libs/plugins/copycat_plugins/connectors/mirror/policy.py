@@ -17,7 +17,7 @@ class DefaultPolicy:
     def __init__(
         self, source: str, separator: str = ".", *, separator_in_internal_topics: bool = True
     ) -> None:
-        """Take the alias of the source cluster, and the text between alias and topic."""
+        """Use the alias of the source cluster, and the text between alias and topic."""
         self._source = source
         self._separator = separator
         self._internal_separator = separator if separator_in_internal_topics else "."
@@ -71,7 +71,7 @@ class DefaultPolicy:
 
 
 class IdentityPolicy(DefaultPolicy):
-    """Topics keep their names, except heartbeats; loops cannot be told from names."""
+    """Topics keep their names, except heartbeats; loops cannot be seen in names."""
 
     def remote_topic(self, source: str, topic: str) -> str:
         """Return the same name; heartbeats get the alias."""

@@ -39,7 +39,7 @@ class Heartbeat:
         """Read a record.
 
         Raises:
-            DataError: It is none.
+            DataError: It is malformed.
         """
         names, body = _Reader(key), _Reader(value, versioned=True)
         return cls(names.text(), names.text(), body.number(_INT64))
@@ -71,7 +71,7 @@ class OffsetSync:
         """Read a record.
 
         Raises:
-            DataError: It is none.
+            DataError: It is malformed.
         """
         names, body = _Reader(key), _Reader(value)
         return cls(names.text(), names.number(_INT32), body.number(_INT64), body.number(_INT64))
@@ -107,7 +107,7 @@ class Checkpoint:
         """Read a record.
 
         Raises:
-            DataError: It is none.
+            DataError: It is malformed.
         """
         names, body = _Reader(key), _Reader(value, versioned=True)
         group, topic, partition = names.text(), names.text(), names.number(_INT32)

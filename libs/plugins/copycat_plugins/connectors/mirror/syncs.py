@@ -68,7 +68,7 @@ class OffsetTranslation:
         life, translating with older syncs could send a group back."""
 
     def add(self, sync: OffsetSync) -> None:
-        """Take the next sync of the topic."""
+        """Apply the next sync of the topic."""
         where = (sync.topic, sync.partition)
         kept = self._syncs.get(where)
         only_newest = not self.ready and not self.keeps_history

@@ -32,13 +32,13 @@ class Checkpoints:
     """What was written last, in this life or an earlier one."""
 
     def __init__(self, groups: Iterable[str], policy: DefaultPolicy, source: str, target: str) -> None:
-        """Take the groups, the policy and the aliases of both clusters."""
+        """Use the groups, the policy and the aliases of both clusters."""
         self._groups = frozenset(groups)
         self._policy, self._source, self._target = policy, source, target
         self._newest: dict[tuple[str, str, int], Checkpoint] = {}
 
     def restore(self, key: bytes, value: bytes | None) -> None:
-        """Take a record of the topic; those of other groups, and such as nobody can read, are left out."""
+        """Apply a record of the topic; those of other groups, and such as nobody can read, are left out."""
         if value is None:
             return
         try:
@@ -129,7 +129,7 @@ class _GrowingTopic:
     """What the consumer must be made with."""
 
     def __init__(self, consumer: Consumer, topic: str) -> None:
-        """Take a consumer that nobody else uses."""
+        """Use a consumer that nobody else uses."""
         self._consumer = consumer
         self._topic = topic
         self._assigned = False
@@ -190,14 +190,14 @@ class MirrorCheckpointTask(SourceTask):
     """Reads earlier checkpoints first, then all offset syncs; only then it translates."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        """Take a clock that gives seconds since the epoch."""
+        """Use a clock that gives seconds since the epoch."""
         self._clock = clock
         self._earlier: _GrowingTopic | None = None
         self._syncs: _GrowingTopic | None = None
         self._waiting: deque[SourceBatch] = deque()
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the groups; both topics are read by `poll`."""
+        """Start with the groups; both topics are read by `poll`."""
         parsed = spec.CONFIG.parse(config)
         source, target = parsed[keys.SOURCE_ALIAS], parsed[keys.TARGET_ALIAS]
         policy, clients = policy_of(parsed), Clients(config, f"checkpoints-{config.get(spec.INDEX, '?')}")

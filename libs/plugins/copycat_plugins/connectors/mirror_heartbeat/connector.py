@@ -20,7 +20,7 @@ class MirrorHeartbeatConnector(SourceConnector):
     """One task, however many there may be."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration."""
+        """Start with the configuration."""
         parsed = spec.CONFIG.parse(config)
         self._config = dict(config)
         self._active: bool = parsed[keys.ENABLED] and parsed[spec.EMIT]

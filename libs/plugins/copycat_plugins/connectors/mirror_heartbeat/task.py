@@ -21,11 +21,11 @@ class MirrorHeartbeatTask(SourceTask):
     """Asks nothing of any cluster: the framework writes its records to the target."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        """Take a clock that gives seconds since the epoch."""
+        """Use a clock that gives seconds since the epoch."""
         self._clock = clock
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration."""
+        """Start with the configuration."""
         parsed = spec.CONFIG.parse(config)
         self._source: str = parsed[keys.SOURCE_ALIAS]
         self._target: str = parsed[keys.TARGET_ALIAS]

@@ -38,7 +38,7 @@ class SyncPlan:
     """Chooses the records that are named, before they are written."""
 
     def __init__(self, lag_max: int) -> None:
-        """Take how many records may be copied between two syncs."""
+        """Use how many records may be copied between two syncs."""
         self._step = max(lag_max, 0) + 1
         self._next: dict[tuple[str, int], int] = {}
         self._left: dict[tuple[str, int], int] = {}
@@ -81,7 +81,7 @@ class SyncWriter:
     """Writes the syncs of records whose place is known."""
 
     def __init__(self, producer: Producer, topic: str) -> None:
-        """Take the producer, of this writer alone, and the topic of offset syncs."""
+        """Use the producer, of this writer alone, and the topic of offset syncs."""
         self._producer = producer
         self._topic = topic
         self._pending: dict[tuple[str, int], OffsetSync] = {}
@@ -89,7 +89,7 @@ class SyncWriter:
         self._downstream: dict[tuple[str, int], int] = {}
 
     def note(self, mark: Mark, downstream: int) -> None:
-        """Take note of where a record is at the target."""
+        """Note where a record is at the target."""
         where = (mark.topic, mark.partition)
         sync = OffsetSync(mark.topic, mark.partition, mark.upstream, downstream)
         # An offset that went back says that the target's topic was made anew.

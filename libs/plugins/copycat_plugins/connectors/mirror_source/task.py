@@ -51,7 +51,7 @@ class MirrorSourceTask(SourceTask):
         self._waiting: deque[SourceBatch] = deque()
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the partitions, and where each goes on."""
+        """Start with the partitions, and where each goes on."""
         parsed = spec.CONFIG.parse(config)
         self._alias: str = parsed[keys.SOURCE_ALIAS]
         self._policy = policy_of(parsed)

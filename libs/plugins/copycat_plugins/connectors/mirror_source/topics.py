@@ -31,7 +31,7 @@ class TopicMirror:
     """Keeps the target's topics like the source's."""
 
     def __init__(self, config: Mapping[str, str], source: Cluster, target: Cluster) -> None:
-        """Take the configuration and both clusters."""
+        """Use the configuration and both clusters."""
         parsed = spec.CONFIG.parse(config)
         self.policy = policy_of(parsed)
         self._source, self._target = source, target

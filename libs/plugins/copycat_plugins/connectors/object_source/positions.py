@@ -63,10 +63,10 @@ def check_partition(partition: Mapping[str, Any] | None) -> None:
 
 
 def check_offset(offset: Offset) -> None:
-    """Accept a place in a file, with or without what tells whether it is still the same file.
+    """Accept a place in a file, with or without what shows whether it is still the same file.
 
     Raises:
-        ConnectError: It is none.
+        ConnectError: It is malformed.
     """
     if spec.RECORD not in offset:
         raise ConnectError(f"Offset objects should either be null or contain the key '{spec.RECORD}'")

@@ -46,13 +46,13 @@ class _Cleanup:
         self._is_due = False
 
     def read(self, file: StoredFile, records: int) -> None:
-        """Take note of a file that was read to its end; it counts once so many records are committed."""
+        """Note a file that was read to its end; it counts once so many records are committed."""
         if self._policy != spec.NONE:
             self._waiting[file.path] = (file, records)
             self._is_due = True
 
     def committed(self) -> None:
-        """Take note that something was committed."""
+        """Note that something was committed."""
         self._is_due = bool(self._waiting)
 
     def run(self, offsets: Callable[[Sequence[dict[str, str]]], Sequence[Offset | None]]) -> None:
@@ -111,7 +111,7 @@ class _OpenObject:
             raise self._unreadable(error) from error
 
     def read(self, limit: int) -> SourceBatch | None:
-        """Return the next records; None where there are none just now, or at the end.
+        """Return the next records; None where there are no more just now, or at the end.
 
         Raises:
             ConnectError: The file is not of its format, or the store's errors.
@@ -167,7 +167,7 @@ class ObjectSourceTask(SourceTask):
         self._next_look = 0.0
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the configuration; the store is asked by `poll`."""
+        """Start with the configuration; the store is asked by `poll`."""
         parsed = spec.CONFIG.parse(config)
         self._batch_size: int = parsed[spec.BATCH_SIZE]
         self._interval: float = parsed[spec.POLL_INTERVAL] / 1000
@@ -219,7 +219,7 @@ class ObjectSourceTask(SourceTask):
         return batch
 
     def _open_next(self) -> None:
-        """Take one step towards an open file: look for files, ask where to begin with them, or open one."""
+        """Do one step towards an open file: look for files, ask where to begin with them, or open one."""
         if not self._queue:
             if not self._new:
                 self._look()

@@ -32,7 +32,7 @@ class Choices:
         """Accept these names.
 
         Raises:
-            ConfigError: It is none of them.
+            ConfigError: It is not one of them.
         """
         if value not in self.names:
             short = ", ".join(dict.fromkeys(self.names.values()))

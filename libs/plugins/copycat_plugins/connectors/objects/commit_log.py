@@ -59,7 +59,7 @@ class Commit:
         """Read an entry.
 
         Raises:
-            ConnectError: It is none.
+            ConnectError: It is malformed.
         """
         try:
             fields: dict[str, Any] = json.loads(content)
@@ -88,7 +88,7 @@ class CommitLog:
         self._newest = Commit(-1, None, connector)
 
     def read(self) -> Commit | None:
-        """Return the newest entry; None when there is none."""
+        """Return the newest entry; None without any."""
         while numbers := self._numbers():
             newest = max(numbers)
             path = self._path(newest)
@@ -140,7 +140,7 @@ class CommitLog:
                 self._store.delete(self._path(number))
 
     def _create(self, path: str, content: bytes) -> None:
-        """Create a file that is seen whole or not at all, and only if there is none.
+        """Create a file that is seen whole or not at all, and only if it is missing.
 
         Raises:
             FileTakenError: There is one.

@@ -41,7 +41,7 @@ class FilesSinkConnector(SinkConnector):
         raise NotImplementedError
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Check the configuration and keep it, and tell of keys that do nothing."""
+        """Check the configuration and keep it, and warn of keys that do nothing."""
         self.read(config)
         tell_unused(config.get(keys.NAME) or "", self.definition, self.unused, config)
         self._config = dict(config)

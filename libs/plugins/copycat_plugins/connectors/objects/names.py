@@ -58,7 +58,7 @@ class Layout:
         return f"{self.topic_folder(topic)}/{folder}/{self.file_delimiter.join(parts)}{extension}"
 
     def next_offset(self, partition: TopicPartition, paths: Iterable[str]) -> int | None:
-        """Return the offset behind the last one that names of files tell; None when none does."""
+        """Return the offset behind the last one in names of files; None when none does."""
         parts = (re.escape(partition.topic), str(partition.partition), r"\d+", r"(\d+)")
         pattern = re.compile(re.escape(self.file_delimiter).join(parts) + r"(\.\w+)*")
         found = (pattern.fullmatch(path.rpartition("/")[2]) for path in paths)

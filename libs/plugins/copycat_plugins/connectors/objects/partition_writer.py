@@ -59,7 +59,7 @@ class PartitionWriter:
         return self.committed if self._files or self._sealed else self._taken
 
     def claim(self) -> int | None:
-        """Take the partition from whoever wrote it, and drop what is not committed; returns where to go on.
+        """Take over the partition from its writer, and drop what is not committed; returns where to go on.
 
         Raises:
             ConnectError: It cannot be had now.

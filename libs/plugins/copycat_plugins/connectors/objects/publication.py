@@ -23,7 +23,7 @@ class Publication(Protocol):
     """The files of one topic-partition."""
 
     def claim(self) -> int | None:
-        """Take the partition from whoever wrote it; returns where to go on, None where the group says that.
+        """Take over the partition from its writer; returns where to go on, None where the group says that.
 
         Raises:
             ConnectError: It cannot be had now.

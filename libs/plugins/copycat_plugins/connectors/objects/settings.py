@@ -1,4 +1,4 @@
-"""What a task of an object sink is told to do."""
+"""What a task of an object sink has to do."""
 
 from __future__ import annotations
 

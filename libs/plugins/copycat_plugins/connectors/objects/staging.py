@@ -1,6 +1,6 @@
 """Files that are complete and durable before anybody can see them, and then appear in one step.
 
-A file that was sealed is told by a text, the path of its temporary file, which any process can publish or
+A file that was sealed is named by a text, the path of its temporary file, which any process can publish or
 drop later.
 """
 

@@ -48,7 +48,7 @@ class ObjectSinkTask(SinkTask):
         self._store = settings.open_store()
 
     def stored_positions(self, partitions: Collection[TopicPartition]) -> Mapping[TopicPartition, int]:
-        """Take partitions from whoever wrote them, and return how far their files reach."""
+        """Take over partitions from whoever wrote them, and return how far their files reach."""
         return self._claim(partitions)
 
     def open(self, partitions: Collection[TopicPartition]) -> None:

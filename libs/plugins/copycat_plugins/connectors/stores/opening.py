@@ -31,7 +31,7 @@ def _user_name() -> str:
 
 
 def web_address(folder: str | None) -> str | None:
-    """Return http://host:port as the files of a folder tell it; None where they do not.
+    """Return http://host:port as the files of a folder say it; None where they do not.
 
     Args:
         folder: The folder; without one, what HADOOP_CONF_DIR of the environment names, as for Hadoop itself.
@@ -72,7 +72,7 @@ def open_store(parsed: Mapping[str, Any], url: str, key: str = keys.STORE_URL) -
     """Return the store at an address; nothing is called or made yet.
 
     Args:
-        parsed: The connector's parsed configuration, for whatever else the store needs to be told.
+        parsed: The connector's parsed configuration, for whatever else the store needs to know.
         url: `file:///folder` or `/folder`; `hdfs://host:port/folder`; `webhdfs://host:port/folder`, which is
             the address of WebHDFS itself; `s3://bucket/prefix`; `http://host:port` of a server like
             S3, whose bucket `s3.bucket.name` names; empty for AWS itself.
@@ -150,7 +150,7 @@ def _s3(parsed: Mapping[str, Any], parts: SplitResult) -> Store:
 
 
 def _object_settings(parsed: Mapping[str, Any]) -> dict[str, str]:
-    """Return what boto3 is told of each object."""
+    """Return what boto3 is given for each object."""
     told = {
         "ServerSideEncryption": parsed.get(keys.ENCRYPTION),
         "SSEKMSKeyId": parsed.get(keys.KMS_KEY),

@@ -31,7 +31,7 @@ class Parts:
             self._lost = False
 
     def rest(self) -> bytes:
-        """Take what was not sent.
+        """Remove what was not sent.
 
         Raises:
             StoreAwayError: A part could not be sent, so that the file can never be whole.

@@ -44,7 +44,7 @@ class S3Store:
             bucket: The bucket, which must be there.
             prefix: What paths are below, without `/` at its ends; empty for the whole bucket.
             part_size: Bytes of a part, 5 MiB at least; so much is kept in memory for each file being written.
-            settings: What boto3 is told of each object, such as its encryption.
+            settings: What boto3 is given for each object, such as its encryption.
         """
         self._client = client
         self._bucket = bucket

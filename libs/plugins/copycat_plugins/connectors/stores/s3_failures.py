@@ -70,7 +70,7 @@ def failed(error: Exception, doing: str, store: str) -> ConnectError:
 
 
 def code_of(error: ClientError) -> str:
-    """Return S3's name of a refusal, the HTTP status where there is none."""
+    """Return S3's name of a refusal, the HTTP status without one."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 

@@ -31,7 +31,7 @@ class S3File:
         replace: bool,
         settings: Mapping[str, str],
     ) -> None:
-        """Nothing is called before the first part is full; `settings` are what boto3 is told of an object."""
+        """Nothing is called before the first part is full; `settings` go to boto3 for each object."""
         self._client = client
         self._place = {"Bucket": bucket, "Key": key}
         self._store = store

@@ -101,7 +101,7 @@ class Store(Protocol):
         """Return whether a folder is there; a store that has no folders of its own says yes to each."""
 
     def find(self, path: str) -> StoredFile | None:
-        """Return the file at a path, None where there is none (a folder is none)."""
+        """Return the file at a path, None if it is missing (a folder does not count)."""
 
     def open(self, path: str, offset: int = 0) -> BinaryIO:
         """Open a file for reading from a byte on, forward only; its `read` raises the errors of this port.
@@ -118,7 +118,7 @@ class Store(Protocol):
         """
 
     def delete(self, path: str) -> None:
-        """Remove a file for good; nothing happens where there is none."""
+        """Remove a file for good; nothing happens if it is missing."""
 
     def close(self) -> None:
         """Give back connections; files that are open are the caller's to end first."""

@@ -66,7 +66,7 @@ def write(value: ConnectValue) -> AvroValue:
     """Return the record of a value; that of null has nothing set.
 
     Raises:
-        DataError: Values of its class cannot be told apart without a schema.
+        DataError: Values of its class cannot be distinguished without a schema.
     """
     if value is None:
         return {}

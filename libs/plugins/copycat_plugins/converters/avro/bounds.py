@@ -63,7 +63,7 @@ class _Payload:
         self.nesting = 0
 
     def number(self) -> int:
-        """Take a zigzag varint; running out of bytes is EOFError, which says the rest when it is read."""
+        """Read a zigzag varint; running out of bytes is EOFError, which says the rest when it is read."""
         if self.place >= len(self.data):
             raise EOFError
         byte = self.data[self.place]
@@ -83,7 +83,7 @@ class _Payload:
         raise DataError("Failed to deserialize data to Avro: a number is longer than 10 bytes.")
 
     def skip(self, length: int) -> None:
-        """Take so many bytes."""
+        """Read so many bytes."""
         if length < 0 or self.place + length > len(self.data):
             raise EOFError
         self.place += length

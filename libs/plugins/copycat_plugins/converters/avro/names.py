@@ -66,7 +66,7 @@ def avro_name(name: str, *, scrub: bool) -> str:
 
 
 def split(full_name: str) -> tuple[str, str]:
-    """Return namespace and simple name; the namespace is empty when there is none."""
+    """Return namespace and simple name; the namespace may be empty."""
     namespace, _, name = full_name.rpartition(".")
     return namespace, name
 

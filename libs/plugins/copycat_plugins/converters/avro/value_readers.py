@@ -44,7 +44,7 @@ def optional(read: ToAvro | None) -> ToAvro | None:
 
 
 def named_member(read: ToAvro | None) -> ToAvro:
-    """Take the value out of the pair with its type's name that fastavro makes of members of unions."""
+    """Extract the value from the pair with its type's name that fastavro makes of members of unions."""
     take = read or _as_is
     return lambda pair: None if pair is None else take(pair[1])
 

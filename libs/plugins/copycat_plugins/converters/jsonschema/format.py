@@ -62,7 +62,7 @@ class JsonSchemaFormat:
         """Write a Connect schema down as a JSON Schema.
 
         Raises:
-            DataError: There is none to write down.
+            DataError: No schema can be written down.
         """
         if schema is None:
             raise DataError(

@@ -35,7 +35,7 @@ class ProtobufFormat:
         """Write a Connect schema down as a .proto file.
 
         Raises:
-            DataError: Protobuf cannot say it, or there is none to write down.
+            DataError: Protobuf cannot say it, or no schema can be written down.
         """
         if schema is None:
             message = (
@@ -117,6 +117,6 @@ class ProtobufFormat:
 
 
 def _message(file: FileDescriptor, full_name: str | None) -> Descriptor:
-    """Return the message of a name; the first one when there is none of that name."""
+    """Return the message of a name; the first one if nothing has that name."""
     name = (full_name or "").removeprefix(f"{file.package}.")
     return file.message_types_by_name.get(name) or find_message(file, FIRST_MESSAGE_INDEX)

@@ -20,7 +20,7 @@ def index_length(data: bytes) -> int:
     """Return how many bytes the indexes at the start of the data are.
 
     Raises:
-        DataError: There are none.
+        DataError: It has no indexes.
     """
     count, end = _varint(data, 0)
     for _ in range(_checked(count)):

@@ -72,12 +72,12 @@ def proto_map(key: FieldReader, value: FieldReader) -> FromProto:
 
 
 def as_is(value: ProtoValue) -> ConnectValue:
-    """Take what the message gives."""
+    """Return what the message gives."""
     return value
 
 
 def wrapped(value: ProtoValue) -> ConnectValue:
-    """Take the value out of a wrapper message."""
+    """Extract the value from a wrapper message."""
     return value.value
 
 

@@ -71,7 +71,7 @@ class Registry:
         """Return id and text of a subject's latest version.
 
         Raises:
-            DataError: There is none.
+            DataError: It is missing.
             RetriableError: The registry is away.
         """
         what = f"find the latest version of subject {subject}"
@@ -82,7 +82,7 @@ class Registry:
         """Return the schema of an id.
 
         Raises:
-            DataError: There is none, or it is of another format.
+            DataError: It is missing, or of another format.
             RetriableError: The registry is away.
         """
         what = f"find schema {schema_id}"

@@ -33,7 +33,7 @@ class RegistryConverter(Converter):
         self._make_format = make_format
 
     def configure(self, config: Config, is_key: bool = False) -> None:
-        """Take the configuration.
+        """Use the configuration.
 
         Raises:
             ConfigError: A key is missing or wrong.

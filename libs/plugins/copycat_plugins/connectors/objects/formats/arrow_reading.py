@@ -44,7 +44,7 @@ def struct_columns(
 
     Args:
         fields: Arrow's fields.
-        wanted: The schema that the file itself tells; used where it has the same fields.
+        wanted: The schema in the file itself; used where it has the same fields.
         optional: Whether structs may be null.
 
     Raises:
@@ -69,7 +69,7 @@ def arrow_column(field: pa.Field, wanted: Schema | None = None) -> ArrowColumn:
 
     Args:
         field: Arrow's field.
-        wanted: The schema that the file itself tells; used where it is of the same type.
+        wanted: The schema in the file itself; used where it is of the same type.
 
     Raises:
         DataError: Connect has nothing for its type.

@@ -48,7 +48,7 @@ class LineStream:
         return lines
 
     def __iter__(self) -> Iterator[bytes]:
-        """Take line by line, each with an LF."""
+        """Write line by line, each with an LF."""
         while not self.is_at_end:
             lines, place = self._lines, self._taken
             size, whole = len(lines), not self._read_all

@@ -84,7 +84,7 @@ class LinesReader:
 
 
 def json_lines(lines: LineStream, start: Place) -> LinesReader:
-    """Return a reader of JSON values without a schema; blank lines are none."""
+    """Return a reader of JSON values without a schema; blank lines are skipped."""
     return LinesReader(lines, _parse_json, None, start)
 
 

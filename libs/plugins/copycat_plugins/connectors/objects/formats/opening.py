@@ -37,7 +37,7 @@ _COMPRESSED: Final = (".gz", ".zst")
 
 
 def format_of(path: str) -> str | None:
-    """Return the format that the end of a name tells, also one before `.gz` and `.zst`; None for others."""
+    """Return the format that the end of a name means, also one before `.gz` and `.zst`; None for others."""
     for end in _COMPRESSED:
         path = path.removesuffix(end)
     return _BY_END.get(path.rpartition(".")[2].lower())

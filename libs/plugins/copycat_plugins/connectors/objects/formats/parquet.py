@@ -42,12 +42,12 @@ class ParquetFiles:
     needs_schema = True
 
     def __init__(self, codec: str, *, codec_in_name: bool = False) -> None:
-        """Choose a codec, and whether names of files tell it."""
+        """Choose a codec, and whether names of files show it."""
         self._codec = codec
         self.extension = (_CODEC_NAMES.get(codec, f".{codec}") if codec_in_name else "") + ".parquet"
 
     def named_with_codec(self) -> ParquetFiles:
-        """Return this format with files whose names tell the codec."""
+        """Return this format with files whose names show the codec."""
         return ParquetFiles(self._codec, codec_in_name=True)
 
     def writer(self, sink: ByteSink, schema: Schema | None) -> ParquetWriter:

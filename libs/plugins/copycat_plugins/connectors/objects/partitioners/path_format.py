@@ -27,7 +27,7 @@ class PathFormat:
         """Read a pattern.
 
         Raises:
-            ConfigError: It is none.
+            ConfigError: It is malformed.
         """
         self._parts: list[str | tuple[Write, int]] = []
         place = 0

@@ -96,10 +96,10 @@ def field_of(value: ConnectValue, name: str, key: str) -> ConnectValue:
 
 
 def millis_of(value: ConnectValue) -> int:
-    """Return the time that a value tells, in ms since 1970.
+    """Return the time in a value, in ms since 1970.
 
     Raises:
-        ValueError: It tells none.
+        ValueError: It has no time.
     """
     match value:
         case bool():

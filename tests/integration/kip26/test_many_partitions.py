@@ -13,7 +13,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.integration.kip26.world import until
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 PATIENCE = 240
 """Seconds for a hundred thousand records, on a machine that is busy with other tests."""

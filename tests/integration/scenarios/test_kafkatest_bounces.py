@@ -56,6 +56,7 @@ def test_file_source_and_sink(cluster: Cluster, rest: Rest, tmp_path: Path) -> N
     write.holds(*first, *second)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_bounce(cluster: Cluster, rest: Rest, tmp_path: Path, how: signal.Signals) -> None:
     """Workers bounced under load lose no record; those bounced cleanly repeat none either."""

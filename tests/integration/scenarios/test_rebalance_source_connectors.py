@@ -98,6 +98,7 @@ def test_removing_worker(cluster: Cluster, rest: Rest, tmp_path: Path) -> None:
     crowd.settles()
 
 
+@pytest.mark.long
 def test_multiple_workers_rejoining(cluster: Cluster, rest: Rest, tmp_path: Path) -> None:
     """testMultipleWorkersRejoining: two workers leave and two come.
 

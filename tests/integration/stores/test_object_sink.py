@@ -9,8 +9,10 @@ import pytest
 from copycat_connect.data import ConnectValue
 from copycat_connect.plugin import CONNECTORS, PluginSpec, load_plugins
 from copycat_testkit.conformance import ExactlyOnceSinkConformance, SinkConformance
+from copycat_testkit.conformance.exactly_once_sink import CALLS
 from copycat_testkit.hdfs import Hdfs
 from copycat_testkit.s3 import S3Server
+from copycat_testkit.sampling import sampled
 
 from tests.integration.stores.sinks import (
     COUNTRIES,
@@ -47,6 +49,11 @@ class _OnAServer(ExactlyOnceSinkConformance):
     def written(self) -> Sequence[ConnectValue]:
         found = content(store_at(self.place), "topics/conformance/partition=0")
         return [json.loads(line) for path in sorted(found) for line in found[path].splitlines()]
+
+    @pytest.mark.parametrize("last", sampled(range(CALLS), keep=4))
+    def test_killed_between_any_two_calls_it_resumes_without_loss_or_repetition(self, last: int) -> None:
+        """All calls are tried in a folder (`tests/conformance`); here most of them in the long run only."""
+        super().test_killed_between_any_two_calls_it_resumes_without_loss_or_repetition(last)
 
 
 class TestOnHdfs(_OnAServer):

@@ -12,15 +12,7 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_plugins.connectors.datagen_source.blocks import first_of, is_of, numbers_of, place_of
 from copycat_plugins.connectors.datagen_source.fields import Fields
-from copycat_plugins.connectors.datagen_source.spec import (
-    CONFIG,
-    FIELDS,
-    KEY_FIELD,
-    MAX_RECORDS,
-    NEXT,
-    STREAM,
-    STREAMS,
-)
+from copycat_plugins.connectors.datagen_source.spec import KEY_FIELD, NEXT, STREAM, STREAMS, DatagenSettings
 
 
 class DatagenSourceConnector(SourceConnector):
@@ -32,9 +24,9 @@ class DatagenSourceConnector(SourceConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Check the configuration and keep it."""
-        parsed = CONFIG.parse(config)
-        check_key(parsed[KEY_FIELD], Fields.parse(parsed[FIELDS]))
-        self._config, self._streams = dict(config), parsed[STREAMS]
+        settings = DatagenSettings.parse(config)
+        check_key(settings.key_field, Fields.parse(settings.fields))
+        self._config, self._streams = dict(config), settings.streams
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """Deal the streams out in turn; no more tasks than streams."""
@@ -49,10 +41,10 @@ class DatagenSourceConnector(SourceConnector):
 
     def validate(self, config: Config) -> list[ConfigValue]:
         """Check that the key is one of the fields, where both can be read."""
-        found = {value.name: value for value in CONFIG.validate(config)}
+        found = {value.name: value for value in DatagenSettings.config_def().validate(config)}
         if not any(value.errors for value in found.values()):
             try:
-                check_key(found[KEY_FIELD].value, Fields.parse(found[FIELDS].value))
+                check_key(found[KEY_FIELD].value, Fields.parse(found["fields"].value))
             except ConfigError as error:
                 found[KEY_FIELD].errors.append(str(error))
         return list(found.values())
@@ -68,7 +60,7 @@ class DatagenSourceConnector(SourceConnector):
         offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
     ) -> bool:
         """Accept any number of a stream as the one that follows."""
-        streams: int = CONFIG.parse(config)[STREAMS]
+        streams = DatagenSettings.parse(config).streams
         for partition, offset in offsets:
             if offset is not None:
                 check_offset(offset, _stream_of(partition, streams), streams)
@@ -78,8 +70,8 @@ class DatagenSourceConnector(SourceConnector):
         self, config: Mapping[str, str], moves: Sequence[OffsetMove]
     ) -> list[OffsetEffect | None]:
         """Count the numbers between two offsets of a stream, up to the last number there is."""
-        parsed = CONFIG.parse(config)
-        return [_effect(move, parsed[STREAMS], parsed[MAX_RECORDS]) for move in moves]
+        settings = DatagenSettings.parse(config)
+        return [_effect(move, settings.streams, settings.max_records) for move in moves]
 
 
 def check_key(name: str | None, fields: Fields) -> None:

@@ -6,34 +6,24 @@ import json
 
 from copycat_connect.config import (
     HIGH,
-    INT,
     LONG,
     LOW,
     MEDIUM,
-    STRING,
-    ConfigDef,
-    ConfigKey,
     all_of,
     at_least,
     non_empty,
     topic_name,
 )
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.settings import Settings, key
 
 from copycat_plugins.connectors.datagen_source.fields import check_fields
 
 CLASS_NAME = "copycat_plugins.connectors.datagen_source.connector.DatagenSourceConnector"
 TASK_CLASS_NAME = "copycat_plugins.connectors.datagen_source.task.DatagenSourceTask"
 
-TOPIC = "topic"
-FIELDS = "fields"
 KEY_FIELD = "key.field"
-THROUGHPUT = "throughput"
-MAX_RECORDS = "max.records"
-SEED = "seed"
 STREAMS = "streams"
-BATCH_SIZE = "batch.size"
-
 STREAM = "stream"
 """The key of a source partition and of a task's configuration: numbers of streams, from 0."""
 NEXT = "next"
@@ -53,62 +43,49 @@ def _check_max(name: str, value: ConfigSetting) -> None:
         at_least(0)(name, value)
 
 
-CONFIG = ConfigDef(
-    ConfigKey(
-        TOPIC, STRING, HIGH, validator=all_of((non_empty, topic_name)), doc="Topic that receives the records."
-    ),
-    ConfigKey(
-        FIELDS,
-        STRING,
+class DatagenSettings(Settings):
+    """How many records are made, of what, and how fast."""
+
+    topic: str = key(HIGH, check=all_of((non_empty, topic_name)), doc="Topic that receives the records.")
+    fields: str = key(
         HIGH,
-        validator=check_fields,
+        check=check_fields,
         doc=(
             "The fields of each record, a JSON list of objects with name, type and what it takes: sequence "
             "(start, step), integer and double (min, max), choice (options), text (pattern: # a digit, ? a "
             "letter, {name} an earlier field), timestamp (start, step.ms), uuid, struct (fields)."
         ),
-    ),
-    ConfigKey(
-        KEY_FIELD,
-        STRING,
+    )
+    key_field: str | None = key(
         MEDIUM,
         default=None,
         doc="Field whose value is the record's key too; without it there are no keys.",
-    ),
-    ConfigKey(
-        THROUGHPUT,
-        LONG,
+    )
+    throughput: int = key(
         HIGH,
+        type=LONG,
         default=10,
-        validator=at_least(-1),
+        check=at_least(-1),
         doc="Records per second of each task; -1 for as many as go through, 0 for none.",
-    ),
-    ConfigKey(
-        MAX_RECORDS,
-        LONG,
+    )
+    max_records: int | None = key(
         MEDIUM,
+        type=LONG,
         default=None,
-        validator=_check_max,
+        check=_check_max,
         doc="Records of all tasks together; without it there is no end.",
-    ),
-    ConfigKey(SEED, LONG, MEDIUM, default=0, doc="Decides what chance decides; another seed, other records."),
-    ConfigKey(
-        STREAMS,
-        INT,
+    )
+    seed: int = key(
+        MEDIUM, type=LONG, default=0, doc="Decides what chance decides; another seed, other records."
+    )
+    streams: int = key(
         MEDIUM,
         default=1,
-        validator=at_least(1),
+        check=at_least(1),
         doc="In how many parts the numbers are dealt out; no more tasks than these have work.",
-    ),
-    ConfigKey(
-        BATCH_SIZE,
-        INT,
-        LOW,
-        default=2000,
-        validator=at_least(1),
-        doc="The most records a task makes at once.",
-    ),
-)
+    )
+    batch_size: int = key(LOW, default=2000, check=at_least(1), doc="The most records a task makes at once.")
+
 
 _LOAD = [
     {"name": "id", "type": "sequence"},
@@ -122,13 +99,18 @@ _ORDERS = [
     {"name": "ordered", "type": "timestamp", "start": "2026-01-01T00:00:00Z", "step.ms": 250},
 ]
 EXAMPLES = {
-    "Five orders a second": {TOPIC: "orders", FIELDS: json.dumps(_ORDERS), KEY_FIELD: "id", THROUGHPUT: "5"},
+    "Five orders a second": {
+        "topic": "orders",
+        "fields": json.dumps(_ORDERS),
+        "key.field": "id",
+        "throughput": "5",
+    },
     "Load from four tasks, ten million records": {
         "tasks.max": "4",
-        STREAMS: "4",
-        TOPIC: "load",
-        FIELDS: json.dumps(_LOAD),
-        THROUGHPUT: "-1",
-        MAX_RECORDS: "10000000",
+        "streams": "4",
+        "topic": "load",
+        "fields": json.dumps(_LOAD),
+        "throughput": "-1",
+        "max.records": "10000000",
     },
 }

@@ -1,0 +1,225 @@
+"""Settings: the configuration of a component as a class; the field that holds a value declares its key.
+
+    class TickerSettings(Settings):
+        topic: str = key(HIGH, check=non_empty, doc="Topic that receives the records.")
+        records_per_second: int = key(HIGH, default=10, doc="A task's records each second.")
+        zone: ZoneInfo = key(LOW, name="db.timezone", type=STRING, default="UTC", read=ZoneInfo, doc="Zone.")
+
+    settings = TickerSettings.parse(config)   # raises ConfigError: key, shape of the value, the fix
+    TickerSettings.config_def()               # what validation, REST and the pages show
+
+A field's annotation says the type: `str`, `bool`, `int`, `float`, `Password`, a tuple, list or frozenset of
+`str`, or an enum of texts, which is its own validator; each may be `| None`. `type` says it where the
+annotation cannot: LONG, SHORT and CLASS, and whatever `read` makes of the parsed value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    TypeVar,
+    Union,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from copycat_connect.cluster import Config
+from copycat_connect.config.definition import ConfigDef
+from copycat_connect.config.key import NO_DEFAULT, ConfigKey, Importance, Recommender, Validator, Width
+from copycat_connect.config.parsing import ClassLookup
+from copycat_connect.config.password import Password
+from copycat_connect.config.setting import ConfigSetting, Type
+from copycat_connect.config.validators import all_of, one_of
+
+S = TypeVar("S", bound="Settings")
+Reader = Callable[[Any], Any]
+"""Makes the field's value of the parsed one."""
+
+_DECLARED: Final = "copycat.key"
+_TYPES: Final[Mapping[object, Type]] = {
+    str: Type.STRING,
+    bool: Type.BOOLEAN,
+    int: Type.INT,
+    float: Type.DOUBLE,
+    Password: Type.PASSWORD,
+}
+_COLLECTIONS: Final[Mapping[object, Reader]] = {tuple: tuple, frozenset: frozenset, list: list}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Declaration:
+    """What a field says of its key, besides its annotation."""
+
+    importance: Importance
+    name: str | None
+    type: Type | None
+    check: Validator | None
+    read: Reader | None
+    facts: Mapping[str, Any]
+    """Arguments of `ConfigKey` that are handed on as they are."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Taken:
+    """A field that is no key of its own."""
+
+    read: Callable[[Config], Any]
+
+
+def key(
+    importance: Importance,
+    *,
+    doc: str,
+    name: str | None = None,
+    type: Type | None = None,
+    default: ConfigSetting = NO_DEFAULT,
+    check: Validator | None = None,
+    read: Reader | None = None,
+    group: str | None = None,
+    order: int = -1,
+    width: Width = Width.NONE,
+    display_name: str | None = None,
+    dependents: Sequence[str] = (),
+    recommender: Recommender | None = None,
+) -> Any:  # noqa: ANN401 - the field's annotation is its type
+    """Declare the key of a field.
+
+    Args:
+        importance: How much it matters to most users.
+        doc: What it does.
+        name: Its name; by default the field's, with dots for underscores.
+        type: What it is parsed to, where the annotation does not say so.
+        default: Its default, as text or parsed; without one it is required.
+        check: Refuses values, the default too. Called with the parsed value, before `read`.
+        read: Makes the field's value of the parsed one; not called with None.
+        group: See `ConfigKey`, as for all that follow.
+        order: Place under the heading.
+        width: How wide its input field should be.
+        display_name: Title.
+        dependents: Names of keys whose meaning depends on this one.
+        recommender: Proposes values.
+    """
+    facts = {
+        "default": default,
+        "doc": doc,
+        "group": group,
+        "order": order,
+        "width": width,
+        "display_name": display_name,
+        "dependents": dependents,
+        "recommender": recommender,
+    }
+    return dataclasses.field(metadata={_DECLARED: _Declaration(importance, name, type, check, read, facts)})
+
+
+def shared_key(declared: ConfigKey, *, read: Reader | None = None) -> Any:  # noqa: ANN401 - as above
+    """Declare that a field holds the value of a key that several components share; `read` as in `key`."""
+    return dataclasses.field(metadata={_DECLARED: (declared, read)})
+
+
+def taken_from(read: Callable[[Config], Any]) -> Any:  # noqa: ANN401 - as above
+    """Declare a field that is no key of this component: `read` makes it of the whole configuration."""
+    return dataclasses.field(metadata={_DECLARED: _Taken(read)})
+
+
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(key, shared_key, taken_from)
+)
+class Settings:
+    """The configuration of a component; immutable. A subclass of a settings class adds keys to it."""
+
+    _keys: ClassVar[Mapping[str, tuple[ConfigKey, Reader | None]] | None] = None
+
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        cls._keys = None
+
+    @classmethod
+    def config_def(cls) -> ConfigDef:
+        """Return the definition of the keys, in the order of the fields."""
+        return ConfigDef(*(declared for declared, _ in cls._declared().values()))
+
+    @classmethod
+    def parse(cls: type[S], config: Config, classes: ClassLookup | None = None) -> S:
+        """Return the settings of a configuration; keys that are not declared are left alone.
+
+        Args:
+            config: The configuration as text.
+            classes: Finds classes for keys of type CLASS.
+
+        Raises:
+            ConfigError: A value is wrong or missing; the first one found.
+        """
+        parsed = cls.config_def().parse(config, classes)
+        values = {}
+        for name, (declared, read) in cls._declared().items():
+            value = parsed[declared.name]
+            values[name] = value if read is None or value is None else read(value)
+        for field in dataclasses.fields(cast("Any", cls)):
+            if isinstance(taken := field.metadata[_DECLARED], _Taken):
+                values[field.name] = taken.read(config)
+        return cls(**values)
+
+    @classmethod
+    def _declared(cls) -> Mapping[str, tuple[ConfigKey, Reader | None]]:
+        """Return the key of each field, with what makes the field's value of the parsed one."""
+        if cls._keys is None:
+            hints = get_type_hints(cls)
+            cls._keys = {
+                field.name: _declare(field.name, hints[field.name], field.metadata[_DECLARED])
+                for field in dataclasses.fields(cast("Any", cls))
+                if not isinstance(field.metadata[_DECLARED], _Taken)
+            }
+        return cls._keys
+
+
+def _declare(
+    field: str, annotation: object, said: _Declaration | tuple[ConfigKey, Reader | None]
+) -> tuple[ConfigKey, Reader | None]:
+    if isinstance(said, tuple):
+        return said
+    value_type, check, read = _of_annotation(_without_none(annotation))
+    declared_type = said.type or value_type
+    if declared_type is None:
+        message = (
+            f"The field {field} has the annotation {annotation}: say with type= what its key is parsed to"
+        )
+        raise TypeError(message)
+    checks = tuple(each for each in (check, said.check) if each is not None)
+    made = ConfigKey(
+        said.name or field.replace("_", "."),
+        declared_type,
+        said.importance,
+        validator=all_of(checks) if len(checks) > 1 else next(iter(checks), None),
+        **said.facts,
+    )
+    return made, said.read or read
+
+
+def _of_annotation(annotation: object) -> tuple[Type | None, Validator | None, Reader | None]:
+    """Return what an annotation says: the key's type, what it refuses, and what makes the field's value."""
+    if annotation in _TYPES:
+        return _TYPES[annotation], None, None
+    origin = get_origin(annotation)
+    if origin in _COLLECTIONS:
+        return Type.LIST, None, _COLLECTIONS[origin]
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return Type.STRING, one_of(*(str(each.value) for each in annotation)), annotation
+    return None, None, None
+
+
+def _without_none(annotation: object) -> object:
+    """Return the other side of `X | None`, and any other annotation as it is."""
+    if get_origin(annotation) not in {Union, UnionType}:
+        return annotation
+    others = [each for each in get_args(annotation) if each is not NoneType]
+    return others[0] if len(others) == 1 else annotation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ KEPT: Final = Path("build/isolation_table.json")
 """Every row that was measured so far."""
 PAGE: Final = Path(__file__).parents[2] / "services/launcher/ISOLATION.md"
 _MARK: Final = "table"
+_FIELDS: Final = {each.name for each in fields(Outcome)}
 _LONGEST_TEXT: Final = 200
 _HEAD: Final = (
     "",
@@ -47,12 +48,11 @@ def save(outcomes: Mapping[str, Outcome], path: Path = KEPT) -> None:
 
 
 def kept(path: Path = KEPT) -> dict[str, Outcome]:
-    """Return the rows that were kept, by their titles."""
+    """Return the rows that were kept, by their titles; none where an older version kept them."""
     if not path.exists():
         return {}
-    found = [
-        Outcome(**{**each, "tally": Tally(**each["tally"])}) for each in json.loads(path.read_text("utf-8"))
-    ]
+    rows = [each for each in json.loads(path.read_text("utf-8")) if each.keys() == _FIELDS]
+    found = [Outcome(**{**each, "tally": Tally(**each["tally"])}) for each in rows]
     return {each.title: each for each in found}
 
 

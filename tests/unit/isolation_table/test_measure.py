@@ -54,6 +54,12 @@ def test_what_was_measured_can_be_continued(tmp_path: Path) -> None:
     assert kept(file) == outcomes
 
 
+def test_what_an_older_version_kept_is_measured_again(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    file.write_text('[{"point": "A1", "harm": "a record of nonsense", "verdict": "skipped"}]')
+    assert kept(file) == {}
+
+
 def test_every_row_can_be_chosen_by_its_name() -> None:
     names = [each.title for each in HARMS]
     assert len(set(names)) == len(names)

@@ -62,7 +62,7 @@ class TriedTwice:
     """Nothing when the run ended before."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # pytest keeps plugins in sets
 class SecondTries:
     """Gathers the tests of one run that failed at first, from all processes of the run."""
 

@@ -48,7 +48,7 @@ def run(
     """Run tests of a folder; returns what it said, and the last run of its record."""
     pytester.path.joinpath("pytest.ini").write_text(INI)
     file = pytester.path / folder / "test_it.py"
-    file.parent.mkdir()
+    file.parent.mkdir(exist_ok=True)
     file.write_text(TESTS + text)
     # Processes of tests within a process of tests: xdist waits for ever where its own runs already.
     start = pytester.runpytest_subprocess if "-n" in options else pytester.runpytest_inprocess
@@ -115,6 +115,18 @@ def test_tests_of_other_folders_have_no_second_try(pytester: pytest.Pytester) ->
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(passed=1, failed=1)
     assert kept == []
+
+
+def test_folders_may_have_a_conftest_of_their_own(pytester: pytest.Pytester) -> None:
+    other = pytester.path / "real" / "other"
+    other.mkdir(parents=True)
+    (other / "conftest.py").touch()
+    (other / "test_other.py").write_text("def test_other():\n    pass\n")
+
+    result, kept = run(pytester, ONCE.format(number=1))
+
+    assert result.ret == pytest.ExitCode.OK, result.stdout.str()
+    assert len(kept) == 1
 
 
 def test_the_record_keeps_the_runs_before(pytester: pytest.Pytester) -> None:

@@ -98,9 +98,10 @@ def _each_measured(
             with neighbourhood(folder / f"system-{number}", small_disk=left[0].small_disk) as system:
                 small = left[0].small_disk
                 while left and left[0].small_disk == small:
-                    outcome = measure(system, left.popleft(), restarts=restarts)
+                    harm = left.popleft()
+                    outcome = measure(system, harm, restarts=restarts)
                     yield outcome
-                    if outcome.restart is None:
+                    if outcome.restart is None or harm.loses:  # a lost topic is empty now
                         break
         except FAILURES as error:  # it did not start, or not stop
             console.print(f"a new system after: {error!r}"[:2000], markup=False, soft_wrap=True)

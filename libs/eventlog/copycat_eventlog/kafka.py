@@ -44,6 +44,8 @@ R = TypeVar("R", bound=BaseException)
 FOLD_TIMEOUT_SECONDS = 30.0
 #: Between two looks whether the topic of the election is there: without it nobody is elected.
 OWNER_TOPIC_LOOK_SECONDS = 10.0
+#: After which an answer of the brokers is late; they take milliseconds.
+SLOW_ANSWER_SECONDS = 0.25
 #: Before stopping, for showing what was committed last.
 LAST_BATCH_TIMEOUT_SECONDS = 2.0
 
@@ -136,13 +138,26 @@ class KafkaLog:
         return revision
 
     async def end(self) -> Revision:
-        """Ask the brokers for the end of every partition."""
+        """Ask the brokers for the end of every partition.
+
+        For a topic that is gone the reader's client waits as long as for brokers that are away, so an answer
+        that takes long is a reason to look whether the topic is still there.
+        """
         self._check()
+        answer, loss = asyncio.ensure_future(self._reader.end()), asyncio.ensure_future(self._loss.wait())
         try:
-            return await self._reader.end()
+            await asyncio.wait((answer,), timeout=SLOW_ANSWER_SECONDS)
+            if not answer.done():
+                self._topic_watch.look_soon()
+                await asyncio.wait((answer, loss), return_when=asyncio.FIRST_COMPLETED)
+            self._check()
+            return await answer
         except UnavailableError:
             self._topic_watch.look_soon()
             raise
+        finally:
+            answer.cancel()
+            loss.cancel()
 
     async def lost(self) -> CopycatError:
         """Wait until the topic is gone, or another one has taken its name."""

@@ -109,6 +109,21 @@ async def test_a_deleted_topic_is_noticed_refuses_everything_and_is_not_made_ane
     assert given.topic not in topics(kafka)
 
 
+async def test_who_asks_for_the_end_of_a_topic_that_goes_hears_of_it_without_a_look_that_was_due(
+    kafka: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = settings(kafka)
+    log = KafkaLog(given)
+    async with running(log):
+        await led(log)
+        monkeypatch.setattr(log._topic_watch, "_every", 10 * NOTICED_SECONDS)
+        log._topic_watch.look_soon()
+        await delete(kafka, given.topic)
+        async with asyncio.timeout(NOTICED_SECONDS):
+            with pytest.raises(LogLostError):
+                await log.end()
+
+
 @pytest.mark.parametrize("records", [1, 5], ids=["shorter", "longer"])
 async def test_a_topic_that_was_made_anew_is_another_one(kafka: str, records: int) -> None:
     given = settings(kafka)

@@ -11,18 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeGuard
 
-from copycat_connect.config import (
-    HIGH,
-    INT,
-    LOW,
-    STRING,
-    ConfigDef,
-    ConfigKey,
-    all_of,
-    file_name,
-    non_empty,
-    topic_name,
-)
+from copycat_connect.config import HIGH, LOW, all_of, file_name, non_empty, topic_name
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import STRING_SCHEMA, SourceBatch
 from copycat_connect.errors import ConnectError
 from copycat_connect.kafka_version import KAFKA_VERSION
@@ -44,8 +34,6 @@ _CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSourceTask"
 
 _FILE = "file"
-_TOPIC = "topic"
-_BATCH_SIZE = "batch.size"
 
 _FILENAME = "filename"
 """The key of a source partition."""
@@ -60,22 +48,30 @@ _GUARANTEES = (
     "source partition is {filename}, the source offset {position}: the bytes before the next line. The "
     "standard input has no offsets. A last line without an end waits for one."
 )
-_CONFIG = ConfigDef(
-    ConfigKey(
-        _FILE,
-        STRING,
+
+
+class FileStreamSourceSettings(Settings):
+    """Which lines become records, where, and how many at once."""
+
+    file: str | None = key(
         HIGH,
+        name=_FILE,
         default=None,
-        validator=file_name,
+        check=file_name,
         doc="File to read; without it the standard input is read.",
-    ),
-    ConfigKey(
-        _TOPIC, STRING, HIGH, validator=all_of((non_empty, topic_name)), doc="Topic that receives the lines."
-    ),
-    ConfigKey(
-        _BATCH_SIZE, INT, LOW, default=2000, doc="The most lines the task takes from the file at once."
-    ),
-)
+    )
+    topic: str = key(
+        HIGH,
+        check=all_of((non_empty, topic_name)),
+        doc="Topic that receives the lines.",
+    )
+    batch_size: int = key(
+        LOW,
+        default=2000,
+        doc="The most lines the task takes from the file at once.",
+    )
+
+
 _EXAMPLES = {
     "A log file": {"file": "/var/log/messages", "topic": "messages"},
     "Many lines at once": {"file": "/data/big.txt", "topic": "lines", "batch.size": "10000"},
@@ -90,7 +86,7 @@ class FileStreamSourceConnector(SourceConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Check the configuration and keep it."""
-        _CONFIG.parse(config)
+        FileStreamSourceSettings.parse(config)
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -188,10 +184,8 @@ class FileStreamSourceTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration, and the position to continue from."""
-        parsed = _CONFIG.parse(config)
-        self._topic: str = parsed[_TOPIC]
-        self._batch_size: int = parsed[_BATCH_SIZE]
-        self._file: str | None = parsed[_FILE] or None
+        self._settings = FileStreamSourceSettings.parse(config)
+        self._file = self._settings.file or None
         self._partition = {_FILENAME: self._file}
         if self._file is None:
             if sys.stdin is None:
@@ -205,9 +199,9 @@ class FileStreamSourceTask(SourceTask):
         if not self._lines and not self._read():
             return None
         start = self._lines.position
-        lines, lengths = self._lines.take(self._batch_size)
+        lines, lengths = self._lines.take(self._settings.batch_size)
         return SourceBatch(
-            self._topic,
+            self._settings.topic,
             lines,
             value_schema=STRING_SCHEMA,
             source_partition=self._partition,
@@ -310,7 +304,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.SOURCE,
     version=KAFKA_VERSION,
     summary=_SUMMARY,
-    config=_CONFIG,
+    config=FileStreamSourceSettings.config_def(),
     factory=FileStreamSourceConnector,
     task_class_name=_TASK_CLASS_NAME,
     task_factory=FileStreamSourceTask,

@@ -9,15 +9,18 @@ from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SinkConnector, SinkTask
 
 from copycat_plugins.connectors import ordered_failure
-from copycat_plugins.connectors.ordered_connector import OrderedConnector
-from copycat_plugins.connectors.ordered_failure import TASK_FAILURE, OrderedFailure
+from copycat_plugins.connectors.ordered_failure import (
+    TASK_FAILURE,
+    OrderedConnector,
+    OrderedFailure,
+    OrderedFailureSettings,
+)
 
 _CLASS_NAME = "org.apache.kafka.connect.tools.MockSinkConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.MockSinkTask"
 
 _SUMMARY = "Writes nothing, and fails on order: the connector or its task, some time after the start."
 _GUARANTEES = "It takes records and drops them; what it took is committed. Made for system tests."
-_CONFIG = ordered_failure.CONFIG
 _EXAMPLES = {title: {"topics": "messages", **example} for title, example in ordered_failure.EXAMPLES.items()}
 
 
@@ -59,7 +62,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.SINK,
     version=KAFKA_VERSION,
     summary=_SUMMARY,
-    config=_CONFIG,
+    config=OrderedFailureSettings.config_def(),
     factory=_MockSinkConnector,
     task_class_name=_TASK_CLASS_NAME,
     task_factory=MockSinkTask,

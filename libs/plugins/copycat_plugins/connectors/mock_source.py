@@ -8,15 +8,18 @@ from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SourceConnector, SourceTask
 
 from copycat_plugins.connectors import ordered_failure
-from copycat_plugins.connectors.ordered_connector import OrderedConnector
-from copycat_plugins.connectors.ordered_failure import TASK_FAILURE, OrderedFailure
+from copycat_plugins.connectors.ordered_failure import (
+    TASK_FAILURE,
+    OrderedConnector,
+    OrderedFailure,
+    OrderedFailureSettings,
+)
 
 _CLASS_NAME = "org.apache.kafka.connect.tools.MockSourceConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.MockSourceTask"
 
 _SUMMARY = "Reads nothing, and fails on order: the connector or its task, some time after the start."
 _GUARANTEES = "It delivers nothing, and has neither source partitions nor offsets. Made for system tests."
-_CONFIG = ordered_failure.CONFIG
 _EXAMPLES = ordered_failure.EXAMPLES
 
 
@@ -53,7 +56,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.SOURCE,
     version=KAFKA_VERSION,
     summary=_SUMMARY,
-    config=_CONFIG,
+    config=OrderedFailureSettings.config_def(),
     factory=MockSourceConnector,
     task_class_name=_TASK_CLASS_NAME,
     task_factory=MockSourceTask,

@@ -1,13 +1,16 @@
-"""Failures on order: the keys and texts that Kafka's mock connectors share."""
+"""Failures on order: the keys, the connector and the texts that Kafka's mock connectors share."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from threading import Timer
 
-from copycat_connect.config import HIGH, LONG, MEDIUM, STRING, ConfigDef, ConfigKey, at_least, one_of
+from copycat_connect.config import HIGH, LONG, MEDIUM, at_least, one_of
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.errors import ConnectError
+from copycat_connect.plugin.connectors import Connector
 
 MOCK_MODE = "mock_mode"
 DELAY_MS = "delay_ms"
@@ -22,24 +25,26 @@ def _mode_or_none(name: str, value: ConfigSetting) -> None:
         _known(name, value)
 
 
-CONFIG = ConfigDef(
-    ConfigKey(
-        MOCK_MODE,
-        STRING,
+class OrderedFailureSettings(Settings):
+    """What fails, and when."""
+
+    mock_mode: str | None = key(
         HIGH,
+        name=MOCK_MODE,
         default=None,
-        validator=_mode_or_none,
+        check=_mode_or_none,
         doc="What fails: connector-failure or task-failure; nothing without it.",
-    ),
-    ConfigKey(
-        DELAY_MS,
-        LONG,
+    )
+    delay_ms: int = key(
         MEDIUM,
+        name=DELAY_MS,
+        type=LONG,
         default=15_000,
-        validator=at_least(0),
+        check=at_least(0),
         doc="Milliseconds from the start to the failure.",
-    ),
-)
+    )
+
+
 EXAMPLES = {
     "A connector that fails after five seconds": {MOCK_MODE: CONNECTOR_FAILURE, DELAY_MS: "5000"},
     "A task that fails at once": {MOCK_MODE: TASK_FAILURE, DELAY_MS: "0"},
@@ -53,9 +58,9 @@ class OrderedFailure:
         self, config: Mapping[str, str], mode: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Read the order; it concerns whoever fails in that mode."""
-        parsed = CONFIG.parse(config)
-        self.is_ordered = parsed[MOCK_MODE] == mode
-        self.delay_millis: int = parsed[DELAY_MS]
+        settings = OrderedFailureSettings.parse(config)
+        self.is_ordered = settings.mock_mode == mode
+        self.delay_millis = settings.delay_ms
         self._mode = mode
         self._clock = clock
         self._start = clock()
@@ -76,3 +81,32 @@ class OrderedFailure:
         """
         if self.is_ordered and self.seconds_left() <= 0:
             raise self.error()
+
+
+class OrderedConnector(Connector):
+    """Has one task, with the connector's configuration, and fails on demand."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+        self._timer: Timer | None = None
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Start with the order, and begin to count."""
+        failure = OrderedFailure(config, CONNECTOR_FAILURE)
+        self._config = dict(config)
+        if failure.is_ordered:
+            self._timer = Timer(failure.seconds_left(), self.context.raise_error, [failure.error()])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Return one configuration, whatever the limit."""
+        del max_tasks
+        return [self._config]
+
+    def stop(self) -> None:
+        """Cancel the order, if it was not carried out."""
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+            timer.join()

@@ -6,20 +6,16 @@ import struct
 from collections.abc import Mapping
 
 from copycat_connect.config import (
-    BOOLEAN,
     HIGH,
-    INT,
     LONG,
     MEDIUM,
-    STRING,
-    ConfigDef,
-    ConfigKey,
     all_of,
     at_least,
     non_empty,
     non_null,
     topic_name,
 )
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import (
     BOOLEAN_SCHEMA,
     FLOAT32_SCHEMA,
@@ -36,19 +32,12 @@ from copycat_connect.data import (
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SourceTask
 
-from copycat_plugins.connectors.numbered import ID, SEQNO, next_seqno, number_of
-from copycat_plugins.connectors.numbered_source import NumberedSource
+from copycat_plugins.connectors.numbered import ID, SEQNO, NumberedSource, next_seqno, number_of
 from copycat_plugins.connectors.pace import Pace
 from copycat_plugins.connectors.printed import print_line
 
 _CLASS_NAME = "org.apache.kafka.connect.tools.SchemaSourceConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.SchemaSourceTask"
-
-_TOPIC = "topic"
-_NUM_MESSAGES = "num.messages"
-_THROUGHPUT = "throughput"
-_MULTIPLE_SCHEMA = "multiple.schema"
-_PARTITION_COUNT = "partition.count"
 
 _SUMMARY = "Writes so many structs that are alike but for their number, of one schema or of two in turn."
 _GUARANTEES = (
@@ -58,40 +47,41 @@ _GUARANTEES = (
     "many records as are asked for once more, with the numbers that follow. Made for system tests: the "
     "number of each record is printed on the standard output of the process the task runs in."
 )
-_CONFIG = ConfigDef(
-    ConfigKey(
-        _TOPIC,
-        STRING,
+
+
+class SchemaSourceSettings(Settings):
+    """How many structs are written, how fast, of how many schemas."""
+
+    topic: str = key(
         HIGH,
-        validator=all_of((non_empty, topic_name)),
+        check=all_of((non_empty, topic_name)),
         doc="Topic that receives the structs.",
-    ),
-    ConfigKey(
-        _NUM_MESSAGES, LONG, HIGH, validator=at_least(0), doc="Records of each task, from its start on."
-    ),
-    ConfigKey(
-        _THROUGHPUT,
-        LONG,
+    )
+    num_messages: int = key(
         HIGH,
-        validator=non_null,
+        type=LONG,
+        check=at_least(0),
+        doc="Records of each task, from its start on.",
+    )
+    throughput: int = key(
+        HIGH,
+        type=LONG,
+        check=non_null,
         doc="Records per second of each task; -1 for as many as go through, 0 for none.",
-    ),
-    ConfigKey(
-        _MULTIPLE_SCHEMA,
-        BOOLEAN,
+    )
+    multiple_schema: bool = key(
         MEDIUM,
         default=False,
         doc="Whether every other record has version 2 of the schema, with a field more.",
-    ),
-    ConfigKey(
-        _PARTITION_COUNT,
-        INT,
+    )
+    partition_count: int = key(
         MEDIUM,
         default=1,
-        validator=at_least(1),
+        check=at_least(1),
         doc="The field partitioning counts from 0 to below this, again and again.",
-    ),
-)
+    )
+
+
 _EXAMPLES = {
     "A thousand records of two schemas": {
         "topic": "structs",
@@ -105,7 +95,7 @@ _EXAMPLES = {
 class _SchemaSourceConnector(NumberedSource):
     """Numbers its tasks."""
 
-    definition = _CONFIG
+    definition = SchemaSourceSettings.config_def()
 
 
 _IDLE_SECONDS = 1.0
@@ -131,16 +121,13 @@ class SchemaSourceTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration, and the number to go on from."""
-        parsed = _CONFIG.parse(config)
+        self._settings = settings = SchemaSourceSettings.parse(config)
         self._number = number_of(config)
-        self._topic: str = parsed[_TOPIC]
-        self._left: int = parsed[_NUM_MESSAGES]
-        self._two: bool = parsed[_MULTIPLE_SCHEMA]
-        self._cycle: int = parsed[_PARTITION_COUNT]
+        self._left = settings.num_messages
         self._partition = {ID: self._number}
         self._seqno = next_seqno(self.context, self._partition)
         self._second = False
-        self._pace = Pace(parsed[_THROUGHPUT])
+        self._pace = Pace(settings.throughput)
 
     def poll(self) -> list[SourceRecord] | None:
         """Return the next struct, once it is due, and print its number; nothing when all are given."""
@@ -153,7 +140,7 @@ class SchemaSourceTask(SourceTask):
         record = SourceRecord(
             self._partition,
             {SEQNO: self._seqno},
-            self._topic,
+            self._settings.topic,
             value,
             key="key",
             key_schema=STRING_SCHEMA,
@@ -163,14 +150,15 @@ class SchemaSourceTask(SourceTask):
         print_line(f'{{"task": {self._number}, "seqno": {self._seqno}}}')
         self._seqno += 1
         self._left -= 1
-        self._second = self._two and not self._second
+        self._second = self._settings.multiple_schema and not self._second
         return [record]
 
     def stop(self) -> None:
         """Do nothing: there is nothing to let go of."""
 
     def _value(self) -> Struct:
-        own = {"partitioning": self._seqno % self._cycle, "id": self._number, "seqno": self._seqno}
+        partitioning = self._seqno % self._settings.partition_count
+        own = {"partitioning": partitioning, "id": self._number, "seqno": self._seqno}
         if self._second:
             return Struct(SCHEMA_2, {**_SAME, **own, "string": "def"})
         return Struct(SCHEMA, {**_SAME, **own})
@@ -181,7 +169,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.SOURCE,
     version=KAFKA_VERSION,
     summary=_SUMMARY,
-    config=_CONFIG,
+    config=SchemaSourceSettings.config_def(),
     factory=_SchemaSourceConnector,
     task_class_name=_TASK_CLASS_NAME,
     task_factory=SchemaSourceTask,

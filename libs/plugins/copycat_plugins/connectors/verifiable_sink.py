@@ -17,15 +17,12 @@ from copycat_plugins.connectors.printed import print_json
 _CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSinkConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSinkTask"
 
-_NAME = "name"
-
 _SUMMARY = "Prints a line of JSON for each record: once when it comes, and again when it is flushed."
 _GUARANTEES = (
     "At least once, in order per Kafka partition. Made for system tests, to read what VerifiableSource "
     "wrote: a record's key is printed as its task, its value as its seqno. What is printed goes to the "
     "standard output of the process the task runs in, the executor's log."
 )
-_CONFIG = ConfigDef()
 _EXAMPLES = {"What VerifiableSource wrote": {"tasks.max": "2", "topics": "verifiable"}}
 
 
@@ -55,7 +52,7 @@ class VerifiableSinkTask(SinkTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the names that are printed."""
-        self._name = config.get(_NAME)
+        self._name = config.get("name")
         self._number = number_of(config)
 
     def put(self, records: SinkBatch) -> None:
@@ -96,7 +93,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.SINK,
     version=KAFKA_VERSION,
     summary=_SUMMARY,
-    config=_CONFIG,
+    config=ConfigDef(),
     factory=_VerifiableSinkConnector,
     task_class_name=_TASK_CLASS_NAME,
     task_factory=VerifiableSinkTask,

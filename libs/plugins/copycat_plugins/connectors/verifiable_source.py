@@ -6,18 +6,15 @@ import time
 from collections.abc import Mapping
 
 from copycat_connect.config import (
-    BOOLEAN,
     HIGH,
     LONG,
     LOW,
-    STRING,
-    ConfigDef,
-    ConfigKey,
     all_of,
     non_empty,
     non_null,
     topic_name,
 )
+from copycat_connect.config.settings import Settings, key, taken_from
 from copycat_connect.data import (
     INT32_SCHEMA,
     INT64_SCHEMA,
@@ -31,18 +28,12 @@ from copycat_connect.data import (
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec, SourceTask
 
-from copycat_plugins.connectors.numbered import ID, SEQNO, next_seqno, number_of
-from copycat_plugins.connectors.numbered_source import NumberedSource
+from copycat_plugins.connectors.numbered import ID, SEQNO, NumberedSource, next_seqno, number_of
 from copycat_plugins.connectors.pace import Pace
 from copycat_plugins.connectors.printed import print_json
 
 _CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSourceConnector"
 _TASK_CLASS_NAME = "org.apache.kafka.connect.tools.VerifiableSourceTask"
-
-_NAME = "name"
-_TOPIC = "topic"
-_THROUGHPUT = "throughput"
-_COMPLETE_RECORD_DATA = "complete.record.data"
 
 _SUMMARY = (
     "Counts, one record a number, and prints a line of JSON for each: once sent, and again once it is safe."
@@ -52,29 +43,30 @@ _GUARANTEES = (
     "its records too; the source offset is {seqno}, the number of the last record. Made for system tests: "
     "what is printed goes to the standard output of the process the task runs in, the executor's log."
 )
-_CONFIG = ConfigDef(
-    ConfigKey(
-        _TOPIC,
-        STRING,
+
+
+class VerifiableSourceSettings(Settings):
+    """How fast is counted, and what is written."""
+
+    topic: str = key(
         HIGH,
-        validator=all_of((non_empty, topic_name)),
+        check=all_of((non_empty, topic_name)),
         doc="Topic that receives the numbers.",
-    ),
-    ConfigKey(
-        _THROUGHPUT,
-        LONG,
+    )
+    throughput: int = key(
         HIGH,
-        validator=non_null,
+        type=LONG,
+        check=non_null,
         doc="Records per second of each task; -1 for as many as go through, 0 for none.",
-    ),
-    ConfigKey(
-        _COMPLETE_RECORD_DATA,
-        BOOLEAN,
+    )
+    complete_record_data: bool = key(
         LOW,
         default=False,
         doc="Whether values are structs of all that is printed, and not the number alone.",
-    ),
-)
+    )
+    connector: str | None = taken_from(lambda config: config.get("name"))
+
+
 _EXAMPLES = {
     "Two tasks, a thousand records per second each": {
         "tasks.max": "2",
@@ -87,7 +79,7 @@ _EXAMPLES = {
 class VerifiableSourceConnector(NumberedSource):
     """Numbers its tasks."""
 
-    definition = _CONFIG
+    definition = VerifiableSourceSettings.config_def()
 
 
 _COMPLETE_SCHEMA = (
@@ -106,29 +98,26 @@ class VerifiableSourceTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration, and the number to go on from."""
-        parsed = _CONFIG.parse(config)
-        self._name = config.get(_NAME)
+        self._settings = VerifiableSourceSettings.parse(config)
         self._number = number_of(config)
-        self._topic: str = parsed[_TOPIC]
-        self._complete: bool = parsed[_COMPLETE_RECORD_DATA]
         self._partition = {ID: self._number}
         self._seqno = next_seqno(self.context, self._partition)
-        self._pace = Pace(parsed[_THROUGHPUT])
+        self._pace = Pace(self._settings.throughput)
 
     def poll(self) -> list[SourceRecord] | None:
         """Return the next number, once it is due, and print it."""
         if not self._pace.take(1, self.context.wait):
             return None
-        data = self._data(self._seqno)
+        data, complete = self._data(self._seqno), self._settings.complete_record_data
         print_json(data)
         record = SourceRecord(
             self._partition,
             {SEQNO: self._seqno},
-            self._topic,
-            Struct(_COMPLETE_SCHEMA, data) if self._complete else self._seqno,
+            self._settings.topic,
+            Struct(_COMPLETE_SCHEMA, data) if complete else self._seqno,
             key=self._number,
             key_schema=INT32_SCHEMA,
-            value_schema=_COMPLETE_SCHEMA if self._complete else INT64_SCHEMA,
+            value_schema=_COMPLETE_SCHEMA if complete else INT64_SCHEMA,
         )
         self._seqno += 1
         return [record]
@@ -147,8 +136,8 @@ class VerifiableSourceTask(SourceTask):
             "task": self._number,
             "seqno": seqno,
             "time_ms": time.time_ns() // 1_000_000,
-            "name": self._name,
-            "topic": self._topic,
+            "name": self._settings.connector,
+            "topic": self._settings.topic,
         }
 
 
@@ -157,7 +146,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.SOURCE,
     version=KAFKA_VERSION,
     summary=_SUMMARY,
-    config=_CONFIG,
+    config=VerifiableSourceSettings.config_def(),
     factory=VerifiableSourceConnector,
     task_class_name=_TASK_CLASS_NAME,
     task_factory=VerifiableSourceTask,

@@ -10,7 +10,7 @@ from copycat_connect.data import TopicPartition
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
 from copycat_plugins.connectors.file_stream_sink.exact_file import ExactFile
-from copycat_plugins.connectors.file_stream_sink.spec import CONFIG, FILE, NAME
+from copycat_plugins.connectors.file_stream_sink.settings import FILE, FileStreamSinkSettings
 from copycat_plugins.connectors.file_stream_sink.taking import FileNames
 
 
@@ -22,7 +22,7 @@ class FileStreamSinkConnector(SinkConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Check the configuration and keep it."""
-        CONFIG.parse(config)
+        FileStreamSinkSettings.parse(config)
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -45,7 +45,7 @@ class FileStreamSinkConnector(SinkConnector):
         path = config.get(FILE)
         exactly_once = guarantee_of_sink(config) is Guarantee.EXACTLY_ONCE
         if path and (exactly_once or FileNames.of(path).journal.exists()):
-            file = ExactFile(path, config.get(NAME, ""), _wait)
+            file = ExactFile(path, config.get("name", ""), _wait)
             try:
                 file.move(offsets)
             finally:

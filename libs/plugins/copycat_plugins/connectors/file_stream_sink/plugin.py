@@ -5,20 +5,20 @@ from __future__ import annotations
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.file_stream_sink import spec
+from copycat_plugins.connectors.file_stream_sink import settings
 from copycat_plugins.connectors.file_stream_sink.connector import FileStreamSinkConnector
 from copycat_plugins.connectors.file_stream_sink.task import FileStreamSinkTask
 
 PLUGIN = PluginSpec(
-    class_name=spec.CLASS_NAME,
+    class_name=settings.CLASS_NAME,
     kind=PluginKind.SINK,
     version=KAFKA_VERSION,
-    summary=spec.SUMMARY,
-    config=spec.CONFIG,
+    summary=settings.SUMMARY,
+    config=settings.FileStreamSinkSettings.config_def(),
     factory=FileStreamSinkConnector,
-    task_class_name=spec.TASK_CLASS_NAME,
+    task_class_name=settings.TASK_CLASS_NAME,
     task_factory=FileStreamSinkTask,
-    guarantees=spec.GUARANTEES,
+    guarantees=settings.GUARANTEES,
     tested_with="files on Linux",
-    examples=spec.EXAMPLES,
+    examples=settings.EXAMPLES,
 )

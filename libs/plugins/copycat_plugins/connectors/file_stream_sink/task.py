@@ -13,7 +13,7 @@ from copycat_connect.plugin import SinkTask
 
 from copycat_plugins.connectors.file_stream_sink.exact_file import ExactFile
 from copycat_plugins.connectors.file_stream_sink.line_file import LineFile
-from copycat_plugins.connectors.file_stream_sink.spec import CONFIG, FILE, NAME
+from copycat_plugins.connectors.file_stream_sink.settings import FileStreamSinkSettings
 from copycat_plugins.connectors.file_stream_sink.taking import forget
 
 
@@ -35,8 +35,8 @@ class FileStreamSinkTask(SinkTask):
 
         Under exactly-once it is opened when the engine asks for the positions.
         """
-        path = CONFIG.parse(config)[FILE] or None
-        connector = config.get(NAME, "")
+        settings = FileStreamSinkSettings.parse(config)
+        path, connector = settings.file or None, settings.connector
         if guarantee_of_sink(config) is Guarantee.EXACTLY_ONCE and path is not None:
             self._path, self._connector = path, connector
             return

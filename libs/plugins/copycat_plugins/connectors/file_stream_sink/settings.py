@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from copycat_connect.config import (
     HIGH,
-    STRING,
-    ConfigDef,
-    ConfigKey,
     file_name,
 )
+from copycat_connect.config.settings import Settings, key, taken_from
 
 CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 TASK_CLASS_NAME = "org.apache.kafka.connect.file.FileStreamSinkTask"
 
 FILE = "file"
-NAME = "name"
 
 SUMMARY = "Appends the value of every record to a file, or to the standard output, one a line."
 GUARANTEES = (
@@ -27,16 +24,21 @@ GUARANTEES = (
     "positions, each commit waits for the disk, and what lies behind the last commit after a crash is cut "
     "off and written again."
 )
-CONFIG = ConfigDef(
-    ConfigKey(
-        FILE,
-        STRING,
+
+
+class FileStreamSinkSettings(Settings):
+    """Where values are written to."""
+
+    file: str | None = key(
         HIGH,
+        name=FILE,
         default=None,
-        validator=file_name,
+        check=file_name,
         doc="File to append to; without it the standard output.",
-    ),
-)
+    )
+    connector: str = taken_from(lambda config: config.get("name") or "")
+
+
 EXAMPLES = {
     "A copy of a topic": {"topics": "messages", "file": "/data/messages.txt"},
     "A copy without repeats": {

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_connect.config import MEDIUM, non_empty
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Predicate
 
 from copycat_plugins.predicates.specs import predicate_plugin
 
-NAME = "name"
-CONFIG = ConfigDef(ConfigKey(NAME, STRING, MEDIUM, validator=non_empty, doc="Name of the header."))
+
+class HasHeaderKeySettings(Settings):
+    """Which header a record must have."""
+
+    name: str = key(MEDIUM, check=non_empty, doc="Name of the header.")
 
 
 class HasHeaderKey(Predicate):
@@ -18,7 +22,7 @@ class HasHeaderKey(Predicate):
 
     def configure(self, config: Config) -> None:
         """Read the name of the header to look for."""
-        self._name: str = CONFIG.parse(config)[NAME]
+        self._name = HasHeaderKeySettings.parse(config).name
 
     def test(self, record: ConnectRecord) -> bool:
         """Return whether there is one."""
@@ -29,6 +33,6 @@ PLUGIN = predicate_plugin(
     HasHeaderKey,
     "HasHeaderKey",
     "True for records with a certain header.",
-    CONFIG,
-    {"Tests": {NAME: "x-test"}},
+    HasHeaderKeySettings.config_def(),
+    {"Tests": {"name": "x-test"}},
 )

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey, all_of, matches_java_regex, non_empty
+from copycat_connect.config import MEDIUM, all_of, matches_java_regex, non_empty
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Predicate
 
 from copycat_plugins.predicates.specs import predicate_plugin
 
-PATTERN = "pattern"
+_PATTERN = "pattern"
 _MAX_REMEMBERED_TOPICS = 1000
-CONFIG = ConfigDef(
-    ConfigKey(
-        PATTERN,
-        STRING,
+
+
+class TopicNameMatchesSettings(Settings):
+    """Which topics are meant."""
+
+    pattern: str = key(
         MEDIUM,
-        validator=all_of((non_empty, matches_java_regex)),
+        name=_PATTERN,
+        check=all_of((non_empty, matches_java_regex)),
         doc="Regular expression that the whole topic must match.",
-    ),
-)
+    )
 
 
 class TopicNameMatches(Predicate):
@@ -28,7 +31,7 @@ class TopicNameMatches(Predicate):
 
     def configure(self, config: Config) -> None:
         """Compile the expression, in Java's syntax."""
-        self._pattern = compile_user_pattern(PATTERN, CONFIG.parse(config)[PATTERN])
+        self._pattern = compile_user_pattern(_PATTERN, TopicNameMatchesSettings.parse(config).pattern)
         # Most tasks see few topics.
         self._known: dict[str, bool] = {}
 
@@ -49,6 +52,6 @@ PLUGIN = predicate_plugin(
     TopicNameMatches,
     "TopicNameMatches",
     "True for records whose topic matches.",
-    CONFIG,
-    {"Test topics": {PATTERN: "test-.*"}},
+    TopicNameMatchesSettings.config_def(),
+    {"Test topics": {"pattern": "test-.*"}},
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH, LIST
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import (
     ConnectRecord,
     ConnectValue,
@@ -26,7 +27,6 @@ from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.cast_types import DIRECT, TARGETS, cast
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import (
-    REPLACE_NULL,
     REPLACE_NULL_KEY,
     copy_metadata,
     paired,
@@ -37,7 +37,6 @@ from copycat_plugins.transforms.name_pairs import in_hash_order, split_pair
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
-SPEC = "spec"
 _PURPOSE = "cast types"
 
 
@@ -89,16 +88,17 @@ def _check_spec(name: str, value: ConfigSetting) -> None:
     parse_casts(value)
 
 
-CONFIG = ConfigDef(
-    ConfigKey(
-        SPEC,
-        LIST,
+class CastSettings(Settings):
+    """What is cast, and to which types."""
+
+    spec: tuple[dict[str, SchemaType], SchemaType | None] = key(
         HIGH,
-        validator=_check_spec,
+        type=LIST,
+        check=_check_spec,
+        read=parse_casts,
         doc="Pairs of a field and its new type, as in id:int64,price:string; or one type for the whole.",
-    ),
-    REPLACE_NULL_KEY,
-)
+    )
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 class Cast(SidedTransformation):
@@ -110,9 +110,9 @@ class Cast(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Parse `spec`: one type for the whole side, or a type for each named field."""
-        parsed = CONFIG.parse(config)
-        self._casts, self._whole = parse_casts(parsed[SPEC])
-        self._replace_null: bool = parsed[REPLACE_NULL]
+        settings = CastSettings.parse(config)
+        self._casts, self._whole = settings.spec
+        self._replace_null = settings.replace_null
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -216,6 +216,6 @@ PLUGINS = sided_plugins(
     Cast,
     "Cast",
     "Changes the types of fields, or of the whole key or value.",
-    CONFIG,
-    {"Numbers from text": {SPEC: "id:int64,price:float64"}, "Everything to text": {SPEC: "string"}},
+    CastSettings.config_def(),
+    {"Numbers from text": {"spec": "id:int64,price:float64"}, "Everything to text": {"spec": "string"}},
 )

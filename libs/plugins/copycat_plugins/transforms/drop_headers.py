@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Transformation
 
@@ -13,10 +14,12 @@ from copycat_plugins.transforms.name_lists import some_names
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)
-HEADERS = "headers"
-CONFIG = ConfigDef(
-    ConfigKey(HEADERS, LIST, HIGH, validator=some_names, doc="Names of the headers to remove."),
-)
+
+
+class DropHeadersSettings(Settings):
+    """Which headers are removed."""
+
+    headers: frozenset[str] = key(HIGH, check=some_names, doc="Names of the headers to remove.")
 
 
 class DropHeaders(Transformation):
@@ -24,7 +27,7 @@ class DropHeaders(Transformation):
 
     def configure(self, config: Config) -> None:
         """Read the names of the headers to drop."""
-        self._names = frozenset(CONFIG.parse(config)[HEADERS])
+        self._names = DropHeadersSettings.parse(config).headers
 
     def apply(self, record: R) -> R | None:
         """Return the record without those headers."""
@@ -36,6 +39,6 @@ PLUGIN = plain_plugin(
     DropHeaders,
     "DropHeaders",
     "Removes headers by name.",
-    CONFIG,
-    {"Without tracing": {HEADERS: "traceparent,tracestate"}},
+    DropHeadersSettings.config_def(),
+    {"Without tracing": {"headers": "traceparent,tracestate"}},
 )

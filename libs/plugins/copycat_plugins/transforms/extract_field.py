@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, MEDIUM, STRING, ConfigDef, ConfigKey, one_of_ignoring_case
+from copycat_connect.config import HIGH, MEDIUM, STRING, one_of_ignoring_case
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
 from copycat_connect.errors import DataError
 
 from copycat_plugins.transforms.field_path import field_at, split_path, value_in_map, value_in_struct
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
 
-FIELD = "field"
-SYNTAX = "field.syntax.version"
 _PURPOSE = "field extraction"
-CONFIG = ConfigDef(
-    ConfigKey(FIELD, STRING, MEDIUM, doc="The field; with syntax V2 a path such as address.`post.code`."),
-    REPLACE_NULL_KEY,
-    ConfigKey(
-        SYNTAX,
-        STRING,
+
+
+class ExtractFieldSettings(Settings):
+    """Which field is taken."""
+
+    field: str = key(MEDIUM, doc="The field; with syntax V2 a path such as address.`post.code`.")
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
+    is_path: bool = key(
         HIGH,
+        name="field.syntax.version",
+        type=STRING,
         default="V1",
-        validator=one_of_ignoring_case("V1", "V2"),
+        check=one_of_ignoring_case("V1", "V2"),
+        read=lambda version: version.upper() == "V2",
         doc="V1 takes the field for one name, V2 for a path whose steps are separated by dots.",
-    ),
-)
+    )
 
 
 class ExtractField(SidedTransformation):
@@ -34,11 +37,11 @@ class ExtractField(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Read the field's name or, in syntax V2, its path."""
-        parsed = CONFIG.parse(config)
-        self._field: str = parsed[FIELD]
-        self._steps = split_path(self._field, nested=parsed[SYNTAX].upper() == "V2")
-        self._is_empty = not self._field and parsed[SYNTAX].upper() == "V2"
-        self._replace_null: bool = parsed[REPLACE_NULL]
+        settings = ExtractFieldSettings.parse(config)
+        self._field = settings.field
+        self._steps = split_path(settings.field, nested=settings.is_path)
+        self._is_empty = settings.is_path and not settings.field
+        self._replace_null = settings.replace_null
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -66,6 +69,9 @@ PLUGINS = sided_plugins(
     ExtractField,
     "ExtractField",
     "Replaces the key or value by one of its fields.",
-    CONFIG,
-    {"The id as key": {FIELD: "id"}, "A nested field": {FIELD: "customer.id", SYNTAX: "V2"}},
+    ExtractFieldSettings.config_def(),
+    {
+        "The id as key": {"field": "id"},
+        "A nested field": {"field": "customer.id", "field.syntax.version": "V2"},
+    },
 )

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from copycat_connect.config import BOOLEAN, MEDIUM, ConfigKey
 from copycat_connect.data import ConnectValue, Field, Schema, SchemaBuilder, SchemaType, Struct
 
-REPLACE_NULL = "replace.null.with.default"
 REPLACE_NULL_KEY = ConfigKey(
-    REPLACE_NULL,
+    "replace.null.with.default",
     BOOLEAN,
     MEDIUM,
     default=True,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import MEDIUM
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import (
     ConnectRecord,
     ConnectValue,
@@ -22,12 +23,14 @@ from copycat_plugins.transforms.fields import copy_metadata, start_like
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
-DELIMITER = "delimiter"
 _PURPOSE = "flattening"
-CONFIG = ConfigDef(
-    ConfigKey(DELIMITER, STRING, MEDIUM, default=".", doc="Stands between the names that are joined."),
-)
 _SCHEMALESS = (bool, int, float, str, bytes, bytearray, memoryview, list)
+
+
+class FlattenSettings(Settings):
+    """How names are joined."""
+
+    delimiter: str = key(MEDIUM, default=".", doc="Stands between the names that are joined.")
 
 
 class Flatten(SidedTransformation):
@@ -39,7 +42,7 @@ class Flatten(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Read the delimiter between the names of a path."""
-        self._delimiter: str = CONFIG.parse(config)[DELIMITER]
+        self._delimiter = FlattenSettings.parse(config).delimiter
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -63,8 +66,8 @@ class Flatten(SidedTransformation):
     def _flat_items(
         self, prefix: str, fields: Mapping[ConnectValue, ConnectValue]
     ) -> Iterator[tuple[str, ConnectValue]]:
-        for key, item in fields.items():
-            name = self._join(prefix, key)
+        for own, item in fields.items():
+            name = self._join(prefix, own)
             if isinstance(item, dict):
                 yield from self._flat_items(name, item)
             elif item is None or isinstance(item, _SCHEMALESS):
@@ -133,6 +136,6 @@ PLUGINS = sided_plugins(
     Flatten,
     "Flatten",
     "Moves nested fields to the top, their names joined.",
-    CONFIG,
-    {"Joined by underscores": {DELIMITER: "_"}},
+    FlattenSettings.config_def(),
+    {"Joined by underscores": {"delimiter": "_"}},
 )

@@ -5,33 +5,34 @@ from __future__ import annotations
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, LIST, STRING, ConfigDef, ConfigKey, non_empty_list, one_of
+from copycat_connect.config import HIGH, non_empty_list, one_of
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, Headers, Schema, Struct
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.plugin import Transformation
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, sided_plugins
 
 R = TypeVar("R", bound=ConnectRecord)
-FIELDS = "fields"
-HEADERS = "headers"
-OPERATION = "operation"
 _MOVE = "move"
-CONFIG = ConfigDef(
-    ConfigKey(FIELDS, LIST, HIGH, validator=non_empty_list, doc="The fields."),
-    ConfigKey(HEADERS, LIST, HIGH, validator=non_empty_list, doc="A header's name for each field, in order."),
-    ConfigKey(
-        OPERATION,
-        STRING,
+
+
+class HeaderFromSettings(Settings):
+    """Which fields become headers."""
+
+    fields: tuple[str, ...] = key(HIGH, check=non_empty_list, doc="The fields.")
+    headers: tuple[str, ...] = key(
+        HIGH, check=non_empty_list, doc="A header's name for each field, in order."
+    )
+    operation: str = key(
         HIGH,
-        validator=one_of(_MOVE, "copy"),
+        check=one_of(_MOVE, "copy"),
         doc="move takes the fields out of the key or value, copy leaves them.",
-    ),
-    REPLACE_NULL_KEY,
-)
+    )
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 class HeaderFrom(Transformation):
@@ -43,13 +44,13 @@ class HeaderFrom(Transformation):
 
     def configure(self, config: Config) -> None:
         """Use the fields and their headers."""
-        parsed = CONFIG.parse(config)
-        if len(parsed[FIELDS]) != len(parsed[HEADERS]):
+        settings = HeaderFromSettings.parse(config)
+        if len(settings.fields) != len(settings.headers):
             raise ConfigError("'fields' config must have the same number of elements as 'headers' config.")
-        self._pairs: list[tuple[str, str]] = list(zip(parsed[FIELDS], parsed[HEADERS], strict=True))
-        self._moved = frozenset(parsed[FIELDS] if parsed[OPERATION] == _MOVE else ())
-        self._purpose = f"header {parsed[OPERATION]}"
-        self._replace_null: bool = parsed[REPLACE_NULL]
+        self._pairs = list(zip(settings.fields, settings.headers, strict=True))
+        self._moved = frozenset(settings.fields if settings.operation == _MOVE else ())
+        self._purpose = f"header {settings.operation}"
+        self._replace_null = settings.replace_null
 
     def apply(self, record: R) -> R | None:
         """Return the record with more headers, and without the fields that moved."""
@@ -105,6 +106,6 @@ PLUGINS = sided_plugins(
     HeaderFrom,
     "HeaderFrom",
     "Copies or moves fields into headers.",
-    CONFIG,
-    {"The tenant as header": {FIELDS: "tenant", HEADERS: "x-tenant", OPERATION: "move"}},
+    HeaderFromSettings.config_def(),
+    {"The tenant as header": {"fields": "tenant", "headers": "x-tenant", "operation": _MOVE}},
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import MEDIUM
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import STRING_SCHEMA, ConnectRecord, ConnectValue, Schema, SchemaBuilder, Struct
 from copycat_connect.plugin.transformations import Values
 
@@ -11,9 +12,13 @@ from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.columns import structs_of
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
-FIELD = "field"
 _TEXTS = frozenset({str})
-CONFIG = ConfigDef(ConfigKey(FIELD, STRING, MEDIUM, doc="Name of the field."))
+
+
+class HoistFieldSettings(Settings):
+    """What the field is called."""
+
+    field: str = key(MEDIUM, doc="Name of the field.")
 
 
 class HoistField(SidedTransformation):
@@ -25,7 +30,7 @@ class HoistField(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Read the name of the one field."""
-        self._field: str = CONFIG.parse(config)[FIELD]
+        self._field = HoistFieldSettings.parse(config).field
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -52,5 +57,9 @@ class HoistField(SidedTransformation):
 
 
 PLUGINS = sided_plugins(
-    HoistField, "HoistField", "Wraps the key or value as one field.", CONFIG, {"A line": {FIELD: "line"}}
+    HoistField,
+    "HoistField",
+    "Wraps the key or value as one field.",
+    HoistFieldSettings.config_def(),
+    {"A line": {"field": "line"}},
 )

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import MEDIUM, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import MEDIUM
 from copycat_connect.config.parsing import invalid_value
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import (
     INT32_SCHEMA,
     INT64_SCHEMA,
@@ -31,33 +32,29 @@ from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
 from copycat_plugins.transforms.requirements import require_map, require_sink_record, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
-TOPIC = "topic.field"
-PARTITION = "partition.field"
-OFFSET = "offset.field"
-TIMESTAMP = "timestamp.field"
-STATIC = "static.field"
-STATIC_VALUE = "static.value"
+_STATIC_VALUE = "static.value"
 _PURPOSE = "field insertion"
 _SUFFIX = "With a ! at the end the field is required, with a ? or none it is optional."
 
 
-def _field_key(name: str, what: str) -> ConfigKey:
-    return ConfigKey(name, STRING, MEDIUM, default=None, doc=f"Field for {what}. {_SUFFIX}")
+class InsertFieldSettings(Settings):
+    """What is inserted, and under which names."""
 
-
-CONFIG = ConfigDef(
-    _field_key(TOPIC, "the topic"),
-    _field_key(PARTITION, "the Kafka partition"),
-    _field_key(OFFSET, "the Kafka offset, for sinks only"),
-    _field_key(TIMESTAMP, "the record's timestamp"),
-    _field_key(STATIC, "a fixed text"),
-    ConfigKey(STATIC_VALUE, STRING, MEDIUM, default=None, doc="The fixed text."),
-    REPLACE_NULL_KEY,
-)
+    topic_field: str | None = key(MEDIUM, default=None, doc=f"Field for the topic. {_SUFFIX}")
+    partition_field: str | None = key(MEDIUM, default=None, doc=f"Field for the Kafka partition. {_SUFFIX}")
+    offset_field: str | None = key(
+        MEDIUM, default=None, doc=f"Field for the Kafka offset, for sinks only. {_SUFFIX}"
+    )
+    timestamp_field: str | None = key(
+        MEDIUM, default=None, doc=f"Field for the record's timestamp. {_SUFFIX}"
+    )
+    static_field: str | None = key(MEDIUM, default=None, doc=f"Field for a fixed text. {_SUFFIX}")
+    static_value: str | None = key(MEDIUM, name=_STATIC_VALUE, default=None, doc="The fixed text.")
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 Read = Callable[[ConnectRecord], ConnectValue]
@@ -65,9 +62,8 @@ Read = Callable[[ConnectRecord], ConnectValue]
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What may be inserted: the setting that names its field, its schemas, and how it is read."""
+    """What may be inserted: its schemas, and how it is read."""
 
-    key: str
     required: Schema
     optional: Schema
     read: Read
@@ -104,12 +100,10 @@ def _millis(record: ConnectRecord) -> ConnectValue:
     return record.timestamp
 
 
-_SOURCES = (
-    _Source(TOPIC, STRING_SCHEMA, OPTIONAL_STRING_SCHEMA, _topic, _topic),
-    _Source(PARTITION, INT32_SCHEMA, OPTIONAL_INT32_SCHEMA, _partition, _partition),
-    _Source(OFFSET, INT64_SCHEMA, OPTIONAL_INT64_SCHEMA, _offset, _offset),
-    _Source(TIMESTAMP, TIMESTAMP_SCHEMA, OPTIONAL_TIMESTAMP_SCHEMA, _moment, _millis),
-)
+_TOPIC = _Source(STRING_SCHEMA, OPTIONAL_STRING_SCHEMA, _topic, _topic)
+_PARTITION = _Source(INT32_SCHEMA, OPTIONAL_INT32_SCHEMA, _partition, _partition)
+_OFFSET = _Source(INT64_SCHEMA, OPTIONAL_INT64_SCHEMA, _offset, _offset)
+_TIMESTAMP = _Source(TIMESTAMP_SCHEMA, OPTIONAL_TIMESTAMP_SCHEMA, _moment, _millis)
 
 
 def _insertion(source: _Source, field: str) -> _Insertion:
@@ -127,16 +121,20 @@ class InsertField(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Use the fields to add."""
-        parsed = CONFIG.parse(config)
-        sources = [*_SOURCES, _static(parsed[STATIC], parsed[STATIC_VALUE])]
-        self._insertions = [
-            _insertion(source, parsed[source.key]) for source in sources if parsed[source.key] is not None
-        ]
+        settings = InsertFieldSettings.parse(config)
+        fields = (
+            (_TOPIC, settings.topic_field),
+            (_PARTITION, settings.partition_field),
+            (_OFFSET, settings.offset_field),
+            (_TIMESTAMP, settings.timestamp_field),
+            (_static(settings.static_field, settings.static_value), settings.static_field),
+        )
+        self._insertions = [_insertion(source, field) for source, field in fields if field is not None]
         if not self._insertions:
             raise ConfigError("No field insertion configured")
-        self._replace_null: bool = parsed[REPLACE_NULL]
-        only_static = parsed[STATIC] is not None and len(self._insertions) == 1
-        self._static: str | None = parsed[STATIC_VALUE] if only_static else None
+        self._replace_null = settings.replace_null
+        only_static = settings.static_field is not None and len(self._insertions) == 1
+        self._static = settings.static_value if only_static else None
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -196,22 +194,22 @@ class InsertField(SidedTransformation):
 
 def _static(field: str | None, text: str | None) -> _Source:
     if field is not None and text is None:
-        raise invalid_value(STATIC_VALUE, None, f"No value specified for static field: {field}")
+        raise invalid_value(_STATIC_VALUE, None, f"No value specified for static field: {field}")
 
     def read(record: ConnectRecord) -> ConnectValue:
         del record
         return text
 
-    return _Source(STATIC, STRING_SCHEMA, OPTIONAL_STRING_SCHEMA, read, read)
+    return _Source(STRING_SCHEMA, OPTIONAL_STRING_SCHEMA, read, read)
 
 
 PLUGINS = sided_plugins(
     InsertField,
     "InsertField",
     "Adds where a record comes from, or a fixed text, as fields.",
-    CONFIG,
+    InsertFieldSettings.config_def(),
     {
-        "Origin": {TOPIC: "topic", PARTITION: "partition?"},
-        "A label": {STATIC: "site!", STATIC_VALUE: "north"},
+        "Origin": {"topic.field": "topic", "partition.field": "partition?"},
+        "A label": {"static.field": "site!", "static.value": "north"},
     },
 )

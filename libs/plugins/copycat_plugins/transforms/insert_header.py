@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, non_null
+from copycat_connect.config import HIGH, non_null
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Transformation
 from copycat_connect.values.parsing import parse_value
@@ -13,18 +14,17 @@ from copycat_connect.values.parsing import parse_value
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)
-HEADER = "header"
-LITERAL = "value.literal"
-CONFIG = ConfigDef(
-    ConfigKey(HEADER, STRING, HIGH, validator=non_null, doc="Name of the header."),
-    ConfigKey(
-        LITERAL,
-        STRING,
+
+
+class InsertHeaderSettings(Settings):
+    """The header that is added."""
+
+    header: str = key(HIGH, check=non_null, doc="Name of the header.")
+    value_literal: str = key(
         HIGH,
-        validator=non_null,
+        check=non_null,
         doc="Its value; what looks like a number, boolean, date, list or map becomes one.",
-    ),
-)
+    )
 
 
 class InsertHeader(Transformation):
@@ -32,9 +32,9 @@ class InsertHeader(Transformation):
 
     def configure(self, config: Config) -> None:
         """Read the header's name and parse its literal value."""
-        parsed = CONFIG.parse(config)
-        self._header: str = parsed[HEADER]
-        self._schema, self._value = parse_value(parsed[LITERAL])
+        settings = InsertHeaderSettings.parse(config)
+        self._header = settings.header
+        self._schema, self._value = parse_value(settings.value_literal)
 
     def apply(self, record: R) -> R | None:
         """Return the record with the header."""
@@ -52,6 +52,6 @@ PLUGIN = plain_plugin(
     InsertHeader,
     "InsertHeader",
     "Adds the same header to every record.",
-    CONFIG,
-    {"Where it came through": {HEADER: "via", LITERAL: "copycat"}},
+    InsertHeaderSettings.config_def(),
+    {"Where it came through": {"header": "via", "value.literal": "copycat"}},
 )

@@ -7,7 +7,8 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, LIST, LOW, STRING, ConfigDef, ConfigKey, non_empty
+from copycat_connect.config import HIGH, LOW, non_empty
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import (
     ConnectRecord,
     ConnectValue,
@@ -26,30 +27,29 @@ from copycat_connect.errors import DataError
 from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
 from copycat_plugins.transforms.name_lists import some_names
 from copycat_plugins.transforms.name_pairs import in_hash_order, set_slots
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
 
-FIELDS = "fields"
-REPLACEMENT = "replacement"
 _PURPOSE = "mask fields"
 _TEXTS = frozenset({str})
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32}
 _NARROW_BITS = {Int8: 8, Int16: 16, Int32: 32}
-CONFIG = ConfigDef(
-    ConfigKey(FIELDS, LIST, HIGH, validator=some_names, doc="The fields to mask."),
-    ConfigKey(
-        REPLACEMENT,
-        STRING,
+
+
+class MaskFieldSettings(Settings):
+    """What is masked, and by what."""
+
+    fields: tuple[str, ...] = key(HIGH, check=some_names, doc="The fields to mask.")
+    replacement: str | None = key(
         LOW,
         default=None,
-        validator=non_empty,
+        check=non_empty,
         doc="Takes the place of numbers and text; by default zero, nothing, the epoch and the like.",
-    ),
-    REPLACE_NULL_KEY,
-)
+    )
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 class MaskField(SidedTransformation):
@@ -57,12 +57,12 @@ class MaskField(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Use the fields and the replacement."""
-        parsed = CONFIG.parse(config)
+        settings = MaskFieldSettings.parse(config)
         # Of several that cannot be masked Kafka Connect names the first of its hash set.
-        names = parsed[FIELDS]
+        names = settings.fields
         self._fields = dict.fromkeys(in_hash_order(names, set_slots(len(names))))
-        self._replacement: str | None = parsed[REPLACEMENT]
-        self._replace_null: bool = parsed[REPLACE_NULL]
+        self._replacement = settings.replacement
+        self._replace_null = settings.replace_null
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -182,6 +182,6 @@ PLUGINS = sided_plugins(
     MaskField,
     "MaskField",
     "Puts an empty or chosen value in place of fields that are not to be seen.",
-    CONFIG,
-    {"Nothing": {FIELDS: "password"}, "Stars": {FIELDS: "password,token", REPLACEMENT: "***"}},
+    MaskFieldSettings.config_def(),
+    {"Nothing": {"fields": "password"}, "Stars": {"fields": "password,token", "replacement": "***"}},
 )

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, MEDIUM, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH, MEDIUM, STRING, ConfigDef
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
@@ -21,32 +22,44 @@ from copycat_plugins.transforms.typed import SCHEMAS, Fit, fit_to, schema_of
 from copycat_plugins.version import VERSION
 
 R = TypeVar("R", bound=ConnectRecord)
-FUNCTION = "function"
-RESULT_SCHEMA = "result.schema"
+_FUNCTION = "function"
 CLASS_NAME = f"{__name__}.PythonFunction"
-CONFIG = ConfigDef(
-    ConfigKey(
-        FUNCTION,
-        STRING,
-        HIGH,
-        validator=loadable_function,
-        doc="The function: module:function, or /path/to/file.py:function, a file in a folder of the worker's "
-        "Python path. It is called with one argument.",
-    ),
-    ConfigKey(
-        RESULT_SCHEMA,
-        STRING,
-        MEDIUM,
-        default=None,
-        validator=schema_ddl,
-        doc="Schema of the results in Spark's DDL, such as id BIGINT NOT NULL, tags ARRAY<STRING>. By "
-        "default a result has the schema of its Python type, and a dict or list is schemaless.",
-    ),
-)
 _GUARANTEES = (
     "Called once for each record, in order; again for the records of a batch in which one failed. None drops "
     "the record. What is raised fails the record at stage TRANSFORMATION; RetriableError is tried again."
 )
+
+
+class PythonFunctionSettings(Settings):
+    """Which function is called, and what its results are."""
+
+    function: str = key(
+        HIGH,
+        name=_FUNCTION,
+        doc="The function: module:function, or /path/to/file.py:function, a file in a folder of the worker's "
+        "Python path. It is called with one argument.",
+    )
+    result_schema: Schema | None = key(
+        MEDIUM,
+        type=STRING,
+        default=None,
+        check=schema_ddl,
+        read=parse_ddl,
+        doc="Schema of the results in Spark's DDL, such as id BIGINT NOT NULL, tags ARRAY<STRING>. By "
+        "default a result has the schema of its Python type, and a dict or list is schemaless.",
+    )
+
+
+def _shown() -> ConfigDef:
+    """Return the keys as they are validated, which loads the function; parsing leaves it to `configure`.
+
+    A second time would run a file anew.
+    """
+    keys = PythonFunctionSettings.config_def().keys
+    return ConfigDef(*{**keys, _FUNCTION: replace(keys[_FUNCTION], validator=loadable_function)}.values())
+
+
+_CONFIG = _shown()
 
 
 class PythonFunction(Transformation):
@@ -54,11 +67,9 @@ class PythonFunction(Transformation):
 
     def configure(self, config: Config) -> None:
         """Import the function that the configuration names."""
-        # The function is loaded once: its key's validator would run a file a second time.
-        parsed = _PARSED.parse(config)
-        self._function: Function = load_function(FUNCTION, parsed[FUNCTION])
-        ddl: str | None = parsed[RESULT_SCHEMA]
-        self._schema: Schema | None = None if ddl is None else parse_ddl(ddl)
+        settings = PythonFunctionSettings.parse(config)
+        self._function: Function = load_function(_FUNCTION, settings.function)
+        self._schema = settings.result_schema
         self._fit: Fit | None = None if self._schema is None else fit_to(self._schema)
 
     def apply(self, record: R) -> R | None:
@@ -138,7 +149,7 @@ def _spec(
         kind=PluginKind.TRANSFORMATION,
         version=VERSION,
         summary=summary,
-        config=CONFIG,
+        config=_CONFIG,
         factory=factory,
         guarantees=_GUARANTEES,
         examples=examples,
@@ -152,19 +163,18 @@ def _sided_spec(suffix: str, side: Side) -> PluginSpec:
         f"Calls a Python function with each {part}; its result takes its place, None drops the record.",
         partial(SidedPythonFunction, side),
         {
-            "Text as JSON": {FUNCTION: "json:loads"},
-            "With a schema": {FUNCTION: "json:loads", RESULT_SCHEMA: "id BIGINT NOT NULL, name STRING"},
+            "Text as JSON": {"function": "json:loads"},
+            "With a schema": {"function": "json:loads", "result.schema": "id BIGINT NOT NULL, name STRING"},
         },
     )
 
 
-_PARSED = ConfigDef(replace(CONFIG.keys[FUNCTION], validator=None), CONFIG.keys[RESULT_SCHEMA])
 PLUGINS = (
     _spec(
         "",
         "Calls a Python function with each record; it returns the record, or None to drop it.",
         PythonFunction,
-        {"Any function that can be imported": {FUNCTION: "copy:copy"}},
+        {"Any function that can be imported": {"function": "copy:copy"}},
     ),
     *(_sided_spec(suffix, side) for suffix, side in SIDES.items()),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, matches_java_regex
+from copycat_connect.config import HIGH, matches_java_regex
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.data import ConnectRecord
 from copycat_connect.plugin import Transformation
@@ -14,15 +15,17 @@ from copycat_plugins.transforms.replacement import expand
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)
-REGEX = "regex"
-REPLACEMENT = "replacement"
-CONFIG = ConfigDef(
-    ConfigKey(
-        REGEX, STRING, HIGH, validator=matches_java_regex, doc="Expression that the whole topic must match."
-    ),
-    ConfigKey(REPLACEMENT, STRING, HIGH, doc="New topic; $1 stands for the first group."),
-)
+_REGEX = "regex"
 _MAX_REMEMBERED_TOPICS = 1000
+
+
+class RegexRouterSettings(Settings):
+    """Which topics are renamed, and how."""
+
+    regex: str = key(
+        HIGH, name=_REGEX, check=matches_java_regex, doc="Expression that the whole topic must match."
+    )
+    replacement: str = key(HIGH, doc="New topic; $1 stands for the first group.")
 
 
 class RegexRouter(Transformation):
@@ -30,9 +33,9 @@ class RegexRouter(Transformation):
 
     def configure(self, config: Config) -> None:
         """Use the expression and the replacement."""
-        parsed = CONFIG.parse(config)
-        self._regex = compile_user_pattern(REGEX, parsed[REGEX])
-        self._replacement: str = parsed[REPLACEMENT]
+        settings = RegexRouterSettings.parse(config)
+        self._regex = compile_user_pattern(_REGEX, settings.regex)
+        self._replacement = settings.replacement
         # Most tasks see few topics.
         self._known: dict[str, str] = {}
 
@@ -64,6 +67,6 @@ PLUGIN = plain_plugin(
     RegexRouter,
     "RegexRouter",
     "Renames topics by a regular expression.",
-    CONFIG,
-    {"Without a suffix": {REGEX: "(.*)-raw", REPLACEMENT: "$1"}},
+    RegexRouterSettings.config_def(),
+    {"Without a suffix": {"regex": "(.*)-raw", "replacement": "$1"}},
 )

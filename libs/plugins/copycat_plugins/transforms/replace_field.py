@@ -6,23 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import LIST, MEDIUM, ConfigDef, ConfigKey
+from copycat_connect.config import MEDIUM
 from copycat_connect.config.parsing import invalid_value
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, MapColumn, MapColumns, Schema, Struct
 from copycat_connect.errors import DataError
 from copycat_connect.plugin.transformations import Values
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field, with_fields
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
 from copycat_plugins.transforms.name_pairs import in_hash_order, split_pair
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
-EXCLUDE = "exclude"
-INCLUDE = "include"
-RENAMES = "renames"
+_RENAMES = "renames"
 _PURPOSE = "field replacement"
 
 
@@ -31,7 +30,7 @@ def _parse_renames(mappings: Sequence[str]) -> dict[str, str]:
     for mapping in mappings:
         pair = split_pair(mapping)
         if len(pair) != 2:
-            raise invalid_value(RENAMES, list(mappings), f"Invalid rename mapping: {mapping}")
+            raise invalid_value(_RENAMES, list(mappings), f"Invalid rename mapping: {mapping}")
         renames[pair[0]] = pair[1]
     return renames
 
@@ -41,19 +40,19 @@ def _check_renames(name: str, value: ConfigSetting) -> None:
     _parse_renames(value or ())
 
 
-CONFIG = ConfigDef(
-    ConfigKey(EXCLUDE, LIST, MEDIUM, default="", doc="Fields to drop; wins over include."),
-    ConfigKey(INCLUDE, LIST, MEDIUM, default="", doc="The only fields to keep; empty for all."),
-    ConfigKey(
-        RENAMES,
-        LIST,
+class ReplaceFieldSettings(Settings):
+    """Which fields are dropped, kept and renamed."""
+
+    exclude: tuple[str, ...] = key(MEDIUM, default="", doc="Fields to drop; wins over include.")
+    include: tuple[str, ...] = key(MEDIUM, default="", doc="The only fields to keep; empty for all.")
+    renames: tuple[str, ...] = key(
         MEDIUM,
+        name=_RENAMES,
         default="",
-        validator=_check_renames,
+        check=_check_renames,
         doc="Pairs of an old and a new name, as in a:b,c:d.",
-    ),
-    REPLACE_NULL_KEY,
-)
+    )
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 class ReplaceField(SidedTransformation):
@@ -65,9 +64,9 @@ class ReplaceField(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Read which fields to keep, to drop and to rename."""
-        parsed = CONFIG.parse(config)
-        self._exclude, self._include = frozenset(parsed[EXCLUDE]), frozenset(parsed[INCLUDE])
-        self._renames = _parse_renames(parsed[RENAMES])
+        settings = ReplaceFieldSettings.parse(config)
+        self._exclude, self._include = frozenset(settings.exclude), frozenset(settings.include)
+        self._renames = _parse_renames(settings.renames)
         # One name after the other is enough when no new name is an old one too.
         self._targets = frozenset(self._renames.values())
         self._is_local = (
@@ -77,7 +76,7 @@ class ReplaceField(SidedTransformation):
         )
         # Of two that are renamed alike Kafka Connect reads the one its hash map gives last.
         self._old_names = {self._renames[old]: old for old in in_hash_order(self._renames)}
-        self._replace_null: bool = parsed[REPLACE_NULL]
+        self._replace_null = settings.replace_null
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -170,6 +169,6 @@ PLUGINS = sided_plugins(
     ReplaceField,
     "ReplaceField",
     "Drops and renames fields.",
-    CONFIG,
-    {"Only two, renamed": {INCLUDE: "id,n", RENAMES: "n:name"}, "Without one": {EXCLUDE: "internal"}},
+    ReplaceFieldSettings.config_def(),
+    {"Only two, renamed": {"include": "id,n", "renames": "n:name"}, "Without one": {"exclude": "internal"}},
 )

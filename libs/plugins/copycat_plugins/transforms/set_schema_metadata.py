@@ -5,23 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, INT, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct
 from copycat_connect.errors import ConfigError, DataError
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
 from copycat_plugins.transforms.requirements import require_schema
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 
-NAME = "schema.name"
-VERSION = "schema.version"
 _PURPOSE = "updating schema metadata"
-CONFIG = ConfigDef(
-    ConfigKey(NAME, STRING, HIGH, default=None, doc="New name of the schema."),
-    ConfigKey(VERSION, INT, HIGH, default=None, doc="New version of the schema."),
-    REPLACE_NULL_KEY,
-)
+
+
+class SetSchemaMetadataSettings(Settings):
+    """What the schema is called."""
+
+    schema_name: str | None = key(HIGH, default=None, doc="New name of the schema.")
+    schema_version: int | None = key(HIGH, default=None, doc="New version of the schema.")
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 class SetSchemaMetadata(SidedTransformation):
@@ -33,12 +35,11 @@ class SetSchemaMetadata(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Use the name and version."""
-        parsed = CONFIG.parse(config)
-        self._name: str | None = parsed[NAME]
-        self._version: int | None = parsed[VERSION]
+        settings = SetSchemaMetadataSettings.parse(config)
+        self._name, self._version = settings.schema_name, settings.schema_version
         if self._name is None and self._version is None:
             raise ConfigError("Neither schema name nor version configured")
-        self._replace_null: bool = parsed[REPLACE_NULL]
+        self._replace_null = settings.replace_null
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -74,6 +75,6 @@ PLUGINS = sided_plugins(
     SetSchemaMetadata,
     "SetSchemaMetadata",
     "Gives the schema another name or version.",
-    CONFIG,
-    {"A name": {NAME: "com.example.Order", VERSION: "2"}},
+    SetSchemaMetadataSettings.config_def(),
+    {"A name": {"schema.name": "com.example.Order", "schema.version": "2"}},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
 
-from copycat_plugins.transforms.spark_sql_options import CONFIG, SQL, VALUE_SCHEMA
+from copycat_plugins.transforms.spark_sql_options import SQL, SparkSqlSettings
 from copycat_plugins.version import VERSION
 
 
@@ -19,7 +19,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.TRANSFORMATION,
     version=VERSION,
     summary="Runs a SELECT over the records by Spark, a batch at a time.",
-    config=CONFIG,
+    config=SparkSqlSettings.config_def(),
     factory=_make,
     guarantees="One row or none for each record, in order; a record's offset counts with its row. What Spark "
     "cannot compute for a record fails that record at stage TRANSFORMATION. The value's schema is that of "
@@ -27,11 +27,11 @@ PLUGIN = PluginSpec(
     examples={
         "Large orders, renamed": {
             SQL: "SELECT value.id AS order_id, value.name FROM records WHERE value.amount > 100",
-            VALUE_SCHEMA: "id BIGINT, name STRING, amount DOUBLE",
+            "value.schema": "id BIGINT, name STRING, amount DOUBLE",
         },
         "Lines of text to topics by their first word": {
             SQL: "SELECT value, concat('log-', split(value, ' ')[0]) AS topic FROM records WHERE value <> ''",
-            VALUE_SCHEMA: "STRING",
+            "value.schema": "STRING",
         },
     },
 )

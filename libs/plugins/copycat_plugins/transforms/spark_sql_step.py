@@ -16,7 +16,7 @@ from copycat_connect.plugin import QueryEngine, Transformation, TransformationCo
 from copycat_plugins.transforms.arrow import arrow_column, arrow_type
 from copycat_plugins.transforms.query_result import QueryResult
 from copycat_plugins.transforms.schema_ddl import parse_ddl
-from copycat_plugins.transforms.spark_sql_options import CONFIG, KEY_SCHEMA, SQL, VALUE_SCHEMA
+from copycat_plugins.transforms.spark_sql_options import SQL, SparkSqlSettings
 
 R = TypeVar("R", bound=ConnectRecord)
 #: What goes through Spark at once: a batch costs some 100 ms, whatever is in it, and memory on its way.
@@ -46,14 +46,14 @@ class SparkSqlStep(Transformation):
 
     def configure(self, config: Config) -> None:
         """Have Spark analyse the query, and learn the type of its rows."""
-        parsed = CONFIG.parse(config)
-        self._sql: str = parsed[SQL]
+        settings = SparkSqlSettings.parse(config)
+        self._sql = settings.sql
         self._types = {
-            "value": arrow_type(parse_ddl(parsed[VALUE_SCHEMA])),
-            "key": arrow_type(parse_ddl(parsed[KEY_SCHEMA])),
+            "value": arrow_type(parse_ddl(settings.value_schema)),
+            "key": arrow_type(parse_ddl(settings.key_schema)),
         }
         self._columns = (
-            f"value {_ddl(parsed[VALUE_SCHEMA])}, key {_ddl(parsed[KEY_SCHEMA])}, topic STRING, "
+            f"value {_ddl(settings.value_schema)}, key {_ddl(settings.key_schema)}, topic STRING, "
             "timestamp TIMESTAMP, headers ARRAY<STRUCT<key: STRING, value: STRING>>"
         )
         self._result = QueryResult(SQL, self._engine.prepare(self._sql, self._columns))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, LOW, MEDIUM, STRING, ConfigDef, ConfigKey, one_of
+from copycat_connect.config import HIGH, LOW, MEDIUM, one_of
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, Struct
 from copycat_connect.errors import ConfigError
 from copycat_connect.values.date_pattern import DatePattern
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.fields import (
-    REPLACE_NULL,
     REPLACE_NULL_KEY,
     paired,
     read_field,
@@ -26,37 +26,30 @@ from copycat_plugins.transforms.timestamp_formats import (
     form_of,
 )
 
-FIELD = "field"
-TARGET = "target.type"
-FORMAT = "format"
-PRECISION = "unix.precision"
 _PURPOSE = "converting timestamp formats"
-CONFIG = ConfigDef(
-    ConfigKey(FIELD, STRING, HIGH, default="", doc="The field; empty for the whole key or value."),
-    ConfigKey(
-        TARGET,
-        STRING,
+
+
+class TimestampConverterSettings(Settings):
+    """Which point in time is converted, and to what."""
+
+    field: str = key(HIGH, default="", doc="The field; empty for the whole key or value.")
+    target_type: str = key(
         HIGH,
-        validator=one_of(*NAMES),
+        check=one_of(*NAMES),
         doc="New form: string, unix (a number), Date, Time or Timestamp.",
-    ),
-    ConfigKey(
-        FORMAT,
-        STRING,
+    )
+    format: str = key(
         MEDIUM,
         default="",
         doc="How text is read and written, in UTC, by the letters of Java's SimpleDateFormat.",
-    ),
-    ConfigKey(
-        PRECISION,
-        STRING,
+    )
+    unix_precision: str = key(
         LOW,
         default="milliseconds",
-        validator=one_of(*PRECISIONS),
+        check=one_of(*PRECISIONS),
         doc="Unit of numbers: nanoseconds, microseconds, milliseconds or seconds.",
-    ),
-    REPLACE_NULL_KEY,
-)
+    )
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 class TimestampConverter(SidedTransformation):
@@ -68,16 +61,16 @@ class TimestampConverter(SidedTransformation):
 
     def configure(self, config: Config) -> None:
         """Use the field and its new form."""
-        parsed = CONFIG.parse(config)
-        self._field: str = parsed[FIELD]
-        self._target: str = parsed[TARGET]
-        self._replace_null: bool = parsed[REPLACE_NULL]
-        text: str = parsed[FORMAT]
+        settings = TimestampConverterSettings.parse(config)
+        self._field = settings.field
+        self._target = settings.target_type
+        self._replace_null = settings.replace_null
+        text = settings.format
         if self._target == "string" and not text.strip():
             raise ConfigError(
                 "TimestampConverter requires format option to be specified when using string timestamps"
             )
-        self._formats = TimestampFormats(text, _pattern(text), parsed[PRECISION])
+        self._formats = TimestampFormats(text, _pattern(text), settings.unix_precision)
 
     def change(
         self, record: ConnectRecord, schema: Schema | None, value: ConnectValue, *, owned: bool = False
@@ -150,9 +143,13 @@ PLUGINS = sided_plugins(
     TimestampConverter,
     "TimestampConverter",
     "Changes the form of points in time.",
-    CONFIG,
+    TimestampConverterSettings.config_def(),
     {
-        "Text from milliseconds": {FIELD: "at", TARGET: "string", FORMAT: "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"},
-        "Timestamp from seconds": {FIELD: "at", TARGET: "Timestamp", PRECISION: "seconds"},
+        "Text from milliseconds": {
+            "field": "at",
+            "target.type": "string",
+            "format": "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'",
+        },
+        "Timestamp from seconds": {"field": "at", "target.type": "Timestamp", "unix.precision": "seconds"},
     },
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import ConnectRecord
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
@@ -14,24 +15,21 @@ from copycat_connect.values.date_pattern import DatePattern
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)
-TOPIC_FORMAT = "topic.format"
-TIMESTAMP_FORMAT = "timestamp.format"
-CONFIG = ConfigDef(
-    ConfigKey(
-        TOPIC_FORMAT,
-        STRING,
+
+
+class TimestampRouterSettings(Settings):
+    """What the topics are called."""
+
+    topic_format: str = key(
         HIGH,
         default="${topic}-${timestamp}",
         doc="New topic; ${topic} stands for the old one, ${timestamp} for the formatted timestamp.",
-    ),
-    ConfigKey(
-        TIMESTAMP_FORMAT,
-        STRING,
+    )
+    timestamp_format: str = key(
         HIGH,
         default="yyyyMMdd",
         doc="How the timestamp is written, in UTC, by the letters of Java's SimpleDateFormat.",
-    ),
-)
+    )
 
 
 class TimestampRouter(Transformation):
@@ -39,9 +37,9 @@ class TimestampRouter(Transformation):
 
     def configure(self, config: Config) -> None:
         """Read the formats of the topic and of the timestamp in it."""
-        parsed = CONFIG.parse(config)
-        self._topic_format: str = parsed[TOPIC_FORMAT]
-        self._pattern = DatePattern(parsed[TIMESTAMP_FORMAT])
+        settings = TimestampRouterSettings.parse(config)
+        self._topic_format = settings.topic_format
+        self._pattern = DatePattern(settings.timestamp_format)
 
     def apply(self, record: R) -> R | None:
         """Return the record with its new topic."""
@@ -64,6 +62,6 @@ PLUGIN = plain_plugin(
     TimestampRouter,
     "TimestampRouter",
     "Makes the topic of the record's timestamp.",
-    CONFIG,
-    {"A topic each month": {TIMESTAMP_FORMAT: "yyyy-MM"}},
+    TimestampRouterSettings.config_def(),
+    {"A topic each month": {"timestamp.format": "yyyy-MM"}},
 )

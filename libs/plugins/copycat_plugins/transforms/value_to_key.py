@@ -5,24 +5,27 @@ from __future__ import annotations
 from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, LIST, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, Schema, SchemaBuilder, Struct
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
 
 from copycat_plugins.converters.bounded_cache import BoundedCache
-from copycat_plugins.transforms.fields import REPLACE_NULL, REPLACE_NULL_KEY, read_field
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
 from copycat_plugins.transforms.name_lists import some_names
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import plain_plugin
 
 R = TypeVar("R", bound=ConnectRecord)
-FIELDS = "fields"
 _PURPOSE = "copying fields from value to key"
-CONFIG = ConfigDef(
-    ConfigKey(FIELDS, LIST, HIGH, validator=some_names, doc="The fields, in the order the key has them."),
-    REPLACE_NULL_KEY,
-)
+
+
+class ValueToKeySettings(Settings):
+    """What the key is made of."""
+
+    fields: tuple[str, ...] = key(HIGH, check=some_names, doc="The fields, in the order the key has them.")
+    replace_null: bool = shared_key(REPLACE_NULL_KEY)
 
 
 class ValueToKey(Transformation):
@@ -33,9 +36,9 @@ class ValueToKey(Transformation):
 
     def configure(self, config: Config) -> None:
         """Read the names of the value's fields that make the key."""
-        parsed = CONFIG.parse(config)
-        self._fields = tuple(dict.fromkeys(parsed[FIELDS]))
-        self._replace_null: bool = parsed[REPLACE_NULL]
+        settings = ValueToKeySettings.parse(config)
+        self._fields = tuple(dict.fromkeys(settings.fields))
+        self._replace_null = settings.replace_null
 
     def apply(self, record: R) -> R | None:
         """Return the record with its new key."""
@@ -67,6 +70,6 @@ PLUGIN = plain_plugin(
     ValueToKey,
     "ValueToKey",
     "Makes the key of fields of the value.",
-    CONFIG,
-    {"Keyed by id": {FIELDS: "id"}},
+    ValueToKeySettings.config_def(),
+    {"Keyed by id": {"fields": "id"}},
 )

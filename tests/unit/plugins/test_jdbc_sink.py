@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from copycat_connect.data import (
@@ -34,7 +33,7 @@ from copycat_plugins.connectors.jdbc_sink.connector import JdbcSinkConnector
 from copycat_plugins.connectors.jdbc_sink.layout import Layout, layout_of
 from copycat_plugins.connectors.jdbc_sink.postgres_texts import array_literal, copy_block
 from copycat_plugins.connectors.jdbc_sink.runs import Run, Runs, WrongRun
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import JdbcSinkSettings
 from copycat_plugins.connectors.jdbc_sink.statements import Statements
 from copycat_plugins.connectors.jdbc_sink.values import bound
 
@@ -49,9 +48,9 @@ KEY = SchemaBuilder.struct().field("zone", STRING_SCHEMA).field("code", INT32_SC
 DIALECTS = ("postgresql", "mariadb", "mysql", "sqlite")
 
 
-def settings(**keys: str) -> Settings:
+def settings(**keys: str) -> JdbcSinkSettings:
     config = {"name": "sink", "connection.url": "jdbc:sqlite:x"}
-    return Settings.of({**config, **{key.replace("_", "."): value for key, value in keys.items()}})
+    return JdbcSinkSettings.parse({**config, **{key.replace("_", "."): value for key, value in keys.items()}})
 
 
 def layout(
@@ -290,7 +289,7 @@ def test_points_in_time_are_on_the_clock_of_the_zone_and_dates_shift_where_that_
     assert bound(moment, [value, None], west, "mysql") == [datetime(2024, 7, 1, 6), None]  # noqa: DTZ001
     assert bound(moment, [value], west, "sqlite") == [1719828000000]
     assert bound(day, [date(2024, 7, 1)], west, "postgresql") == [date(2024, 6, 30)]
-    utc = replace(west, date_zone=ZoneInfo("UTC"))
+    utc = settings(db_timezone="America/New_York", date_timezone="UTC")
     assert bound(day, [date(2024, 7, 1)], utc, "postgresql") == [date(2024, 7, 1)]
     with pytest.raises(DataError, match=r"Column at: .* outside of the years 1 to 9999"):
         bound(moment, [FarTimestamp(10**16)], west, "mariadb")

@@ -18,6 +18,7 @@ from sqlalchemy.pool import NullPool
 
 from copycat_plugins.connectors.jdbc.address import DRIVERS, Address, parse_address
 from copycat_plugins.connectors.jdbc.failures import failed, not_connected
+from copycat_plugins.connectors.jdbc.settings import ConnectionSettings
 
 #: What PostgreSQL's JDBC driver calls the relations of users, by how the catalogs mark them.
 _KINDS: Final = {
@@ -111,20 +112,17 @@ class TableName:
 class Database:
     """One database; use it from one thread. A connection is made when it is first asked for."""
 
-    def __init__(
-        self,
-        url: str,
-        user: str | None,
-        password: str | None,
-        *,
-        zone: str = "UTC",
-        isolation: str | None = None,
-    ) -> None:
-        """Use the address and whom to log in as; `zone` names the time zone of columns that have none."""
-        self.address: Address = parse_address(url)
+    def __init__(self, settings: ConnectionSettings) -> None:
+        """Use the address and whom to log in as; nothing is connected yet.
+
+        Raises:
+            ConfigError: The address is not one of the known kinds.
+        """
+        password, zone = settings.connection_password, settings.zone_name
+        self.address: Address = parse_address(settings.connection_url)
         self.zone = ZoneInfo(zone)
-        self.secret = password or self.address.options.get("password")
-        self._engine = _engine(self.address, user, self.secret, zone, isolation)
+        self.secret = (password and password.value) or self.address.options.get("password")
+        self._engine = _engine(self.address, settings.connection_user, self.secret, zone, settings.isolation)
         self._connection: Connection | None = None
 
     @property

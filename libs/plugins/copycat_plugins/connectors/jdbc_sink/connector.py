@@ -11,10 +11,19 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
 from copycat_plugins.connectors.jdbc.address import parse_address
-from copycat_plugins.connectors.jdbc_sink import spec
+from copycat_plugins.connectors.jdbc.database import Database
+from copycat_plugins.connectors.jdbc.settings import URL
 from copycat_plugins.connectors.jdbc_sink.positions import Positions
 from copycat_plugins.connectors.jdbc_sink.session import Session
-from copycat_plugins.connectors.jdbc_sink.settings import Settings, database_of
+from copycat_plugins.connectors.jdbc_sink.settings import (
+    DELETE_ENABLED,
+    INSERT_MODE,
+    PK_FIELDS,
+    PK_MODE,
+    InsertMode,
+    JdbcSinkSettings,
+    PkMode,
+)
 
 
 class JdbcSinkConnector(SinkConnector):
@@ -39,7 +48,7 @@ class JdbcSinkConnector(SinkConnector):
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check single keys, and which of them go together; the database is not asked."""
-        found = {value.name: value for value in spec.CONFIG.validate(config)}
+        found = {value.name: value for value in JdbcSinkSettings.config_def().validate(config)}
         for key, text in _contradictions({name: value.value for name, value in found.items()}):
             found[key].errors.append(text)
         return list(found.values())
@@ -47,7 +56,7 @@ class JdbcSinkConnector(SinkConnector):
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """Support it in a server; SQLite cannot shut out a task that was frozen while it wrote."""
         try:
-            address = parse_address(config.get(spec.URL) or "")
+            address = parse_address(config.get(URL) or "")
         except ConfigError:
             return ExactlyOnceSupport.UNSUPPORTED
         return ExactlyOnceSupport.SUPPORTED if address.hosts else ExactlyOnceSupport.UNSUPPORTED
@@ -55,9 +64,10 @@ class JdbcSinkConnector(SinkConnector):
     def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Accept any offsets, and change those kept in the database; rows stay as they are."""
         if guarantee_of_sink(config) is Guarantee.EXACTLY_ONCE:
-            session = Session(database_of(config))
+            settings = JdbcSinkSettings.parse(config)
+            session = Session(Database(settings))
             try:
-                Positions(session, Settings.of(config)).move(offsets)
+                Positions(session, settings).move(offsets)
             finally:
                 session.close()
         return True
@@ -65,23 +75,23 @@ class JdbcSinkConnector(SinkConnector):
 
 def _contradictions(parsed: Mapping[str, object]) -> list[tuple[str, str]]:
     found = []
-    url, mode, deletes = parsed[spec.URL], parsed[spec.PK_MODE], parsed[spec.DELETE_ENABLED]
+    url, mode, deletes = parsed[URL], parsed[PK_MODE], parsed[DELETE_ENABLED]
     if isinstance(url, str):
         try:
             parse_address(url)
         except ConfigError as error:
-            found.append((spec.URL, error.message))
-    if deletes is True and mode != spec.RECORD_KEY:
+            found.append((URL, error.message))
+    if deletes is True and mode != PkMode.RECORD_KEY:
         text = (
-            f"Primary key mode must be '{spec.RECORD_KEY}' when delete support is enabled: set "
-            f"{spec.PK_MODE}={spec.RECORD_KEY}, or {spec.DELETE_ENABLED}=false"
+            f"Primary key mode must be '{PkMode.RECORD_KEY}' when delete support is enabled: set "
+            f"{PK_MODE}={PkMode.RECORD_KEY}, or {DELETE_ENABLED}=false"
         )
-        found += [(spec.DELETE_ENABLED, text), (spec.PK_MODE, text)]
-    if mode == spec.NONE and parsed[spec.INSERT_MODE] in (spec.UPSERT, spec.UPDATE):
-        text = f"{spec.INSERT_MODE}={parsed[spec.INSERT_MODE]} needs a key: set {spec.PK_MODE}"
-        found += [(spec.INSERT_MODE, text), (spec.PK_MODE, text)]
-    fields = parsed[spec.PK_FIELDS]
-    if mode == spec.KAFKA and isinstance(fields, list) and len(fields) not in (0, 3):
-        text = f"With {spec.PK_MODE}=kafka name three columns, for topic, partition and offset, or none"
-        found.append((spec.PK_FIELDS, text))
+        found += [(DELETE_ENABLED, text), (PK_MODE, text)]
+    if mode == PkMode.NONE and parsed[INSERT_MODE] in (InsertMode.UPSERT, InsertMode.UPDATE):
+        text = f"{INSERT_MODE}={parsed[INSERT_MODE]} needs a key: set {PK_MODE}"
+        found += [(INSERT_MODE, text), (PK_MODE, text)]
+    fields = parsed[PK_FIELDS]
+    if mode == PkMode.KAFKA and isinstance(fields, list) and len(fields) not in (0, 3):
+        text = f"With {PK_MODE}=kafka name three columns, for topic, partition and offset, or none"
+        found.append((PK_FIELDS, text))
     return found

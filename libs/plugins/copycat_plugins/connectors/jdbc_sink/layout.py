@@ -22,8 +22,7 @@ from copycat_connect.data import (
 from copycat_connect.data.logical import TIMESTAMP
 from copycat_connect.errors import DataError
 
-from copycat_plugins.connectors.jdbc_sink import spec
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import PK_FIELDS, JdbcSinkSettings, PkMode
 
 KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
 
@@ -132,7 +131,7 @@ _COORDINATES: Mapping[Origin, Callable[[SinkRecord], ConnectValue]] = {
 
 
 def layout_of(
-    settings: Settings, table: str, key_schema: Schema | None, value_schema: Schema | None
+    settings: JdbcSinkSettings, table: str, key_schema: Schema | None, value_schema: Schema | None
 ) -> Layout:
     """Return the columns for a pair of schemas; `value_schema` is None for records that delete.
 
@@ -141,10 +140,10 @@ def layout_of(
     """
     keys = _key_columns(settings, table, key_schema, value_schema)
     named = {column.name: column for column in keys}
-    order = [column.name for column in keys] if settings.pk_mode == spec.KAFKA else []
+    order = [column.name for column in keys] if settings.pk_mode == PkMode.KAFKA else []
     for column in _value_columns(settings, value_schema):
         if column.name not in named:
-            if settings.whitelist and column.name not in settings.whitelist:
+            if settings.fields_whitelist and column.name not in settings.fields_whitelist:
                 continue
             named[column.name] = column
         order.append(column.name)
@@ -152,28 +151,28 @@ def layout_of(
     if not order:
         message = f"No fields found using key and value schemas for table: {table}"
         raise DataError(message)
-    return Layout(tuple(named[name] for name in order), settings.replaces_null)
+    return Layout(tuple(named[name] for name in order), settings.replace_null_with_default)
 
 
 def _key_columns(
-    settings: Settings, table: str, key_schema: Schema | None, value_schema: Schema | None
+    settings: JdbcSinkSettings, table: str, key_schema: Schema | None, value_schema: Schema | None
 ) -> list[SinkColumn]:
     match settings.pk_mode:
-        case spec.KAFKA:
+        case PkMode.KAFKA:
             return _kafka_columns(settings, table)
-        case spec.RECORD_KEY:
+        case PkMode.RECORD_KEY:
             return _record_key_columns(settings, table, key_schema)
-        case spec.RECORD_VALUE:
+        case PkMode.RECORD_VALUE:
             return _record_value_columns(settings, table, value_schema)
         case _:
             return []
 
 
-def _kafka_columns(settings: Settings, table: str) -> list[SinkColumn]:
+def _kafka_columns(settings: JdbcSinkSettings, table: str) -> list[SinkColumn]:
     names = settings.pk_fields or KAFKA_COLUMNS
     if len(names) != len(KAFKA_COLUMNS):
         message = (
-            f"PK mode for table '{table}' is kafka, so {spec.PK_FIELDS} must be empty, or name three columns "
+            f"PK mode for table '{table}' is kafka, so {PK_FIELDS} must be empty, or name three columns "
             f"for topic, partition and offset; it names {', '.join(names)}"
         )
         raise DataError(message)
@@ -185,7 +184,7 @@ def _kafka_columns(settings: Settings, table: str) -> list[SinkColumn]:
     ]
 
 
-def _record_key_columns(settings: Settings, table: str, schema: Schema | None) -> list[SinkColumn]:
+def _record_key_columns(settings: JdbcSinkSettings, table: str, schema: Schema | None) -> list[SinkColumn]:
     if schema is None:
         message = f"PK mode for table '{table}' is record_key, but record key schema is missing"
         raise DataError(message)
@@ -193,7 +192,7 @@ def _record_key_columns(settings: Settings, table: str, schema: Schema | None) -
         if len(settings.pk_fields) != 1:
             message = (
                 "Need exactly one PK column defined since the key schema for records is a primitive type, "
-                f"defined columns are: [{', '.join(settings.pk_fields)}] ({spec.PK_FIELDS})"
+                f"defined columns are: [{', '.join(settings.pk_fields)}] ({PK_FIELDS})"
             )
             raise DataError(message)
         return [SinkColumn(settings.pk_fields[0], schema, True, Origin.KEY)]
@@ -203,14 +202,16 @@ def _record_key_columns(settings: Settings, table: str, schema: Schema | None) -
     return _fields(settings, table, schema, "key", Origin.KEY_FIELD)
 
 
-def _record_value_columns(settings: Settings, table: str, schema: Schema | None) -> list[SinkColumn]:
+def _record_value_columns(settings: JdbcSinkSettings, table: str, schema: Schema | None) -> list[SinkColumn]:
     if schema is None or schema.type is not SchemaType.STRUCT:
         message = f"PK mode for table '{table}' is record_value, but record value schema is no struct"
         raise DataError(message)
     return _fields(settings, table, schema, "value", Origin.VALUE_FIELD)
 
 
-def _fields(settings: Settings, table: str, schema: Schema, side: str, origin: Origin) -> list[SinkColumn]:
+def _fields(
+    settings: JdbcSinkSettings, table: str, schema: Schema, side: str, origin: Origin
+) -> list[SinkColumn]:
     columns = []
     for name in settings.pk_fields or [field.name for field in schema.field_list]:
         field = schema.field(name)
@@ -224,16 +225,16 @@ def _fields(settings: Settings, table: str, schema: Schema, side: str, origin: O
     return columns
 
 
-def _value_columns(settings: Settings, schema: Schema | None) -> list[SinkColumn]:
+def _value_columns(settings: JdbcSinkSettings, schema: Schema | None) -> list[SinkColumn]:
     if schema is None:
         return []
     if schema.type is SchemaType.STRING:
-        return [SinkColumn(settings.string_column, schema, False, Origin.VALUE)]
+        return [SinkColumn(settings.string_output_value_column_name, schema, False, Origin.VALUE)]
     return [
         SinkColumn(
             field.name,
             replace(field.schema, name=TIMESTAMP)
-            if field.name in settings.timestamp_fields
+            if field.name in settings.timestamp_fields_list
             else field.schema,
             False,
             Origin.VALUE_FIELD,

@@ -5,21 +5,21 @@ from __future__ import annotations
 from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.connectors.jdbc.errors import FAILURES
-from copycat_plugins.connectors.jdbc_sink import spec
+from copycat_plugins.connectors.jdbc_sink import settings
 from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.version import VERSION
 
 PLUGIN = PluginSpec(
-    class_name=spec.CLASS_NAME,
+    class_name=settings.CLASS_NAME,
     kind=PluginKind.SINK,
     version=VERSION,
-    summary=spec.SUMMARY,
-    config=spec.CONFIG,
+    summary=settings.SUMMARY,
+    config=settings.JdbcSinkSettings.config_def(),
     factory=made_later("copycat_plugins.connectors.jdbc_sink.connector", "JdbcSinkConnector"),
-    task_class_name=spec.TASK_CLASS_NAME,
+    task_class_name=settings.TASK_CLASS_NAME,
     task_factory=made_later("copycat_plugins.connectors.jdbc_sink.task", "JdbcSinkTask"),
-    guarantees=spec.GUARANTEES,
+    guarantees=settings.GUARANTEES,
     tested_with="PostgreSQL 15, MariaDB 10.11 and SQLite 3, as Debian and Python have them",
     failures=FAILURES,
-    examples=spec.EXAMPLES,
+    examples=settings.EXAMPLES,
 )

@@ -16,9 +16,8 @@ from typing import Final
 from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.jdbc_sink import spec
 from copycat_plugins.connectors.jdbc_sink.session import Session
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import POSITIONS_TABLE, JdbcSinkSettings
 from copycat_plugins.connectors.jdbc_sink.tables import Tables
 
 _NOBODY: Final = 0
@@ -28,13 +27,13 @@ _BITS: Final = 62
 class Positions:
     """The positions of one connector; a task owns those of its partitions."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: JdbcSinkSettings) -> None:
         """Use the connection, and the table's name."""
         self._session = session
         self._settings = settings
         self._dialect = session.database.dialect
         self._owner = _NOBODY
-        self._name = Tables(session, settings).parsed(settings.positions_table)
+        self._name = Tables(session, settings).parsed(settings.exactly_once_table)
         self._table = session.database.quoted_table(self._name)
 
     def claim(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
@@ -90,8 +89,8 @@ class Positions:
         if lost:
             topic, partition = lost[0]
             message = (
-                f"The positions of {topic}-{partition} in table {self._settings.positions_table} belong to "
-                "another task of this connector, or were changed by a user: this one writes nothing more"
+                f"The positions of {topic}-{partition} in table {self._settings.exactly_once_table} belong "
+                "to another task of this connector, or were changed by a user: this one writes nothing more"
             )
             raise ConnectError(message)
         for each, position in positions.items():
@@ -194,5 +193,5 @@ class Positions:
             f"CREATE TABLE IF NOT EXISTS {self._table} (connector {texts} NOT NULL, topic {texts} NOT NULL, "
             "kafka_partition INT NOT NULL, position BIGINT, owner BIGINT NOT NULL, "
             "PRIMARY KEY (connector, topic, kafka_partition))",
-            doing=f"create table {self._settings.positions_table} ({spec.POSITIONS_TABLE})",
+            doing=f"create table {self._settings.exactly_once_table} ({POSITIONS_TABLE})",
         )

@@ -9,9 +9,13 @@ from itertools import groupby
 from copycat_connect.data import ConnectValue, Schema, SchemaType, SinkBatch, Struct
 from copycat_connect.errors import ConnectError, DataError
 
-from copycat_plugins.connectors.jdbc_sink import spec
 from copycat_plugins.connectors.jdbc_sink.layout import Layout, layout_of
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import (
+    DELETE_ENABLED,
+    PK_MODE,
+    TOPIC_PLACEHOLDER,
+    JdbcSinkSettings,
+)
 
 _MOST_KNOWN = 1000
 
@@ -56,7 +60,7 @@ class WrongRun:
 class Runs:
     """Divides batches; remembers the columns of the schemas that it has seen."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JdbcSinkSettings) -> None:
         """Use what the user wants."""
         self._settings = settings
         # By identity, which is quick: a converter makes each schema once. The schemas are kept, so that no
@@ -83,7 +87,7 @@ class Runs:
     def _run(self, records: SinkBatch, start: int, stop: int) -> Run | WrongRun:
         try:
             deletes = self._check(records, start)
-            table = self._settings.table_format.replace(spec.TOPIC_PLACEHOLDER, records.topics[start])
+            table = self._settings.table_name_format.replace(TOPIC_PLACEHOLDER, records.topics[start])
             key_schema = records.key_schemas[start] if self._settings.by_key else None
             value_schema = None if deletes else records.value_schemas[start]
             return Run(records, start, stop, table, self._layout(table, key_schema, value_schema), deletes)
@@ -109,7 +113,7 @@ class Runs:
         value, schema, settings = records.values[place], records.value_schemas[place], self._settings
         if settings.by_key:
             self._check_key(records, place)
-        if value is None and settings.deletes:
+        if value is None and settings.delete_enabled:
             return True
         fits = (
             isinstance(value, Struct)
@@ -136,8 +140,8 @@ class Runs:
 
     def _requires(self, records: SinkBatch, place: int, what: str, found: str) -> str:
         settings, record = self._settings, records[place]
-        deletes = f"'{spec.DELETE_ENABLED}={str(settings.deletes).lower()}'"
-        modes = f"{deletes} and '{spec.PK_MODE}={settings.pk_mode}'"
+        deletes = f"'{DELETE_ENABLED}={str(settings.delete_enabled).lower()}'"
+        modes = f"{deletes} and '{PK_MODE}={settings.pk_mode}'"
         place_of = (
             f"(topic='{record.topic}',partition={record.kafka_partition},offset={record.offset},"
             f"timestamp={record.timestamp})"

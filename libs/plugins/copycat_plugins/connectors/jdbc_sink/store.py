@@ -11,7 +11,7 @@ from copycat_connect.errors import ConnectError, RetriableError
 from copycat_plugins.connectors.jdbc_sink.postgres_texts import array_literal, copy_block, text_column
 from copycat_plugins.connectors.jdbc_sink.runs import Run, Runs, WrongRun
 from copycat_plugins.connectors.jdbc_sink.session import Session
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import JdbcSinkSettings
 from copycat_plugins.connectors.jdbc_sink.tables import Table, Tables
 from copycat_plugins.connectors.jdbc_sink.writers import RowWriter
 
@@ -87,7 +87,7 @@ Refusal: TypeAlias = tuple[SinkRecord, ConnectError]
 class Store:
     """Writes into one transaction, which whoever calls ends."""
 
-    def __init__(self, session: Session, settings: Settings, *, finds_refused: bool) -> None:
+    def __init__(self, session: Session, settings: JdbcSinkSettings, *, finds_refused: bool) -> None:
         """Use the connection, and what the user wants; `finds_refused` writes all but refused records."""
         self._session = session
         self._finds_refused = finds_refused

@@ -10,10 +10,16 @@ from dataclasses import dataclass
 from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_plugins.connectors.jdbc.database import TableName
-from copycat_plugins.connectors.jdbc_sink import spec
 from copycat_plugins.connectors.jdbc_sink.layout import Layout, SinkColumn
 from copycat_plugins.connectors.jdbc_sink.session import Session
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import (
+    AUTO_CREATE,
+    AUTO_EVOLVE,
+    TABLE_FORMAT,
+    TABLE_TYPES,
+    WHITELIST,
+    JdbcSinkSettings,
+)
 from copycat_plugins.connectors.jdbc_sink.statements import Statements
 
 _log = logging.getLogger(__name__)
@@ -48,7 +54,7 @@ class TableProblem(ConnectError):
 class Tables:
     """Knows the tables of one database."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: JdbcSinkSettings) -> None:
         """Use what asks the database, and what the user wants."""
         self._session = session
         self._settings = settings
@@ -110,9 +116,9 @@ class Tables:
         if not kinds:
             return None
         kind = str(kinds[0][0])
-        if kind not in self._settings.table_kinds:
-            wanted = ", ".join(sorted(self._settings.table_kinds))
-            message = f"{name} is a {kind}, and {spec.TABLE_TYPES} allows for {wanted} only"
+        if kind not in self._settings.table_types:
+            wanted = ", ".join(sorted(self._settings.table_types))
+            message = f"{name} is a {kind}, and {TABLE_TYPES} allows for {wanted} only"
             raise TableProblem(message)
         if self._dialect == "postgresql":
             types = self._session.run(_LIST_TYPES, (plain,), doing=f"look at table {name}")
@@ -121,22 +127,22 @@ class Tables:
         return Table(text, {column["name"]: "" for column in columns})
 
     def _created(self, name: str, layout: Layout) -> Table:
-        if not self._settings.creates:
+        if not self._settings.auto_create:
             message = (
-                f"Table {name} is missing and auto-creation is disabled: create it, or set {spec.AUTO_CREATE}"
+                f"Table {name} is missing and auto-creation is disabled: create it, or set {AUTO_CREATE}"
             )
             raise TableProblem(message)
         text = self._quoted_table(name)
         columns = [(self.quoted(column.name), column) for column in layout.columns]
-        statement = self._statements.create(text, columns, micros=self._settings.timestamp_fields)
+        statement = self._statements.create(text, columns, micros=self._settings.timestamp_fields_list)
         return self._changed(name, [statement], f"create table {name}", layout.columns)
 
     def _extended(self, name: str, table: Table, missing: Sequence[SinkColumn]) -> Table:
         names = ", ".join(column.name for column in missing)
-        if not self._settings.evolves:
+        if not self._settings.auto_evolve:
             message = (
                 f"Table {name} is missing fields ({names}) and auto-evolution is disabled: add the columns, "
-                f"leave the fields out ({spec.WHITELIST}), or set {spec.AUTO_EVOLVE}"
+                f"leave the fields out ({WHITELIST}), or set {AUTO_EVOLVE}"
             )
             raise TableProblem(message)
         for column in missing:
@@ -147,7 +153,7 @@ class Tables:
                 )
                 raise TableProblem(message)
         columns = [(self.quoted(column.name), column) for column in missing]
-        statements = self._statements.add(table.name, columns, micros=self._settings.timestamp_fields)
+        statements = self._statements.add(table.name, columns, micros=self._settings.timestamp_fields_list)
         return self._changed(name, statements, f"add columns {names} to table {name}", missing)
 
     def _changed(
@@ -187,7 +193,7 @@ class Tables:
         """
         parts = [first or second or third for first, second, third in _PART.findall(name)]
         if not parts:
-            message = f"Destination table name is empty; look at {spec.TABLE_FORMAT}"
+            message = f"Destination table name is empty; look at {TABLE_FORMAT}"
             raise TableProblem(message)
         *around, last = parts
         space = around[-1] if around else None

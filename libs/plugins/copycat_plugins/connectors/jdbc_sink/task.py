@@ -12,11 +12,11 @@ from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin import SinkTask
 
+from copycat_plugins.connectors.jdbc.database import Database
 from copycat_plugins.connectors.jdbc.errors import Refused
-from copycat_plugins.connectors.jdbc_sink import spec
 from copycat_plugins.connectors.jdbc_sink.positions import Positions
 from copycat_plugins.connectors.jdbc_sink.session import Session
-from copycat_plugins.connectors.jdbc_sink.settings import Settings, database_of
+from copycat_plugins.connectors.jdbc_sink.settings import ATTEMPTS, MAX_RETRIES, JdbcSinkSettings
 from copycat_plugins.connectors.jdbc_sink.store import Refusal, Store
 
 _log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 class _Attempts:
     """Counts failures in a row."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JdbcSinkSettings) -> None:
         """Use the limits."""
         self._settings = settings
         self._failures = 0
@@ -44,19 +44,19 @@ class _Attempts:
         settings = self._settings
         if isinstance(error, Refused):
             self._refusals += 1
-            if self._refusals >= settings.attempts:
-                message = f"{error.message}; tried {self._refusals} times ({spec.ATTEMPTS})"
+            if self._refusals >= settings.connection_attempts:
+                message = f"{error.message}; tried {self._refusals} times ({ATTEMPTS})"
                 raise ConnectError(message) from error
-            _log.warning("%s (attempt %d of %d)", error.message, self._refusals, settings.attempts)
-            return settings.connect_millis
+            _log.warning("%s (attempt %d of %d)", error.message, self._refusals, settings.connection_attempts)
+            return settings.connection_backoff_ms
         if not isinstance(error, RetriableError):
             raise error
         self._failures += 1
         if self._failures > settings.max_retries:
-            message = f"{error.message}; tried {self._failures} times ({spec.MAX_RETRIES})"
+            message = f"{error.message}; tried {self._failures} times ({MAX_RETRIES})"
             raise ConnectError(message) from error
         _log.warning("%s (retry %d of %d)", error.message, self._failures, settings.max_retries)
-        return settings.retry_millis
+        return settings.retry_backoff_ms
 
 
 #: Under exactly-once a commit is asked for when so many records wait for it, or for so long, or no more come.
@@ -82,9 +82,9 @@ class JdbcSinkTask(SinkTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration; the database is asked by the first `put`, or for positions."""
-        self._settings = Settings.of(config)
+        self._settings = JdbcSinkSettings.parse(config)
         self._attempts = _Attempts(self._settings)
-        self._session = Session(database_of(config))
+        self._session = Session(Database(self._settings))
         reporter = self.context.errant_record_reporter
         self._store = Store(self._session, self._settings, finds_refused=reporter is not None)
         positions = Positions(self._session, self._settings)

@@ -11,14 +11,16 @@ from copycat_connect.data.logical import time_to_millis, timestamp_to_millis
 from copycat_connect.errors import DataError
 
 from copycat_plugins.connectors.jdbc_sink.layout import Origin, SinkColumn
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import JdbcSinkSettings
 
 Convert: TypeAlias = Callable[[Any], Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NANOS_OF_MICRO = 1000
 
 
-def bound(column: SinkColumn, values: Sequence[Any], settings: Settings, dialect: str) -> Sequence[Any]:
+def bound(
+    column: SinkColumn, values: Sequence[Any], settings: JdbcSinkSettings, dialect: str
+) -> Sequence[Any]:
     """Return a column's values as the driver takes them.
 
     Raises:
@@ -34,9 +36,9 @@ def bound(column: SinkColumn, values: Sequence[Any], settings: Settings, dialect
         raise DataError(message) from error
 
 
-def _converter(column: SinkColumn, settings: Settings, dialect: str) -> Convert | None:
-    if column.origin is Origin.VALUE_FIELD and column.name in settings.timestamp_fields:
-        divisor = _NANOS_OF_MICRO if settings.timestamp_nanos else 1
+def _converter(column: SinkColumn, settings: JdbcSinkSettings, dialect: str) -> Convert | None:
+    if column.origin is Origin.VALUE_FIELD and column.name in settings.timestamp_fields_list:
+        divisor = _NANOS_OF_MICRO if settings.timestamp_precision_mode == "nanoseconds" else 1
         write = _moment_writer(settings, dialect)
         return lambda value: write(_counted(value, divisor))
     match column.schema.name:
@@ -52,8 +54,8 @@ def _converter(column: SinkColumn, settings: Settings, dialect: str) -> Convert 
             return None
 
 
-def _moment_writer(settings: Settings, dialect: str) -> Convert:
-    zone = settings.zone
+def _moment_writer(settings: JdbcSinkSettings, dialect: str) -> Convert:
+    zone = settings.db_timezone
 
     def of_postgresql(value: Any) -> Any:
         # With its offset: right in a column with a time zone, and the zone's clock in one without.
@@ -67,7 +69,7 @@ def _moment_writer(settings: Settings, dialect: str) -> Convert:
     return of_postgresql if dialect == "postgresql" else of_mysql
 
 
-def _date_writer(settings: Settings, dialect: str) -> Convert | None:
+def _date_writer(settings: JdbcSinkSettings, dialect: str) -> Convert | None:
     zone = settings.date_zone
 
     def shifted(value: Any) -> Any:

@@ -8,11 +8,10 @@ from typing import Any
 
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.jdbc_sink import spec
 from copycat_plugins.connectors.jdbc_sink.layout import Layout
 from copycat_plugins.connectors.jdbc_sink.runs import Run
 from copycat_plugins.connectors.jdbc_sink.session import Session
-from copycat_plugins.connectors.jdbc_sink.settings import Settings
+from copycat_plugins.connectors.jdbc_sink.settings import PK_FIELDS, PK_MODE, InsertMode, JdbcSinkSettings
 from copycat_plugins.connectors.jdbc_sink.statements import Statements
 from copycat_plugins.connectors.jdbc_sink.tables import Table, Tables
 from copycat_plugins.connectors.jdbc_sink.values import bound
@@ -24,7 +23,7 @@ _DELETED_AT_ONCE = 200
 class RowWriter:
     """Writes runs of records, row by row as far as the driver does not do better."""
 
-    def __init__(self, session: Session, settings: Settings, tables: Tables) -> None:
+    def __init__(self, session: Session, settings: JdbcSinkSettings, tables: Tables) -> None:
         """Use what runs statements, and what the user wants."""
         self._session = session
         self._settings = settings
@@ -39,11 +38,11 @@ class RowWriter:
             ConnectError: The database refuses a record, or is away.
         """
         mode = self._settings.insert_mode
-        keyed = run.deletes or mode != spec.INSERT
+        keyed = run.deletes or mode != InsertMode.INSERT
         if keyed and not run.layout.keys:
             message = (
                 f"Write to table '{run.table}' in {mode.upper()} mode requires key field names to be known, "
-                f"check the primary key configuration ({spec.PK_MODE}, {spec.PK_FIELDS})"
+                f"check the primary key configuration ({PK_MODE}, {PK_FIELDS})"
             )
             raise ConnectError(message)
         columns = [
@@ -54,12 +53,12 @@ class RowWriter:
             columns = _newest(
                 columns, [place for place, each in enumerate(run.layout.columns) if each.is_key]
             )
-        for part in _parts(columns, self._settings.batch_rows):
+        for part in _parts(columns, self._settings.batch_size):
             if run.deletes:
                 self._delete(run, table, part)
-            elif mode == spec.INSERT:
+            elif mode == InsertMode.INSERT:
                 self._insert(run, table, part)
-            elif mode == spec.UPSERT:
+            elif mode == InsertMode.UPSERT:
                 self._upsert(run, table, part)
             else:
                 self._update(run, table, part)

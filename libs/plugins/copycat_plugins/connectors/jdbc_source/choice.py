@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
@@ -11,7 +11,7 @@ from copycat_connect.errors import ConnectError
 
 from copycat_plugins.connectors.jdbc.address import Address
 from copycat_plugins.connectors.jdbc.database import Database, TableName
-from copycat_plugins.connectors.jdbc_source import spec
+from copycat_plugins.connectors.jdbc_source.settings import EXCLUDE, INCLUDE, WHITELIST, JdbcSourceSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,11 @@ class Chosen:
 class TableChoice:
     """The tables a connector reads, as they are now."""
 
-    def __init__(self, config: Mapping[str, str]) -> None:
-        """Use the connector's configuration.
-
-        Raises:
-            ConfigError: A value is wrong.
-        """
-        parsed = spec.CONFIG.parse(config)
-        self._kinds = frozenset(kind.upper() for kind in parsed[spec.TABLE_TYPES])
-        self._catalog: str | None = parsed[spec.CATALOG_PATTERN]
-        self._schema: str | None = parsed[spec.SCHEMA_PATTERN]
-        self._white, self._black = tuple(parsed[spec.WHITELIST]), frozenset(parsed[spec.BLACKLIST])
-        self._include = [compile_user_pattern(spec.INCLUDE, each) for each in parsed[spec.INCLUDE]]
-        self._exclude = [compile_user_pattern(spec.EXCLUDE, each) for each in parsed[spec.EXCLUDE]]
+    def __init__(self, settings: JdbcSourceSettings) -> None:
+        """Use what the user wants."""
+        self._settings = settings
+        self._include = [compile_user_pattern(INCLUDE, each) for each in settings.table_include_list]
+        self._exclude = [compile_user_pattern(EXCLUDE, each) for each in settings.table_exclude_list]
 
     def tables(self, database: Database) -> Chosen:
         """Return the tables to be read, and which are missing.
@@ -48,7 +40,8 @@ class TableChoice:
             RetriableError: The database is away.
             ConnectError: They cannot be listed, or two would share a topic.
         """
-        every = database.tables(self._kinds, self._catalog, self._schema)
+        settings = self._settings
+        every = database.tables(settings.table_types, settings.catalog_pattern, settings.schema_pattern)
         database.end_transaction()
         found = [table for table in every if self._wanted(table, database)]
         counted = Counter(table.name for table in found)
@@ -56,7 +49,7 @@ class TableChoice:
         if twice:
             message = (
                 f"Several tables have the same name, so that they would share a topic: {', '.join(twice)}. "
-                f"Choose one of them by {spec.WHITELIST} or {spec.INCLUDE}, and read the others by another "
+                f"Choose one of them by {WHITELIST} or {INCLUDE}, and read the others by another "
                 "connector"
             )
             raise ConnectError(message)
@@ -67,9 +60,9 @@ class TableChoice:
     ) -> str | None:
         place = database.address
         there = {name for table in found for name in _names(table, database)}
-        if unknown := [name for name in self._white if name not in there]:
+        if unknown := [name for name in self._settings.table_whitelist if name not in there]:
             return (
-                f"{spec.WHITELIST} names what {place} does not have, or does not show to this login: "
+                f"{WHITELIST} names what {place} does not have, or does not show to this login: "
                 f"{', '.join(unknown)}"
             )
         if found:
@@ -80,9 +73,9 @@ class TableChoice:
 
     def _wanted(self, table: TableName, database: Database) -> bool:
         names = _names(table, database)
-        if self._white:
-            return not names.isdisjoint(self._white)
-        if self._black & names:
+        if white := self._settings.table_whitelist:
+            return not names.isdisjoint(white)
+        if self._settings.table_blacklist & names:
             return False
         whole = whole_names(table, database.address)
         if self._include and not _match(self._include, whole):

@@ -13,11 +13,20 @@ from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove,
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_plugins.connectors.jdbc.database import TableName
-from copycat_plugins.connectors.jdbc_source import spec
 from copycat_plugins.connectors.jdbc_source.contradictions import contradictions
 from copycat_plugins.connectors.jdbc_source.monitor import TableMonitor
 from copycat_plugins.connectors.jdbc_source.moves import Moves
 from copycat_plugins.connectors.jdbc_source.positions import PROTOCOL, QUERY, TABLE, Position
+from copycat_plugins.connectors.jdbc_source.settings import (
+    BY_NUMBER,
+    BY_TIME,
+    MASKED_QUERY,
+    MODE,
+    SHOWN_QUERY,
+    TABLES,
+    JdbcSourceSettings,
+    Mode,
+)
 
 _FIRST_LOOK_SECONDS = 10.0
 
@@ -35,7 +44,7 @@ class JdbcSourceConnector(SourceConnector):
             if found.errors:
                 raise ConfigError(found.errors[0], key=found.name)
         self._config = dict(config)
-        if not (config.get(spec.QUERY) or config.get(spec.MASKED_QUERY)):
+        if not (config.get(SHOWN_QUERY) or config.get(MASKED_QUERY)):
             self._monitor = TableMonitor(self.context, config)
             self._monitor.start()
 
@@ -49,7 +58,7 @@ class JdbcSourceConnector(SourceConnector):
         if self._monitor is None:
             return [self._config]
         tables = self._monitor.tables(_FIRST_LOOK_SECONDS)
-        return [{**self._config, spec.TABLES: _written(group)} for group in _groups(tables, max_tasks)]
+        return [{**self._config, TABLES: _written(group)} for group in _groups(tables, max_tasks)]
 
     def stop(self) -> None:
         """Stop watching."""
@@ -59,14 +68,14 @@ class JdbcSourceConnector(SourceConnector):
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check single keys, and which of them go together; the database is not asked."""
-        found = {value.name: value for value in spec.CONFIG.validate(config)}
+        found = {value.name: value for value in JdbcSourceSettings.config_def().validate(config)}
         for key, text in contradictions({name: value.value for name, value in found.items()}):
             found[key].errors.append(text)
         return list(found.values())
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """Rows can be read on after any one of them where each has a number of its own."""
-        supported = config.get(spec.MODE) in (spec.INCREMENTING, spec.BOTH)
+        supported = config.get(MODE) in BY_NUMBER
         return ExactlyOnceSupport.SUPPORTED if supported else ExactlyOnceSupport.UNSUPPORTED
 
     def alter_offsets(
@@ -79,12 +88,12 @@ class JdbcSourceConnector(SourceConnector):
             if offset is None:
                 # Whatever is forgotten, the next start is well defined.
                 continue
-            if config.get(spec.MODE) == spec.BULK:
+            if config.get(MODE) == Mode.BULK:
                 raise ConnectError(
-                    f"Offsets cannot be modified where '{spec.MODE}' is {spec.BULK}: there are none"
+                    f"Offsets cannot be modified where '{MODE}' is {Mode.BULK}: there are none"
                 )
             _check_partition(partition)
-            _check_offset(offset, config.get(spec.MODE) or "")
+            _check_offset(offset, config.get(MODE) or "")
         return True
 
     def explain_offsets(
@@ -140,11 +149,11 @@ def _check_partition(partition: SourcePartition | None) -> None:
 
 def _check_offset(offset: SourceOffset, mode: str) -> None:
     position = Position.of(offset)
-    if mode in (spec.INCREMENTING, spec.BOTH) and position.number is None:
+    if mode in BY_NUMBER and position.number is None:
         raise ConnectError(
             f"Offset objects should either be null or contain the key 'incrementing' where mode={mode}"
         )
-    if mode in (spec.TIMESTAMP, spec.BOTH) and position.moment is None:
+    if mode in BY_TIME and position.moment is None:
         raise ConnectError(
             f"Offset objects should either be null or contain the key 'timestamp' where mode={mode}"
         )

@@ -9,10 +9,27 @@ from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_connect.errors import ConfigError
 
 from copycat_plugins.connectors.jdbc.address import parse_address
-from copycat_plugins.connectors.jdbc_source import spec
+from copycat_plugins.connectors.jdbc.settings import URL
 from copycat_plugins.connectors.jdbc_source.mapping import ColumnMapping
+from copycat_plugins.connectors.jdbc_source.settings import (
+    BLACKLIST,
+    BY_NUMBER,
+    BY_TIME,
+    DIALECT,
+    DIALECTS,
+    EXCLUDE,
+    INCLUDE,
+    INCREMENTING_COLUMN,
+    INCREMENTING_MAPPING,
+    MASKED_QUERY,
+    MODE,
+    SHOWN_QUERY,
+    TIMESTAMP_COLUMNS,
+    TIMESTAMP_MAPPING,
+    WHITELIST,
+)
 
-_LISTS = (spec.WHITELIST, spec.BLACKLIST, spec.INCLUDE, spec.EXCLUDE)
+_LISTS = (WHITELIST, BLACKLIST, INCLUDE, EXCLUDE)
 
 
 def contradictions(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -26,42 +43,40 @@ def contradictions(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 def _lists(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     lists = [key for key in _LISTS if parsed[key]]
-    if parsed[spec.WHITELIST] and parsed[spec.BLACKLIST]:
-        text = f"{spec.WHITELIST} and {spec.BLACKLIST} are exclusive: remove one of them"
-        yield spec.WHITELIST, text
-        yield spec.BLACKLIST, text
-    if {spec.WHITELIST, spec.BLACKLIST} & {*lists} and {spec.INCLUDE, spec.EXCLUDE} & {*lists}:
-        text = (
-            f"{spec.INCLUDE} and {spec.EXCLUDE} replace {spec.WHITELIST} and {spec.BLACKLIST}: keep one kind"
-        )
+    if parsed[WHITELIST] and parsed[BLACKLIST]:
+        text = f"{WHITELIST} and {BLACKLIST} are exclusive: remove one of them"
+        yield WHITELIST, text
+        yield BLACKLIST, text
+    if {WHITELIST, BLACKLIST} & {*lists} and {INCLUDE, EXCLUDE} & {*lists}:
+        text = f"{INCLUDE} and {EXCLUDE} replace {WHITELIST} and {BLACKLIST}: keep one kind"
         yield from ((key, text) for key in lists)
 
 
 def _queries(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    lists = [key for key in (*_LISTS, spec.INCREMENTING_MAPPING, spec.TIMESTAMP_MAPPING) if parsed[key]]
-    given = [key for key in (spec.QUERY, spec.MASKED_QUERY) if parsed[key]]
+    lists = [key for key in (*_LISTS, INCREMENTING_MAPPING, TIMESTAMP_MAPPING) if parsed[key]]
+    given = [key for key in (SHOWN_QUERY, MASKED_QUERY) if parsed[key]]
     if len(given) > 1:
-        text = f"{spec.QUERY} and {spec.MASKED_QUERY} are exclusive: remove one of them"
+        text = f"{SHOWN_QUERY} and {MASKED_QUERY} are exclusive: remove one of them"
         yield from ((key, text) for key in given)
     if given and lists:
         text = f"{given[0]} may not be combined with lists of tables: remove {', '.join(lists)}"
         yield given[0], text
-    mode = parsed[spec.MODE]
-    if given and mode in (spec.INCREMENTING, spec.BOTH) and not parsed[spec.INCREMENTING_COLUMN]:
-        yield spec.INCREMENTING_COLUMN, f"must be set where {spec.MODE} is {mode} and {given[0]} is set"
+    mode = parsed[MODE]
+    if given and mode in BY_NUMBER and not parsed[INCREMENTING_COLUMN]:
+        yield INCREMENTING_COLUMN, f"must be set where {MODE} is {mode} and {given[0]} is set"
 
 
 def _followed(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    mode = parsed[spec.MODE]
-    named = parsed[spec.TIMESTAMP_COLUMNS] or parsed[spec.TIMESTAMP_MAPPING]
-    if mode in (spec.TIMESTAMP, spec.BOTH) and not named:
-        yield spec.TIMESTAMP_COLUMNS, f"must be set where {spec.MODE} is {mode}"
+    mode = parsed[MODE]
+    named = parsed[TIMESTAMP_COLUMNS] or parsed[TIMESTAMP_MAPPING]
+    if mode in BY_TIME and not named:
+        yield TIMESTAMP_COLUMNS, f"must be set where {MODE} is {mode}"
 
 
 def _mappings(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     pairs = (
-        (spec.INCREMENTING_MAPPING, spec.INCREMENTING_COLUMN, False, (spec.INCREMENTING, spec.BOTH)),
-        (spec.TIMESTAMP_MAPPING, spec.TIMESTAMP_COLUMNS, True, (spec.TIMESTAMP, spec.BOTH)),
+        (INCREMENTING_MAPPING, INCREMENTING_COLUMN, False, BY_NUMBER),
+        (TIMESTAMP_MAPPING, TIMESTAMP_COLUMNS, True, BY_TIME),
     )
     for key, single, several, modes in pairs:
         entries = parsed[key]
@@ -71,10 +86,10 @@ def _mappings(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
             text = f"{single} and {key} are exclusive: remove one of them"
             yield single, text
             yield key, text
-        if not parsed[spec.INCLUDE]:
-            yield key, f"needs {spec.INCLUDE}, which chooses the tables that it has columns for"
-        if parsed[spec.MODE] not in modes:
-            yield key, f"has no effect where {spec.MODE} is {parsed[spec.MODE]}: remove it"
+        if not parsed[INCLUDE]:
+            yield key, f"needs {INCLUDE}, which chooses the tables that it has columns for"
+        if parsed[MODE] not in modes:
+            yield key, f"has no effect where {MODE} is {parsed[MODE]}: remove it"
         try:
             ColumnMapping.parse(key, entries, several=several)
         except ConfigError as error:
@@ -82,17 +97,17 @@ def _mappings(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
 
 
 def _unreadable(parsed: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    url, dialect = parsed[spec.URL], parsed[spec.DIALECT]
+    url, dialect = parsed[URL], parsed[DIALECT]
     if isinstance(url, str):
         try:
             found = parse_address(url).dialect
         except ConfigError as error:
-            yield spec.URL, error.message
+            yield URL, error.message
         else:
-            wanted = spec.DIALECTS.get(str(dialect or ""), found)
+            wanted = DIALECTS.get(str(dialect or ""), found)
             if wanted != found and {wanted, found} != {"mysql", "mariadb"}:
-                yield spec.DIALECT, f"{dialect} does not fit {spec.URL}, whose dialect is {found}"
-    for key in (spec.INCLUDE, spec.EXCLUDE):
+                yield DIALECT, f"{dialect} does not fit {URL}, whose dialect is {found}"
+    for key in (INCLUDE, EXCLUDE):
         patterns = parsed[key]
         for pattern in patterns if isinstance(patterns, list) else []:
             try:

@@ -9,12 +9,11 @@ from sqlalchemy import types as sql
 from sqlalchemy.engine.interfaces import ReflectedColumn
 
 from copycat_plugins.connectors.jdbc.database import TableName
-from copycat_plugins.connectors.jdbc_source import spec
-from copycat_plugins.connectors.jdbc_source.settings import Settings
+from copycat_plugins.connectors.jdbc_source.settings import INCREMENTING_COLUMN, JdbcSourceSettings
 
 
 def followed_number(
-    settings: Settings, table: TableName, columns: Sequence[ReflectedColumn], dialect: str
+    settings: JdbcSourceSettings, table: TableName, columns: Sequence[ReflectedColumn], dialect: str
 ) -> str:
     """Return the name of the incrementing column; empty where none is followed.
 
@@ -28,7 +27,7 @@ def followed_number(
         if not counted:
             message = (
                 f"Table {table} has no column that the database counts up itself: set "
-                f"{spec.INCREMENTING_COLUMN} to a column whose numbers only grow"
+                f"{INCREMENTING_COLUMN} to a column whose numbers only grow"
             )
             raise ConnectError(message)
         return counted[0]
@@ -37,7 +36,7 @@ def followed_number(
         message = f"Incrementing column: {settings.incrementing} does not exist in table '{table}'"
         raise ConnectError(message)
     # What SQLite calls INTEGER PRIMARY KEY is never null, whatever else is said of it.
-    if settings.non_null and found["nullable"] and not _is_counted(found, dialect):
+    if settings.validate_non_null and found["nullable"] and not _is_counted(found, dialect):
         message = (
             "Cannot make incremental queries using incrementing column "
             f"{settings.incrementing} on {table} because this column is nullable."
@@ -46,7 +45,9 @@ def followed_number(
     return settings.incrementing
 
 
-def followed_times(settings: Settings, table: TableName, columns: Sequence[ReflectedColumn]) -> None:
+def followed_times(
+    settings: JdbcSourceSettings, table: TableName, columns: Sequence[ReflectedColumn]
+) -> None:
     """Check the timestamp columns, where they are followed.
 
     Raises:
@@ -59,7 +60,7 @@ def followed_times(settings: Settings, table: TableName, columns: Sequence[Refle
     if missing:
         message = f"Timestamp columns: {', '.join(missing)} do not exist in table '{table}'"
         raise ConnectError(message)
-    if settings.non_null and all(nullable[name] for name in settings.timestamps):
+    if settings.validate_non_null and all(nullable[name] for name in settings.timestamps):
         message = (
             f"Cannot make incremental queries using timestamp columns {', '.join(settings.timestamps)} "
             f"on {table} because all of these columns are nullable."

@@ -12,9 +12,8 @@ from copycat_connect.plugin import ConnectorContext
 
 from copycat_plugins.connectors.jdbc.database import Database, TableName
 from copycat_plugins.connectors.jdbc.errors import Refused
-from copycat_plugins.connectors.jdbc_source import spec
 from copycat_plugins.connectors.jdbc_source.choice import Chosen, TableChoice
-from copycat_plugins.connectors.jdbc_source.settings import database_of
+from copycat_plugins.connectors.jdbc_source.settings import JdbcSourceSettings
 
 _log = logging.getLogger(__name__)
 
@@ -43,13 +42,13 @@ class TableMonitor:
         choice: Choice | None = None,
     ) -> None:
         """`context` hears of other tables than before; `choice` is the configuration's by default."""
-        parsed = spec.CONFIG.parse(config)
+        settings = JdbcSourceSettings.parse(config)
         self._context = context
-        self._choice = choice or TableChoice(config)
-        self._database = database_of(config)
-        self._interval: float = parsed[spec.TABLE_POLL_INTERVAL] / 1000
-        self._backoff: float = parsed[spec.BACKOFF] / 1000
-        self._attempts: int = parsed[spec.ATTEMPTS]
+        self._choice = choice or TableChoice(settings)
+        self._database = Database(settings)
+        self._interval = settings.table_poll_seconds
+        self._backoff = settings.backoff_seconds
+        self._attempts = settings.connection_attempts
         self._refusals = 0
         self._found: _Found = RetriableError(f"{self._database.address} has not answered yet")
         self._given: _Found | None = None

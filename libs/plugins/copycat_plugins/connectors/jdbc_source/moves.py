@@ -11,12 +11,11 @@ from copycat_connect.plugin import OffsetEffect, OffsetMove
 from sqlalchemy import types as sql
 from sqlalchemy.exc import SQLAlchemyError
 
-from copycat_plugins.connectors.jdbc.database import TableName
-from copycat_plugins.connectors.jdbc_source import spec
+from copycat_plugins.connectors.jdbc.database import Database, TableName
 from copycat_plugins.connectors.jdbc_source.choice import TableChoice, whole_names
 from copycat_plugins.connectors.jdbc_source.followed import followed_number
 from copycat_plugins.connectors.jdbc_source.positions import QUERY, Position, partitions_of
-from copycat_plugins.connectors.jdbc_source.settings import Settings, database_of
+from copycat_plugins.connectors.jdbc_source.settings import JdbcSourceSettings, Mode
 from copycat_plugins.connectors.jdbc_source.statements import Statements
 
 _UNIT: Final = "rows"
@@ -28,9 +27,9 @@ class Moves:
 
     def __init__(self, config: Mapping[str, str]) -> None:
         """Use the connector's configuration; nothing is connected yet."""
-        self._settings = Settings.of({spec.TABLES: "[]", **config})
-        self._database = database_of(config)
-        self._choice = TableChoice(config)
+        self._settings = JdbcSourceSettings.parse(config)
+        self._database = Database(self._settings)
+        self._choice = TableChoice(self._settings)
         self._tables: list[TableName] | None = None
 
     def close(self) -> None:
@@ -40,7 +39,7 @@ class Moves:
     def effect(self, move: OffsetMove) -> OffsetEffect | None:
         """Count the rows between two positions as they are now; None where that is unknown."""
         try:
-            if self._settings.mode == spec.BULK:
+            if self._settings.mode == Mode.BULK:
                 return None
             if not self._is_read(move.partition):
                 return OffsetEffect(0, 0, _UNIT)  # no task reads it

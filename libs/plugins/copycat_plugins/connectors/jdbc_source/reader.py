@@ -19,11 +19,15 @@ from copycat_plugins.connectors.jdbc.moments import moment_reader
 from copycat_plugins.connectors.jdbc.results import Described, described
 from copycat_plugins.connectors.jdbc.rows import OpenRows, Row, open_rows
 from copycat_plugins.connectors.jdbc.type_rules import Moment, TypeRules
-from copycat_plugins.connectors.jdbc_source import spec
 from copycat_plugins.connectors.jdbc_source.followed import followed_number, followed_times
 from copycat_plugins.connectors.jdbc_source.positions import QUERY, TABLE, Position, partition_of
 from copycat_plugins.connectors.jdbc_source.progress import FollowedColumns
-from copycat_plugins.connectors.jdbc_source.settings import Settings
+from copycat_plugins.connectors.jdbc_source.settings import (
+    INCREMENTING_COLUMN,
+    SHOWN_QUERY,
+    JdbcSourceSettings,
+    Mode,
+)
 from copycat_plugins.connectors.jdbc_source.statements import Statements
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -33,7 +37,11 @@ class Reader:
     """Reads on from a position; at most one result is open."""
 
     def __init__(
-        self, database: Database, settings: Settings, table: TableName | None, stored: Position | None
+        self,
+        database: Database,
+        settings: JdbcSourceSettings,
+        table: TableName | None,
+        stored: Position | None,
     ) -> None:
         """Use what to read, the query without a table, and the stored position, where there is one."""
         self.table = table
@@ -96,12 +104,12 @@ class Reader:
         else:
             self._enums = self._database.enums()
             if self._settings.follows_number and not number:
-                raise ConnectError(f"{spec.INCREMENTING_COLUMN} must be set where {spec.QUERY} is")
+                raise ConnectError(f"{INCREMENTING_COLUMN} must be set where {SHOWN_QUERY} is")
         end = self._bounds()
         statement = self._statements.write(number, self._position, end)
         try:
             self._result = open_rows(
-                self._database, statement.text, statement.parameters, self._settings.batch_rows + 1
+                self._database, statement.text, statement.parameters, self._settings.batch_max_rows + 1
             )
             self._held = self._result.fetch(1)
         except SQLAlchemyError as error:
@@ -123,13 +131,13 @@ class Reader:
         if not self._held:
             self.close()
             return None
-        wanted = self._settings.batch_rows + 1 - len(self._held)
+        wanted = self._settings.batch_max_rows + 1 - len(self._held)
         try:
             rows = [*self._held, *result.fetch(wanted)]
         except SQLAlchemyError as error:
             self._result, self._held = None, []
             raise self._database.failed(error, f"read {self.name}") from None
-        more = len(rows) > self._settings.batch_rows
+        more = len(rows) > self._settings.batch_max_rows
         self._held = [rows.pop()] if more else []
         batch = self._batch(rows)
         if not more:
@@ -166,7 +174,7 @@ class Reader:
         if begin is None:
             begin = now if initial == -1 else _EPOCH + timedelta(milliseconds=initial or 0)
         self._position = Position(number, begin)
-        return now - timedelta(milliseconds=self._settings.delay_millis)
+        return now - timedelta(milliseconds=self._settings.timestamp_delay_interval_ms)
 
     def _take_columns(
         self, number: str, known: list[ReflectedColumn] | None, description: Sequence[Any]
@@ -187,7 +195,14 @@ class Reader:
             }
             without = found if self._database.dialect == "sqlite" else [None] * len(found)
             found = [declared.get(label, other) for label, other in zip(labels, without, strict=True)]
-        rules = self._settings.type_rules(self._database)
+        settings, database = self._settings, self._database
+        rules = TypeRules(
+            database.dialect,
+            database.zone,
+            settings.numerics,
+            settings.timestamp_granularity,
+            settings.date_calendar_system == "LEGACY",
+        )
         self._followed = FollowedColumns(
             self._place(labels, number) if self._settings.follows_number else None,
             tuple(self._moment(found, self._place(labels, each), rules) for each in self._timestamps),
@@ -230,4 +245,4 @@ class Reader:
 def _partition(table: TableName | None, mode: str) -> dict[str, ConnectValue]:
     if table is None:
         return {QUERY: QUERY}
-    return {TABLE: table.name} if mode == spec.BULK else {**partition_of(table)}
+    return {TABLE: table.name} if mode == Mode.BULK else {**partition_of(table)}

@@ -8,9 +8,8 @@ from typing import Any
 
 from copycat_plugins.connectors.jdbc.database import Database, TableName
 from copycat_plugins.connectors.jdbc.granularity import micros
-from copycat_plugins.connectors.jdbc_source import spec
 from copycat_plugins.connectors.jdbc_source.positions import Position
-from copycat_plugins.connectors.jdbc_source.settings import Settings
+from copycat_plugins.connectors.jdbc_source.settings import JdbcSourceSettings, Mode
 
 #: Milliseconds since the epoch of a text or a number, whatever digits it is written with.
 _SQLITE_MILLIS = (
@@ -30,7 +29,7 @@ class Statement:
 class Statements:
     """Writes the statements for one table or query."""
 
-    def __init__(self, database: Database, settings: Settings, table: TableName | None) -> None:
+    def __init__(self, database: Database, settings: JdbcSourceSettings, table: TableName | None) -> None:
         """Use what is read; without a table it is the configured query."""
         self._database = database
         self._settings = settings
@@ -56,13 +55,13 @@ class Statements:
         mark, parameters = self._mark, []
         number = self._quoted(incrementing) if self._settings.follows_number else ""
         moment = self._moment() if self._settings.follows_time else ""
-        if self._settings.mode == spec.INCREMENTING:
+        if self._settings.mode == Mode.INCREMENTING:
             condition = f" WHERE {number} > {mark} ORDER BY {number} ASC"
             parameters = [position.number]
-        elif self._settings.mode == spec.TIMESTAMP:
+        elif self._settings.mode == Mode.TIMESTAMP:
             condition = f" WHERE {moment} > {mark} AND {moment} < {mark} ORDER BY {moment} ASC"
             parameters = [self._bound(position.moment), self._bound(end)]
-        elif self._settings.mode == spec.BOTH:
+        elif self._settings.mode == Mode.BOTH:
             condition = (
                 f" WHERE {moment} < {mark}"
                 f" AND (({moment} = {mark} AND {number} > {mark}) OR {moment} > {mark})"
@@ -72,7 +71,7 @@ class Statements:
             parameters = [self._bound(end), begin, position.number, begin]
         else:
             condition = ""
-        suffix = f" {self._settings.suffix}" if self._settings.suffix else ""
+        suffix = f" {self._settings.query_suffix}" if self._settings.query_suffix else ""
         return Statement(f"{self._base}{condition}{suffix}", tuple(parameters))
 
     def count(self, incrementing: str, low: Position, high: Position) -> Statement:
@@ -80,10 +79,10 @@ class Statements:
         mark = self._mark
         number = self._quoted(incrementing) if self._settings.follows_number else ""
         moment = self._moment() if self._settings.follows_time else ""
-        if self._settings.mode == spec.INCREMENTING:
+        if self._settings.mode == Mode.INCREMENTING:
             condition = f"{number} > {mark} AND {number} <= {mark}"
             parameters = [low.number, high.number]
-        elif self._settings.mode == spec.TIMESTAMP:
+        elif self._settings.mode == Mode.TIMESTAMP:
             condition = f"{moment} > {mark} AND {moment} <= {mark}"
             parameters = [self._bound(low.moment), self._bound(high.moment)]
         else:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 
 from copycat_connect.data import SourceBatch
+from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SourceTask
 
 from copycat_plugins.connectors.jdbc.database import Database, TableName
-from copycat_plugins.connectors.jdbc_source import spec
 from copycat_plugins.connectors.jdbc_source.choice import whole_names
 from copycat_plugins.connectors.jdbc_source.positions import QUERY, Position, partitions_of
 from copycat_plugins.connectors.jdbc_source.read_ahead import ReadAhead
 from copycat_plugins.connectors.jdbc_source.reader import Reader
-from copycat_plugins.connectors.jdbc_source.settings import Settings, database_of
+from copycat_plugins.connectors.jdbc_source.settings import TABLES, JdbcSourceSettings, Mode
 from copycat_plugins.connectors.jdbc_source.turns import Turns
 
 _WAIT_SECONDS = 0.5
+_NO_WORK = (
+    "Task is being killed because it was not assigned a table nor a query to execute. "
+    "Restart the connector, and if it goes on look at table.include.list, table.whitelist and the "
+    "user's rights"
+)
 
 
 class JdbcSourceTask(SourceTask):
@@ -27,10 +33,15 @@ class JdbcSourceTask(SourceTask):
         self._ahead: ReadAhead | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Start with the tables and where to go on; the database is asked by `poll`."""
-        settings = self._settings = Settings.of(config)
-        database = database_of(config)
-        tables: tuple[TableName | None, ...] = (None,) if settings.query else settings.tables
+        """Start with the tables and where to go on; the database is asked by `poll`.
+
+        Raises:
+            ConfigError: A value is wrong.
+            ConnectError: There is nothing to read.
+        """
+        settings = self._settings = JdbcSourceSettings.parse(config)
+        tables: Sequence[TableName | None] = [None] if settings.query else _tables(config)
+        database = Database(settings)
         readers = [self._reader(database, table) for table in tables]
         self._turns = Turns(database, readers, settings)
 
@@ -38,9 +49,9 @@ class JdbcSourceTask(SourceTask):
         """Return the next rows of the table that is due, or nothing after a short wait."""
         turns, settings = self._turns, self._settings
         assert turns is not None  # the engine started it
-        if settings.buffer_rows:
+        if settings.max_buffer_size:
             if self._ahead is None:
-                self._ahead = ReadAhead(turns, settings.buffer_rows)
+                self._ahead = ReadAhead(turns, settings.max_buffer_size)
             return self._ahead.take(min(settings.linger_seconds, _WAIT_SECONDS))
         found = turns.take()
         if isinstance(found, SourceBatch):
@@ -63,8 +74,14 @@ class JdbcSourceTask(SourceTask):
         return Reader(database, settings, table, self._stored(database, table))
 
     def _stored(self, database: Database, table: TableName | None) -> Position | None:
-        if self._settings.mode == spec.BULK:
+        if self._settings.mode == Mode.BULK:
             return None
         partitions = [{QUERY: QUERY}] if table is None else partitions_of(table, database.address.database)
         found = next(filter(None, self.context.offsets(partitions)), None)
         return None if found is None else Position.of(found)
+
+
+def _tables(config: Mapping[str, str]) -> list[TableName]:
+    if TABLES not in config:
+        raise ConnectError(_NO_WORK)
+    return [TableName(*parts) for parts in json.loads(config[TABLES])]

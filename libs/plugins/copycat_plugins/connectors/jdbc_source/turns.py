@@ -11,9 +11,8 @@ from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_plugins.connectors.jdbc.database import Database
 from copycat_plugins.connectors.jdbc.errors import Refused
-from copycat_plugins.connectors.jdbc_source import spec
 from copycat_plugins.connectors.jdbc_source.reader import Reader
-from copycat_plugins.connectors.jdbc_source.settings import Settings
+from copycat_plugins.connectors.jdbc_source.settings import QUERY_RETRIES, JdbcSourceSettings
 
 IDLE_SECONDS = 1.0
 _log = logging.getLogger(__name__)
@@ -22,7 +21,7 @@ _log = logging.getLogger(__name__)
 class Turns:
     """Reads one result at a time, to its end; called by one thread."""
 
-    def __init__(self, database: Database, readers: Sequence[Reader], settings: Settings) -> None:
+    def __init__(self, database: Database, readers: Sequence[Reader], settings: JdbcSourceSettings) -> None:
         """Use what is read, in any order."""
         self._database = database
         self._readers = readers
@@ -76,16 +75,18 @@ class Turns:
 
     def _refused(self, error: Refused) -> None:
         self._refusals += 1
-        if self._refusals >= self._settings.attempts:
+        if self._refusals >= self._settings.connection_attempts:
             raise error
-        _log.warning("%s (attempt %d of %d)", error.message, self._refusals, self._settings.attempts)
+        _log.warning(
+            "%s (attempt %d of %d)", error.message, self._refusals, self._settings.connection_attempts
+        )
         self._not_before = time.monotonic() + self._settings.backoff_seconds
 
     def _failed(self, reader: Reader, error: RetriableError) -> None:
         reader.close()
         self._failures += 1
-        if 0 < self._settings.retries < self._failures:
-            message = f"{error.message}; tried {self._failures} times ({spec.QUERY_RETRIES})"
+        if 0 < self._settings.query_retry_attempts < self._failures:
+            message = f"{error.message}; tried {self._failures} times ({QUERY_RETRIES})"
             raise ConnectError(message) from error
         self._not_before = time.monotonic() + min(self._settings.backoff_seconds, 1.0)
 

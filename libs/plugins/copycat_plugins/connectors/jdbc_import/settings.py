@@ -8,19 +8,20 @@ from typing import Final
 
 from copycat_connect.config import INT, LOW, ConfigDef, ConfigKey, at_least
 
-from copycat_plugins.connectors.jdbc_source import spec as published
+from copycat_plugins.connectors.jdbc.settings import URL
+from copycat_plugins.connectors.jdbc_source import settings as published
 
 CLASS_NAME = "org.apache.kafka.copycat.JDBCSourceConnector"
 TASK_CLASS_NAME = "org.apache.kafka.copycat.JDBCSourceTask"
 TASKS_MAX = "connector.tasks.max"
 CONNECTION, WHITELIST, PREFIX = "jdbc.connection", "jdbc.table.whitelist", "jdbc.topic.prefix"
 PUBLISHED_NAMES: Final[Mapping[str, str]] = {
-    CONNECTION: published.URL,
+    CONNECTION: URL,
     WHITELIST: published.WHITELIST,
     PREFIX: published.TOPIC_PREFIX,
 }
 """The sample's keys, with the published connector's."""
-DEFAULT_MODE: Final = published.INCREMENTING
+DEFAULT_MODE: Final = published.Mode.INCREMENTING.value
 
 SUMMARY = "Reads the tables of a database with the keys of KIP-26's sample."
 GUARANTEES = (
@@ -42,7 +43,7 @@ CONFIG = ConfigDef(
         TASKS_MAX, INT, LOW, default=1, validator=at_least(1),
         doc="KIP-26's name of tasks.max, which comes before it.",
     ),
-    *map(_own_key, published.CONFIG.keys.values()),
+    *map(_own_key, published.JdbcSourceSettings.config_def().keys.values()),
 )  # fmt: skip
 EXAMPLES = {
     "The sample of KIP-26": {

@@ -21,6 +21,7 @@ from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import ExactlyOnceSupport
 from copycat_plugins.connectors.log_source.choice import FileChoice, Listing
 from copycat_plugins.connectors.log_source.connector import LogSourceConnector
+from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 from copycat_plugins.connectors.log_source.task import LogSourceTask
 from copycat_testkit.conformance import FakeSourceContext
 
@@ -360,5 +361,5 @@ def test_many_stars_in_a_row_are_one(tmp_path: Path) -> None:
     deepest = tmp_path.joinpath(*"abcdefghijklmnop")
     deepest.mkdir(parents=True)
     (deepest / "x.log").touch()
-    choice = FileChoice({"files": f"{tmp_path}{'/**' * 16}/*.log", "topic": "t"})
+    choice = FileChoice(LogSourceSettings.parse({"files": f"{tmp_path}{'/**' * 16}/*.log", "topic": "t"}))
     assert list(choice.find(Listing())) == [f"{deepest}/x.log"]

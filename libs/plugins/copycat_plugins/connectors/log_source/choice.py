@@ -5,14 +5,14 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
 from pathlib import Path
 
 from copycat_connect.config.user_pattern import compile_user_pattern
 
-from copycat_plugins.connectors.log_source import spec
 from copycat_plugins.connectors.log_source.names import LogNames
+from copycat_plugins.connectors.log_source.settings import EXCLUDE, INCLUDE, ROTATED_NAMES, LogSourceSettings
 
 _PATTERN = re.compile(r"[*?\[]")
 _DEEP = re.compile(r"(?:/\*\*)+(?=/|\Z)")
@@ -51,13 +51,11 @@ class Listing:
 class FileChoice:
     """Finds files."""
 
-    def __init__(self, config: Mapping[str, str | None]) -> None:
-        """Use the configuration."""
-        parsed = spec.CONFIG.parse(config)
-        self._files: list[str] = [os.path.normpath(each) for each in parsed[spec.FILES]]
-        self._include = _matcher(spec.INCLUDE, parsed[spec.INCLUDE])
-        self._exclude = _matcher(spec.EXCLUDE, parsed[spec.EXCLUDE])
-        self._names = LogNames(spec.ROTATED_NAMES, parsed[spec.ROTATED_NAMES])
+    def __init__(self, settings: LogSourceSettings) -> None:
+        self._files = [*map(os.path.normpath, settings.files)]
+        self._include = _matcher(INCLUDE, settings.files_include_regex)
+        self._exclude = _matcher(EXCLUDE, settings.files_exclude_regex)
+        self._names = LogNames(ROTATED_NAMES, settings.rotated_names_regex)
 
     @property
     def most(self) -> int | None:
@@ -138,7 +136,7 @@ def _visible(names: list[str]) -> list[str]:
     return [name for name in names if not name.startswith(".")]
 
 
-def _matcher(key: str, expressions: list[str]) -> Callable[[str], bool] | None:
+def _matcher(key: str, expressions: Sequence[str]) -> Callable[[str], bool] | None:
     if not expressions:
         return None
     patterns = [compile_user_pattern(key, each) for each in expressions]

@@ -15,11 +15,10 @@ from copycat_connect.plugin import ExactlyOnceSupport, OffsetEffect, OffsetMove,
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_plugins.connectors.line_effects import effect_of
-from copycat_plugins.connectors.log_source import spec
 from copycat_plugins.connectors.log_source.choice import FileChoice, Listing
 from copycat_plugins.connectors.log_source.family import LogFile, files_of, find, place_at_start
 from copycat_plugins.connectors.log_source.place import Place, check_partition
-from copycat_plugins.connectors.log_source.settings import Settings
+from copycat_plugins.connectors.log_source.settings import SHARE, LogSourceSettings
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -29,7 +28,7 @@ class _Moves:
 
     def __init__(self, config: Mapping[str, str | None]) -> None:
         """Use the connector's configuration."""
-        self._choice = FileChoice(config)
+        self._choice = FileChoice(LogSourceSettings.parse(config))
         self._listing = Listing()
         self._found = self._choice.find(self._listing)
 
@@ -92,26 +91,25 @@ class LogSourceConnector(SourceConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Check the configuration and keep it."""
-        Settings.of(config)
-        self._most = FileChoice(config).most
+        self._most = FileChoice(LogSourceSettings.parse(config)).most
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """Return as many shares as there may be tasks, or logs where these are all named."""
         tasks = max_tasks if self._most is None else min(max_tasks, self._most)
-        return [{**self._config, spec.SHARE: f"{task}/{tasks}"} for task in range(tasks)]
+        return [{**self._config, SHARE: f"{task}/{tasks}"} for task in range(tasks)]
 
     def stop(self) -> None:
         """Do nothing: the connector itself holds no resources."""
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check that types are of groups that there are."""
-        found = {value.name: value for value in spec.CONFIG.validate(config)}
+        found = {value.name: value for value in LogSourceSettings.config_def().validate(config)}
         if not any(value.errors for value in found.values()):
             try:
-                Settings.of(config)
+                LogSourceSettings.parse(config)
             except ConfigError as error:
-                found[error.fields.get("key", spec.LINE_REGEX)].errors.append(error.message)
+                found[error.fields.get("key", "line.regex")].errors.append(error.message)
         return list(found.values())
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from copycat_connect.config.user_pattern import UserPattern
 
 from copycat_plugins.connectors.lines import Lines
-from copycat_plugins.connectors.log_source.settings import Settings
+from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 
 
 @dataclass(slots=True)
@@ -25,12 +25,12 @@ class Records:
 class Cutter:
     """Cuts by the settings of a task; keeps nothing between two calls."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: LogSourceSettings) -> None:
         self._utf8 = not settings.encoding
         self._encoding = settings.encoding or "utf-8"
         self._start: UserPattern | None = settings.record_start
-        self._max_lines = settings.record_lines
-        self._max_bytes = settings.record_bytes
+        self._max_lines = settings.record_max_lines
+        self._max_bytes = settings.record_max_bytes
 
     @property
     def window(self) -> int:

@@ -13,7 +13,7 @@ from copycat_plugins.connectors.log_source.cutting import Cutter, Records
 from copycat_plugins.connectors.log_source.family import LogFile, find, place_at_start
 from copycat_plugins.connectors.log_source.pieces import Piece
 from copycat_plugins.connectors.log_source.place import HEAD_BYTES, TAIL_BYTES, Place, digest
-from copycat_plugins.connectors.log_source.settings import Settings
+from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 
 
 def _identities(files: Iterable[LogFile]) -> set[tuple[str, int]]:
@@ -41,7 +41,7 @@ Family = Callable[[], list[LogFile]]
 class Log:
     """Knows the file it is in and the position; holds no bytes of it between two reads."""
 
-    def __init__(self, path: str, settings: Settings, cutter: Cutter, stored: Place | None) -> None:
+    def __init__(self, path: str, settings: LogSourceSettings, cutter: Cutter, stored: Place | None) -> None:
         """Use the path of the log, and where to go on, where that is known."""
         self.path = path
         self.look_again = True
@@ -162,7 +162,7 @@ class Log:
             return None
         content, before = self._content, len(self._tail)
         assert content is not None  # opened above
-        window = max(self._settings.batch_bytes, self._cutter.window)
+        window = max(self._settings.batch_max_bytes, self._cutter.window)
         try:
             same = before > 0 or self._place.begins(content)
             seen = content.read_at(self._place.position - before, window + before)

@@ -21,9 +21,8 @@ from copycat_connect.data import (
 from copycat_connect.errors import ConnectError, DataError
 
 from copycat_plugins.connectors.log_source.cutting import Records
-from copycat_plugins.connectors.log_source.place import Place
-from copycat_plugins.connectors.log_source.settings import Settings
-from copycat_plugins.connectors.log_source.spec import FILENAME
+from copycat_plugins.connectors.log_source.place import FILENAME, Place
+from copycat_plugins.connectors.log_source.settings import LogSourceSettings
 
 
 @dataclass(slots=True)
@@ -43,7 +42,7 @@ class Piece:
     read_at: int = 0
 
     @classmethod
-    def of(cls, log: str, start: int, place: Place, records: Records, settings: Settings) -> Piece:
+    def of(cls, log: str, start: int, place: Place, records: Records, settings: LogSourceSettings) -> Piece:
         """Make values of records, as the settings say."""
         topic, read_at = settings.topic_of(log), int(time.time() * 1000)
         if not settings.encoding and settings.fields is None:
@@ -58,7 +57,7 @@ class Piece:
         return cls(log, topic, start, place, values, lengths, schema, unreadable={**wrong}, read_at=read_at)
 
     @classmethod
-    def damaged(cls, log: str, place: Place, error: ConnectError, settings: Settings) -> Piece:
+    def damaged(cls, log: str, place: Place, error: ConnectError, settings: LogSourceSettings) -> Piece:
         """Make the one record that stands for what cannot be read from a place on."""
         return cls(log, settings.topic_of(log), place.position, place, [None], [0], unreadable={0: error})
 

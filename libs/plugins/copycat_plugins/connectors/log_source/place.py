@@ -15,8 +15,11 @@ from typing import Any, Final
 from copycat_connect.errors import ConnectError
 
 from copycat_plugins.connectors.log_source.contents import Content
-from copycat_plugins.connectors.log_source.spec import FILENAME, POSITION
 
+FILENAME: Final = "filename"
+"""The key of a source partition."""
+POSITION: Final = "position"
+"""The key of a source offset that is always there."""
 HEAD_BYTES: Final = 1024
 """A file is known by so many of its first bytes, or as many as there were."""
 TAIL_BYTES: Final = 64

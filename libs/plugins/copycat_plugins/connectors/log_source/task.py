@@ -15,9 +15,8 @@ from copycat_plugins.connectors.log_source.cutting import Cutter
 from copycat_plugins.connectors.log_source.family import LogFile, files_of, stat_of
 from copycat_plugins.connectors.log_source.log import Log
 from copycat_plugins.connectors.log_source.pieces import Piece
-from copycat_plugins.connectors.log_source.place import Place
-from copycat_plugins.connectors.log_source.settings import Settings
-from copycat_plugins.connectors.log_source.spec import FILENAME, SHARE
+from copycat_plugins.connectors.log_source.place import FILENAME, Place
+from copycat_plugins.connectors.log_source.settings import SHARE, LogSourceSettings
 
 _IDLE_SECONDS = 0.1
 #: A file that has not grown for so long is closed; the next look finds out when it grows again.
@@ -47,8 +46,8 @@ class LogSourceTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration; files are looked for by `poll`."""
-        self._settings = Settings.of(config)
-        self._choice = FileChoice(config)
+        self._settings = LogSourceSettings.parse(config)
+        self._choice = FileChoice(self._settings)
         self._cutter = Cutter(self._settings)
         share, shares = config.get(SHARE, "0/1").split("/")
         self._share, self._shares = int(share), int(shares)
@@ -85,18 +84,18 @@ class LogSourceTask(SourceTask):
             self._line_up_likely(now)
         pieces: list[Piece] = []
         size = 0
-        while self._queue and size < self._settings.batch_bytes:
+        while self._queue and size < self._settings.batch_max_bytes:
             log = self._queue.popleft()
             log.queued = False
             piece = self._read(log, now)
             if piece is None:
                 continue
-            if piece.size * 2 >= self._settings.batch_bytes and pieces:
+            if piece.size * 2 >= self._settings.batch_max_bytes and pieces:
                 self._held = piece  # as columns, by the next poll
                 break
             pieces.append(piece)
             size += piece.size
-            if piece.size * 2 >= self._settings.batch_bytes:
+            if piece.size * 2 >= self._settings.batch_max_bytes:
                 break
         return pieces
 
@@ -137,7 +136,7 @@ class LogSourceTask(SourceTask):
         self._open.pop(log.path, None)
         if log.is_open:
             self._open[log.path] = log
-            if len(self._open) > self._settings.open_files:
+            if len(self._open) > self._settings.open_files_max:
                 self._open.popitem(last=False)[1].close()
 
     def _scan(self, now: float) -> None:

@@ -12,7 +12,7 @@ from copycat_connect.config.read_ahead import READ_AHEAD
 from copycat_connect.errors import ConfigError
 
 from copycat_plugins.connectors.mirror.client_names import librdkafka_settings
-from copycat_plugins.connectors.mirror.keys import (
+from copycat_plugins.connectors.mirror.settings import (
     SOURCE_ALIAS,
     SOURCE_CLUSTER,
     TARGET_ALIAS,

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from copycat_plugins.connectors.mirror import keys
-
 HEARTBEATS = "heartbeats"
 _KAFKA_PREFIXES = ("__", ".")
 _CONNECT_SUFFIXES = ("-internal", ".internal")
@@ -84,16 +80,6 @@ class IdentityPolicy(DefaultPolicy):
     def upstream_topic(self, topic: str) -> str | None:
         """Return the same name; heartbeats lose the alias."""
         return super().upstream_topic(topic) if _like_heartbeats(topic) else topic
-
-
-def policy_of(parsed: Mapping[str, object]) -> DefaultPolicy:
-    """Return the policy of a parsed configuration."""
-    kind = IdentityPolicy if parsed[keys.POLICY] == keys.IDENTITY_POLICY else DefaultPolicy
-    return kind(
-        str(parsed[keys.SOURCE_ALIAS]),
-        str(parsed[keys.SEPARATOR]),
-        separator_in_internal_topics=bool(parsed[keys.INTERNAL_SEPARATOR]),
-    )
 
 
 def _like_heartbeats(topic: str) -> bool:

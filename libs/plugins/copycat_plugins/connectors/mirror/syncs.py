@@ -8,47 +8,30 @@ and may read some again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.cluster import Cluster
-from copycat_plugins.connectors.mirror.policy import DefaultPolicy
 from copycat_plugins.connectors.mirror.records import OffsetSync
+from copycat_plugins.connectors.mirror.settings import MirrorSettings
 
 SYNCS_PER_PARTITION = 64
 TOO_OLD = -1
 """What an offset before all syncs is translated to."""
 
 
-def syncs_topic(parsed: Mapping[str, object], policy: DefaultPolicy) -> str:
+def syncs_topic(settings: MirrorSettings, *, at_source: bool) -> str:
     """Return the name of the topic of offset syncs: it has the alias of the cluster it is not at."""
-    at_source = parsed[keys.SYNCS_LOCATION] == keys.AT_SOURCE
-    return policy.offset_syncs_topic(str(parsed[keys.TARGET_ALIAS if at_source else keys.SOURCE_ALIAS]))
+    return settings.policy.offset_syncs_topic(settings.target_alias if at_source else settings.source_alias)
 
 
-def make_syncs_topic(
-    parsed: Mapping[str, object], cluster: Cluster, policy: DefaultPolicy, replication_key: str
-) -> None:
-    """Make the topic of offset syncs unless it is there.
-
-    Raises:
-        ConnectError: It cannot be made; RetriableError where that may pass.
-    """
-    make_internal_topic(cluster, syncs_topic(parsed, policy), parsed, replication_key)
-
-
-def make_internal_topic(
-    cluster: Cluster, topic: str, parsed: Mapping[str, object], replication_key: str
-) -> None:
+def make_internal_topic(cluster: Cluster, topic: str, replication: int, replication_key: str) -> None:
     """Make a compacted topic of one partition unless it is there.
 
     Raises:
         ConnectError: It cannot be made; RetriableError where that may pass.
     """
     try:
-        cluster.create_topic(topic, 1, int(str(parsed[replication_key])), {"cleanup.policy": "compact"})
+        cluster.create_topic(topic, 1, replication, {"cleanup.policy": "compact"})
     except ConnectError as error:
         if type(error) is not ConnectError:
             raise

@@ -10,16 +10,35 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.clients import Clients
 from copycat_plugins.connectors.mirror.cluster import Cluster
 from copycat_plugins.connectors.mirror.filters import NameFilter
 from copycat_plugins.connectors.mirror.jobs import Jobs
 from copycat_plugins.connectors.mirror.offsets import check_offsets
-from copycat_plugins.connectors.mirror.policy import policy_of
+from copycat_plugins.connectors.mirror.settings import (
+    EMIT_SYNCS,
+    ENABLED,
+    SOURCE_CLUSTER,
+    TARGET_CLUSTER,
+    TOPICS,
+    TOPICS_EXCLUDE,
+    TOPICS_EXCLUDE_DEFAULT,
+)
 from copycat_plugins.connectors.mirror.syncs import make_internal_topic
 from copycat_plugins.connectors.mirror.watch import Watch
-from copycat_plugins.connectors.mirror_checkpoint import spec
+from copycat_plugins.connectors.mirror_checkpoint.settings import (
+    ASSIGNED,
+    EMIT,
+    GROUP,
+    GROUPS,
+    GROUPS_EXCLUDE,
+    INDEX,
+    PARTITION,
+    REPLICATION,
+    TASK_TOPICS,
+    TOPIC,
+    MirrorCheckpointSettings,
+)
 
 _ANY = ".*"
 _log = logging.getLogger(__name__)
@@ -40,21 +59,19 @@ class MirrorCheckpointConnector(SourceConnector):
             if found.errors:
                 raise ConfigError(found.errors[0], key=found.name)
         self._config = dict(config)
-        self._parsed = parsed = spec.CONFIG.parse(config)
-        if not parsed[keys.ENABLED]:
+        self._settings = settings = MirrorCheckpointSettings.parse(config)
+        if not settings.enabled:
             return
-        clients, seconds = Clients(config, "groups"), parsed[keys.ADMIN_TIMEOUT] / 1000
+        clients, seconds = Clients(config, "groups"), settings.admin_seconds
         self._places = clients.places
-        ends = (keys.SOURCE_CLUSTER, keys.TARGET_CLUSTER)
+        ends = (SOURCE_CLUSTER, TARGET_CLUSTER)
         self._source, self._target = (
             Cluster(clients.admin(end), clients.place(end), seconds) for end in ends
         )
-        self._wanted = NameFilter(
-            {spec.GROUPS: parsed[spec.GROUPS]}, {spec.GROUPS_EXCLUDE: parsed[spec.GROUPS_EXCLUDE]}
-        )
-        self._topics = topic_filter(config, keys.TOPICS)
+        self._wanted = NameFilter({GROUPS: settings.groups}, {GROUPS_EXCLUDE: settings.groups_exclude})
+        self._topics = topic_filter(config, TOPICS)
         self._jobs = Jobs("mirror-groups", self.context)
-        interval = parsed[spec.REFRESH_INTERVAL]
+        interval = settings.refresh_groups_interval_seconds
         self._jobs.repeat(self._look_once, interval, "looking for groups", at_once=True)
         self._jobs.start()
 
@@ -69,11 +86,10 @@ class MirrorCheckpointConnector(SourceConnector):
         groups = self._watch.give(self._places)
         count = min(max_tasks, len(groups))
         # `topics` of a task's configuration says what a sink reads, so a task of a source must not have it.
-        shared = {key: value for key, value in self._config.items() if key != keys.TOPICS}
-        shared[spec.TASK_TOPICS] = self._config.get(keys.TOPICS, ".*")
+        shared = {key: value for key, value in self._config.items() if key != TOPICS}
+        shared[TASK_TOPICS] = self._config.get(TOPICS, ".*")
         return [
-            {**shared, spec.ASSIGNED: ",".join(groups[place::count]), spec.INDEX: str(place)}
-            for place in range(count)
+            {**shared, ASSIGNED: ",".join(groups[place::count]), INDEX: str(place)} for place in range(count)
         ]
 
     def stop(self) -> None:
@@ -84,16 +100,16 @@ class MirrorCheckpointConnector(SourceConnector):
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check single keys, and that there is something to work with; no cluster is asked."""
-        found = {value.name: value for value in spec.CONFIG.validate(config)}
-        if _is(config, keys.ENABLED, "false"):
+        found = {value.name: value for value in MirrorCheckpointSettings.config_def().validate(config)}
+        if _is(config, ENABLED, "false"):
             return list(found.values())
-        if _is(config, spec.EMIT, "false"):
-            found[spec.EMIT].errors.append(
-                f"{spec.EMIT} must not be false: it is all this connector does. {keys.ENABLED}=false stops it"
+        if _is(config, EMIT, "false"):
+            found[EMIT].errors.append(
+                f"{EMIT} must not be false: it is all this connector does. {ENABLED}=false stops it"
             )
-        if _is(config, keys.EMIT_SYNCS, "false"):
-            text = f"{keys.EMIT_SYNCS} must not be false: checkpoints are made from offset syncs"
-            found[keys.EMIT_SYNCS] = ConfigValue(keys.EMIT_SYNCS, value="false", errors=[text])
+        if _is(config, EMIT_SYNCS, "false"):
+            text = f"{EMIT_SYNCS} must not be false: checkpoints are made from offset syncs"
+            found[EMIT_SYNCS] = ConfigValue(EMIT_SYNCS, value="false", errors=[text])
         return list(found.values())
 
     def alter_offsets(
@@ -103,23 +119,22 @@ class MirrorCheckpointConnector(SourceConnector):
     ) -> bool:
         """Accept partitions of groups, with the offset 0."""
         del config
-        check_offsets(offsets, (spec.GROUP, spec.TOPIC), spec.PARTITION, only_zero=True)
+        check_offsets(offsets, (GROUP, TOPIC), PARTITION, only_zero=True)
         return True
 
     def _look_once(self) -> str | None:
-        if self._parsed[spec.REFRESH] or not self._watch.looked:
+        if self._settings.refresh_groups_enabled or not self._watch.looked:
             self._watch.look()
-        groups = self._parsed[spec.GROUPS]
-        if self._watch.found or groups == [_ANY]:
+        groups = self._settings.groups
+        if self._watch.found or groups == (_ANY,):
             return None
-        return (
-            f"groups at {self._places}: none of those that {spec.GROUPS}={','.join(groups)} chooses is there"
-        )
+        return f"groups at {self._places}: none of those that {GROUPS}={','.join(groups)} chooses is there"
 
     def _look(self) -> list[str]:
         if not self._topic_made:
-            topic = policy_of(self._parsed).checkpoints_topic(self._parsed[keys.SOURCE_ALIAS])
-            make_internal_topic(self._target, topic, self._parsed, spec.REPLICATION)
+            topic = self._settings.policy.checkpoints_topic(self._settings.source_alias)
+            replication = self._settings.checkpoints_topic_replication_factor
+            make_internal_topic(self._target, topic, replication, REPLICATION)
             self._topic_made = True
         return [group for group in self._source.groups() if self._wanted.takes(group) and self._reads(group)]
 
@@ -130,10 +145,10 @@ class MirrorCheckpointConnector(SourceConnector):
 def topic_filter(config: Mapping[str, str], key: str) -> NameFilter:
     """Return the topics of which checkpoints are written: those that a key has, but for the excluded."""
     include = config.get(key, ".*").split(",")
-    exclude = config.get(keys.TOPICS_EXCLUDE, keys.TOPICS_EXCLUDE_DEFAULT).split(",")
+    exclude = config.get(TOPICS_EXCLUDE, TOPICS_EXCLUDE_DEFAULT).split(",")
     return NameFilter(
         {key: [each.strip() for each in include]},
-        {keys.TOPICS_EXCLUDE: [each.strip() for each in exclude]},
+        {TOPICS_EXCLUDE: [each.strip() for each in exclude]},
     )
 
 

@@ -14,15 +14,23 @@ from copycat_connect.data import BYTES_SCHEMA, SourceBatch
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import SourceTask
 
-from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.clients import Clients
 from copycat_plugins.connectors.mirror.cluster import Cluster
 from copycat_plugins.connectors.mirror.offsets import OFFSET
-from copycat_plugins.connectors.mirror.policy import DefaultPolicy, policy_of
+from copycat_plugins.connectors.mirror.policy import DefaultPolicy
 from copycat_plugins.connectors.mirror.records import Checkpoint, OffsetSync
+from copycat_plugins.connectors.mirror.settings import SOURCE_CLUSTER, TARGET_CLUSTER
 from copycat_plugins.connectors.mirror.syncs import OffsetTranslation, syncs_topic
-from copycat_plugins.connectors.mirror_checkpoint import spec
 from copycat_plugins.connectors.mirror_checkpoint.connector import topic_filter
+from copycat_plugins.connectors.mirror_checkpoint.settings import (
+    ASSIGNED,
+    GROUP,
+    INDEX,
+    PARTITION,
+    TASK_TOPICS,
+    TOPIC,
+    MirrorCheckpointSettings,
+)
 
 _UpstreamOffsets = Mapping[tuple[str, int], tuple[int, str]]
 """By topic and partition of the source: offset and metadata."""
@@ -198,24 +206,22 @@ class MirrorCheckpointTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the groups; both topics are read by `poll`."""
-        parsed = spec.CONFIG.parse(config)
-        source, target = parsed[keys.SOURCE_ALIAS], parsed[keys.TARGET_ALIAS]
-        policy, clients = policy_of(parsed), Clients(config, f"checkpoints-{config.get(spec.INDEX, '?')}")
-        self._groups = [each for each in (config.get(spec.ASSIGNED) or "").split(",") if each]
-        self._topics = topic_filter(config, spec.TASK_TOPICS)
+        self._settings = settings = MirrorCheckpointSettings.parse(config)
+        source, target, policy = settings.source_alias, settings.target_alias, settings.policy
+        clients = Clients(config, f"checkpoints-{config.get(INDEX, '?')}")
+        self._groups = [each for each in (config.get(ASSIGNED) or "").split(",") if each]
+        self._topics = topic_filter(config, TASK_TOPICS)
         self._topic = policy.checkpoints_topic(source)
-        self._emit_interval: float = parsed[spec.EMIT_INTERVAL]
-        self._sync_interval: float | None = parsed[spec.SYNC_INTERVAL] if parsed[spec.SYNC] else None
         self._emit_due = self._sync_due = time.monotonic()
-        seconds = parsed[keys.ADMIN_TIMEOUT] / 1000
-        self._source = Cluster(clients.admin(keys.SOURCE_CLUSTER), source, seconds)
-        self._target = Cluster(clients.admin(keys.TARGET_CLUSTER), target, seconds)
+        seconds = settings.admin_seconds
+        self._source = Cluster(clients.admin(SOURCE_CLUSTER), source, seconds)
+        self._target = Cluster(clients.admin(TARGET_CLUSTER), target, seconds)
         self._checkpoints = Checkpoints(self._groups, policy, source, target)
         self._translation = OffsetTranslation()
-        at_source = parsed[keys.SYNCS_LOCATION] == keys.AT_SOURCE
-        self._earlier = _topic(clients, keys.TARGET_CLUSTER, self._topic)
-        syncs_cluster = keys.SOURCE_CLUSTER if at_source else keys.TARGET_CLUSTER
-        self._syncs = _topic(clients, syncs_cluster, syncs_topic(parsed, policy))
+        at_source = settings.syncs_at_source
+        self._earlier = _topic(clients, TARGET_CLUSTER, self._topic)
+        syncs_cluster = SOURCE_CLUSTER if at_source else TARGET_CLUSTER
+        self._syncs = _topic(clients, syncs_cluster, syncs_topic(settings, at_source=at_source))
 
     def poll(self) -> SourceBatch | None:
         """Return checkpoints of one partition of a group that are new; nothing after a short wait."""
@@ -267,13 +273,13 @@ class MirrorCheckpointTask(SourceTask):
         if now >= self._emit_due:
             for group in self._groups:
                 self._translate(group)
-            self._emit_due = time.monotonic() + self._emit_interval
-        elif self._sync_interval is not None and now >= self._sync_due:
+            self._emit_due = time.monotonic() + self._settings.emit_checkpoints_interval_seconds
+        elif self._settings.sync_group_offsets_enabled and now >= self._sync_due:
             for group in self._groups:
                 moved = _sync_group(self._target, group, self._checkpoints.of(group))
                 if moved:
                     _log.info("Group %s: %d offsets at the target were moved on", group, moved)
-            self._sync_due = time.monotonic() + self._sync_interval
+            self._sync_due = time.monotonic() + self._settings.sync_group_offsets_interval_seconds
 
     def _translate(self, group: str) -> None:
         try:
@@ -299,9 +305,9 @@ class MirrorCheckpointTask(SourceTask):
             keys=[checkpoint.key()],
             key_schema=BYTES_SCHEMA,
             source_partition={
-                spec.GROUP: checkpoint.group,
-                spec.PARTITION: checkpoint.partition,
-                spec.TOPIC: checkpoint.topic,
+                GROUP: checkpoint.group,
+                PARTITION: checkpoint.partition,
+                TOPIC: checkpoint.topic,
             },
             source_offset={OFFSET: 0},
             kafka_partition=0,

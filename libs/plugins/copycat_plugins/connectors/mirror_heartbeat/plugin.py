@@ -6,18 +6,18 @@ from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.connectors.made_later import made_later
-from copycat_plugins.connectors.mirror_heartbeat import spec
+from copycat_plugins.connectors.mirror_heartbeat import settings
 
 PLUGIN = PluginSpec(
-    class_name=spec.CLASS_NAME,
+    class_name=settings.CLASS_NAME,
     kind=PluginKind.SOURCE,
     version=KAFKA_VERSION,
-    summary=spec.SUMMARY,
-    config=spec.CONFIG,
+    summary=settings.SUMMARY,
+    config=settings.MirrorHeartbeatSettings.config_def(),
     factory=made_later("copycat_plugins.connectors.mirror_heartbeat.connector", "MirrorHeartbeatConnector"),
-    task_class_name=spec.TASK_CLASS_NAME,
+    task_class_name=settings.TASK_CLASS_NAME,
     task_factory=made_later("copycat_plugins.connectors.mirror_heartbeat.task", "MirrorHeartbeatTask"),
-    guarantees=spec.GUARANTEES,
+    guarantees=settings.GUARANTEES,
     tested_with="brokers and MirrorMaker 2 of Apache Kafka 4.3.1",
-    examples=spec.EXAMPLES,
+    examples=settings.EXAMPLES,
 )

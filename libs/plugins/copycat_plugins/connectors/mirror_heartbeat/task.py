@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from copycat_connect.data import BYTES_SCHEMA, SourceBatch
 from copycat_connect.plugin import SourceTask
 
-from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.offsets import OFFSET
 from copycat_plugins.connectors.mirror.policy import HEARTBEATS
 from copycat_plugins.connectors.mirror.records import Heartbeat
-from copycat_plugins.connectors.mirror_heartbeat import spec
+from copycat_plugins.connectors.mirror_heartbeat.settings import SOURCE, TARGET, MirrorHeartbeatSettings
 
 _LONGEST_WAIT_SECONDS = 0.5
 
@@ -26,10 +25,9 @@ class MirrorHeartbeatTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration."""
-        parsed = spec.CONFIG.parse(config)
-        self._source: str = parsed[keys.SOURCE_ALIAS]
-        self._target: str = parsed[keys.TARGET_ALIAS]
-        self._interval: float = parsed[spec.INTERVAL]
+        settings = MirrorHeartbeatSettings.parse(config)
+        self._source, self._target = settings.source_alias, settings.target_alias
+        self._interval = settings.emit_heartbeats_interval_seconds
         self._due = time.monotonic() + self._interval
 
     def poll(self) -> SourceBatch | None:
@@ -46,7 +44,7 @@ class MirrorHeartbeatTask(SourceTask):
             value_schema=BYTES_SCHEMA,
             keys=[beat.key()],
             key_schema=BYTES_SCHEMA,
-            source_partition={spec.SOURCE: self._source, spec.TARGET: self._target},
+            source_partition={SOURCE: self._source, TARGET: self._target},
             source_offset={OFFSET: 0},
             kafka_partition=0,
             timestamps=[beat.timestamp],

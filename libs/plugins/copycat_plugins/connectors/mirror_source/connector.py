@@ -10,14 +10,28 @@ from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.plugin import ExactlyOnceSupport, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.clients import Clients
 from copycat_plugins.connectors.mirror.cluster import Cluster
 from copycat_plugins.connectors.mirror.jobs import Jobs
 from copycat_plugins.connectors.mirror.offsets import check_offsets
-from copycat_plugins.connectors.mirror.syncs import make_syncs_topic
+from copycat_plugins.connectors.mirror.settings import (
+    EMIT_SYNCS,
+    SOURCE_CLUSTER,
+    SYNCS_LOCATION,
+    TARGET_CLUSTER,
+    TOPICS,
+)
+from copycat_plugins.connectors.mirror.syncs import make_internal_topic, syncs_topic
 from copycat_plugins.connectors.mirror.watch import Watch
-from copycat_plugins.connectors.mirror_source import spec
+from copycat_plugins.connectors.mirror_source.settings import (
+    CLUSTER,
+    INDEX,
+    PARTITION,
+    PARTITIONS,
+    SYNCS_REPLICATION,
+    TOPIC,
+    MirrorSourceSettings,
+)
 from copycat_plugins.connectors.mirror_source.topics import TopicMirror
 
 _EXACTLY_ONCE_KEY = "exactly.once.support"
@@ -40,23 +54,24 @@ class MirrorSourceConnector(SourceConnector):
             if found.errors:
                 raise ConfigError(found.errors[0], key=found.name)
         self._config = dict(config)
-        parsed = spec.CONFIG.parse(config)
-        if not parsed[keys.ENABLED]:
+        self._settings = settings = MirrorSourceSettings.parse(config)
+        if not settings.enabled:
             return
         clients = Clients(config, "topics")
-        seconds, self._places = parsed[keys.ADMIN_TIMEOUT] / 1000, clients.places
-        source = Cluster(clients.admin(keys.SOURCE_CLUSTER), clients.place(keys.SOURCE_CLUSTER), seconds)
-        target = Cluster(clients.admin(keys.TARGET_CLUSTER), clients.place(keys.TARGET_CLUSTER), seconds)
+        seconds, self._places = settings.admin_seconds, clients.places
+        source = Cluster(clients.admin(SOURCE_CLUSTER), clients.place(SOURCE_CLUSTER), seconds)
+        target = Cluster(clients.admin(TARGET_CLUSTER), clients.place(TARGET_CLUSTER), seconds)
         self._mirror = TopicMirror(config, source, target)
-        self._syncs_made = not parsed[keys.EMIT_SYNCS]
-        self._syncs_cluster = source if parsed[keys.SYNCS_LOCATION] == keys.AT_SOURCE else target
-        self._parsed = parsed
+        self._syncs_made = not settings.emit_syncs
+        self._syncs_cluster = source if settings.syncs_at_source else target
         self._jobs = Jobs("mirror-topics", self.context)
-        self._jobs.repeat(self._look_once, parsed[spec.REFRESH_INTERVAL], "looking for topics", at_once=True)
-        if parsed[spec.SYNC_ACLS]:
-            self._jobs.repeat(self._mirror.sync_acls, parsed[spec.SYNC_ACLS_INTERVAL], "taking over rights")
-        if parsed[spec.SYNC_CONFIGS]:
-            interval = parsed[spec.SYNC_CONFIGS_INTERVAL]
+        interval = settings.refresh_topics_interval_seconds
+        self._jobs.repeat(self._look_once, interval, "looking for topics", at_once=True)
+        if settings.sync_topic_acls_enabled:
+            interval = settings.sync_topic_acls_interval_seconds
+            self._jobs.repeat(self._mirror.sync_acls, interval, "taking over rights")
+        if settings.sync_topic_configs_enabled:
+            interval = settings.sync_topic_configs_interval_seconds
             self._jobs.repeat(self._mirror.sync_configs, interval, "taking over settings", at_once=True)
         self._jobs.start()
 
@@ -72,9 +87,9 @@ class MirrorSourceConnector(SourceConnector):
         partitions = [f"{topic}-{n}" for topic, count in sorted(topics.items()) for n in range(count)]
         count = min(max_tasks, len(partitions))
         # `topics` of a task's configuration says what a sink reads, so a task of a source must not have it.
-        shared = {key: value for key, value in self._config.items() if key != keys.TOPICS}
+        shared = {key: value for key, value in self._config.items() if key != TOPICS}
         return [
-            {**shared, spec.PARTITIONS: ",".join(partitions[place::count]), spec.INDEX: str(place)}
+            {**shared, PARTITIONS: ",".join(partitions[place::count]), INDEX: str(place)}
             for place in range(count)
         ]
 
@@ -86,7 +101,7 @@ class MirrorSourceConnector(SourceConnector):
 
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check single keys, and which of them go together; no cluster is asked."""
-        found = {value.name: value for value in spec.CONFIG.validate(config)}
+        found = {value.name: value for value in MirrorSourceSettings.config_def().validate(config)}
         if config.get(_EXACTLY_ONCE_KEY) == "required" and not _reads_committed(config):
             found[_EXACTLY_ONCE_KEY] = ConfigValue(
                 _EXACTLY_ONCE_KEY,
@@ -96,15 +111,13 @@ class MirrorSourceConnector(SourceConnector):
                     "records of transactions that were aborted, or are still open, would be copied"
                 ],
             )
-        emits = str(config.get(keys.EMIT_SYNCS, "true")).strip().lower()
+        emits = str(config.get(EMIT_SYNCS, "true")).strip().lower()
         set_up = [
-            key
-            for key in config
-            if key.startswith(_SYNC_KEYS) and key not in (keys.SYNCS_LOCATION, keys.EMIT_SYNCS)
+            key for key in config if key.startswith(_SYNC_KEYS) and key not in (SYNCS_LOCATION, EMIT_SYNCS)
         ]
-        if emits == "false" and (set_up or keys.SYNCS_LOCATION in config):
-            found[keys.EMIT_SYNCS].errors.append(
-                f"{keys.EMIT_SYNCS} is false, so that keys which begin with offset-syncs. have no effect: "
+        if emits == "false" and (set_up or SYNCS_LOCATION in config):
+            found[EMIT_SYNCS].errors.append(
+                f"{EMIT_SYNCS} is false, so that keys which begin with offset-syncs. have no effect: "
                 "remove them, or set it to true"
             )
         return list(found.values())
@@ -120,17 +133,19 @@ class MirrorSourceConnector(SourceConnector):
     ) -> bool:
         """Accept partitions of topics, with offsets not below 0."""
         del config
-        check_offsets(offsets, (spec.CLUSTER, spec.TOPIC), spec.PARTITION)
+        check_offsets(offsets, (CLUSTER, TOPIC), PARTITION)
         return True
 
     def _look_once(self) -> str | None:
-        if self._parsed[spec.REFRESH] or not self._watch.looked:
+        if self._settings.refresh_topics_enabled or not self._watch.looked:
             self._watch.look()
         return self._mirror.missing
 
     def _look(self) -> dict[str, int]:
         if not self._syncs_made:
-            make_syncs_topic(self._parsed, self._syncs_cluster, self._mirror.policy, spec.SYNCS_REPLICATION)
+            topic = syncs_topic(self._settings, at_source=self._settings.syncs_at_source)
+            replication = self._settings.syncs_replication_factor
+            make_internal_topic(self._syncs_cluster, topic, replication, SYNCS_REPLICATION)
             self._syncs_made = True
         return self._mirror.follow()
 
@@ -142,7 +157,7 @@ def _tell(topics: dict[str, int]) -> None:
 def _reads_committed(config: Mapping[str, str | None]) -> bool:
     try:
         settings = Clients({k: v for k, v in config.items() if v is not None}, "").settings(
-            keys.SOURCE_CLUSTER, "consumer."
+            SOURCE_CLUSTER, "consumer."
         )
     except CopycatError:
         return False

@@ -29,11 +29,18 @@ from copycat_connect.data.java import parse_integer
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import SourceTask
 
-from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.clients import Clients
-from copycat_plugins.connectors.mirror.policy import policy_of
+from copycat_plugins.connectors.mirror.settings import SOURCE_CLUSTER, TARGET_CLUSTER
 from copycat_plugins.connectors.mirror.syncs import syncs_topic
-from copycat_plugins.connectors.mirror_source import spec
+from copycat_plugins.connectors.mirror_source.settings import (
+    CLUSTER,
+    INDEX,
+    OFFSET,
+    PARTITION,
+    PARTITIONS,
+    TOPIC,
+    MirrorSourceSettings,
+)
 from copycat_plugins.connectors.mirror_source.sync_writer import Mark, SyncPlan, SyncWriter
 
 _LONGEST_WAIT_SECONDS = 0.5
@@ -52,22 +59,21 @@ class MirrorSourceTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the partitions, and where each goes on."""
-        parsed = spec.CONFIG.parse(config)
-        self._alias: str = parsed[keys.SOURCE_ALIAS]
-        self._policy = policy_of(parsed)
-        self._wait = min(parsed[keys.POLL_TIMEOUT] / 1000, _LONGEST_WAIT_SECONDS)
-        clients = Clients(config, f"replication-consumer-{config.get(spec.INDEX, '?')}")
-        settings = clients.settings(keys.SOURCE_CLUSTER, "consumer.")
+        own = MirrorSourceSettings.parse(config)
+        self._alias, self._policy = own.source_alias, own.policy
+        self._wait = min(own.poll_seconds, _LONGEST_WAIT_SECONDS)
+        clients = Clients(config, f"replication-consumer-{config.get(INDEX, '?')}")
+        settings = clients.settings(SOURCE_CLUSTER, "consumer.")
         self._most = _most_records(settings.get("max.poll.records"))
         self._remote: dict[str, str] = {}
         self._where: dict[tuple[str, int], dict[str, ConnectValue]] = {}
-        self._plan = SyncPlan(parsed[spec.LAG_MAX])
-        if parsed[keys.EMIT_SYNCS]:
-            at_source = parsed[keys.SYNCS_LOCATION] == keys.AT_SOURCE
-            producer = clients.producer(keys.SOURCE_CLUSTER if at_source else keys.TARGET_CLUSTER)
-            self._syncs = SyncWriter(producer, syncs_topic(parsed, self._policy))
-        self._consumer = clients.consumer(keys.SOURCE_CLUSTER)
-        self._consumer.assign(self._positions(config.get(spec.PARTITIONS) or "", settings.get(_RESET)))
+        self._plan = SyncPlan(own.offset_lag_max)
+        if own.emit_syncs:
+            at_source = own.syncs_at_source
+            producer = clients.producer(SOURCE_CLUSTER if at_source else TARGET_CLUSTER)
+            self._syncs = SyncWriter(producer, syncs_topic(own, at_source=at_source))
+        self._consumer = clients.consumer(SOURCE_CLUSTER)
+        self._consumer.assign(self._positions(config.get(PARTITIONS) or "", settings.get(_RESET)))
 
     def poll(self) -> SourceBatch | None:
         """Return the next records of one partition; nothing when none came within a short time."""
@@ -106,14 +112,14 @@ class MirrorSourceTask(SourceTask):
             self._remote[topic] = self._policy.remote_topic(self._alias, topic)
             # The order in which MirrorMaker writes them: so its offsets are these, to the byte.
             self._where[topic, int(number)] = {
-                spec.CLUSTER: self._alias,
-                spec.PARTITION: int(number),
-                spec.TOPIC: topic,
+                CLUSTER: self._alias,
+                PARTITION: int(number),
+                TOPIC: topic,
             }
         stored = self.context.offsets(list(self._where.values()))
         positions = []
         for (name, place), offset in zip(self._where, stored, strict=True):
-            last = None if offset is None else offset.get(spec.OFFSET)
+            last = None if offset is None else offset.get(OFFSET)
             known = isinstance(last, int) and last >= 0
             start = cast("int", last) + 1 if known else _beginning(reset)
             positions.append(TopicPartition(name, place, start))
@@ -142,8 +148,8 @@ class MirrorSourceTask(SourceTask):
             keys=[*map(Message.key, records)],
             key_schema=OPTIONAL_BYTES_SCHEMA,
             source_partition=self._where[topic, partition],
-            source_offset={spec.OFFSET: upstream[-1]},
-            offsets=lambda: [{spec.OFFSET: each} for each in upstream],
+            source_offset={OFFSET: upstream[-1]},
+            offsets=lambda: [{OFFSET: each} for each in upstream],
             kafka_partition=partition,
             timestamps=_timestamps(records),
             headers=[cast("RawHeaders", each or ()) for each in headers] if any(headers) else None,

@@ -16,11 +16,15 @@ from confluent_kafka.admin import (
 )
 from copycat_connect.errors import ConnectError, RetriableError
 
-from copycat_plugins.connectors.mirror import keys
 from copycat_plugins.connectors.mirror.cluster import Cluster
 from copycat_plugins.connectors.mirror.filters import NameFilter
-from copycat_plugins.connectors.mirror.policy import policy_of
-from copycat_plugins.connectors.mirror_source import spec
+from copycat_plugins.connectors.mirror.settings import TOPICS, TOPICS_EXCLUDE
+from copycat_plugins.connectors.mirror_source.settings import (
+    PROPERTIES_EXCLUDE,
+    REPLICATION,
+    SYNC_ACLS,
+    MirrorSourceSettings,
+)
 
 _log = logging.getLogger(__name__)
 DEFAULTS_FROM = "use.defaults.from"
@@ -32,33 +36,28 @@ class TopicMirror:
 
     def __init__(self, config: Mapping[str, str], source: Cluster, target: Cluster) -> None:
         """Use the configuration and both clusters."""
-        parsed = spec.CONFIG.parse(config)
-        self.policy = policy_of(parsed)
+        self._settings = settings = MirrorSourceSettings.parse(config)
+        self.policy = settings.policy
         self._source, self._target = source, target
-        self._source_alias: str = parsed[keys.SOURCE_ALIAS]
-        self._target_alias: str = parsed[keys.TARGET_ALIAS]
-        self._topics = NameFilter(
-            {keys.TOPICS: parsed[keys.TOPICS]}, {keys.TOPICS_EXCLUDE: parsed[keys.TOPICS_EXCLUDE]}
-        )
-        self._properties = NameFilter(None, {spec.PROPERTIES_EXCLUDE: parsed[spec.PROPERTIES_EXCLUDE]})
+        self._topics = NameFilter({TOPICS: settings.topics}, {TOPICS_EXCLUDE: settings.topics_exclude})
+        self._properties = NameFilter(None, {PROPERTIES_EXCLUDE: settings.config_properties_exclude})
         self._source_defaults = config.get(DEFAULTS_FROM) == "source"
-        self._heartbeats: bool = parsed[spec.HEARTBEATS]
-        self._replication: int = parsed[spec.REPLICATION]
         self._told_no_authorizer = False
-        self._wanted: str = ",".join(parsed[keys.TOPICS])
         self.missing: str | None = None
         """What the last look should have found at the source and did not, for people."""
 
     def takes(self, topic: str) -> bool:
         """Tell whether a topic of the source is mirrored."""
-        chosen = self._topics.takes(topic) or (self._heartbeats and self.policy.is_heartbeats(topic))
+        chosen = self._topics.takes(topic) or (
+            self._settings.heartbeats_replication_enabled and self.policy.is_heartbeats(topic)
+        )
         if not chosen or self.policy.is_internal(topic):
             return False
-        return not self.policy.would_loop(topic, self._target_alias)
+        return not self.policy.would_loop(topic, self._settings.target_alias)
 
     def remote(self, topic: str) -> str:
         """Return what a topic of the source is called at the target."""
-        return self.policy.remote_topic(self._source_alias, topic)
+        return self.policy.remote_topic(self._settings.source_alias, topic)
 
     def follow(self) -> dict[str, int]:
         """Make topics and partitions that the target lacks; returns the partitions of each mirrored topic.
@@ -88,8 +87,9 @@ class TopicMirror:
                 _log.warning("Topic %s is not mirrored: %s", topic, error.message)
                 refused[topic] = error.message
         if wanted and len(refused) == len(wanted):
-            message = f"No topic can be mirrored: none of {len(wanted)} can be made at {self._target_alias}"
-            raise ConnectError(f"{message}; the log has the reasons. Is {spec.REPLICATION} too large?")
+            target = self._settings.target_alias
+            message = f"No topic can be mirrored: none of {len(wanted)} can be made at {target}"
+            raise ConnectError(f"{message}; the log has the reasons. Is {REPLICATION} too large?")
         if refused:
             self.missing = "; ".join(f"topic {each} is not mirrored: {why}" for each, why in refused.items())
         return {topic: count for topic, count in wanted.items() if topic not in refused}
@@ -122,8 +122,8 @@ class TopicMirror:
             if not self._told_no_authorizer:
                 _log.info(
                     "Cluster %s has no authorizer: no access rights are taken over. %s=false ends this",
-                    self._source_alias,
-                    spec.SYNC_ACLS,
+                    self._settings.source_alias,
+                    SYNC_ACLS,
                 )
             self._told_no_authorizer = True
             return
@@ -133,9 +133,8 @@ class TopicMirror:
             _log.warning("%s", wrong)
 
     def _none_there(self) -> str:
-        return (
-            f"topics at cluster {self._source_alias}: it has none that {keys.TOPICS}={self._wanted} chooses"
-        )
+        wanted = f"{TOPICS}={','.join(self._settings.topics)}"
+        return f"topics at cluster {self._settings.source_alias}: it has none that {wanted} chooses"
 
     def _mirrored(self) -> list[str]:
         there = self._target.topics()
@@ -147,7 +146,7 @@ class TopicMirror:
             for name, entry in self._chosen(entries.items())
             if entry.value is not None and (self._source_defaults or not entry.is_default)
         }
-        if self._target.create_topic(remote, partitions, self._replication, config):
+        if self._target.create_topic(remote, partitions, self._settings.replication_factor, config):
             _log.info("Topic %s was made, with %d partitions", remote, partitions)
 
     def _chosen(self, entries: Iterable[tuple[str, ConfigEntry]]) -> list[tuple[str, ConfigEntry]]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from copycat_connect.config import ConfigDef
+from copycat_plugins.connectors.mirror import settings
 
-from copycat_plugins.connectors.mirror import keys
+CLASS_NAME = f"{settings.PACKAGE}.MirrorHeartbeatConnector"
+TASK_CLASS_NAME = f"{settings.PACKAGE}.MirrorHeartbeatTask"
 
-CLASS_NAME = f"{keys.PACKAGE}.MirrorHeartbeatConnector"
-TASK_CLASS_NAME = f"{keys.PACKAGE}.MirrorHeartbeatTask"
-
-EMIT, INTERVAL = "emit.heartbeats.enabled", "emit.heartbeats.interval.seconds"
 REPLICATION = "heartbeats.topic.replication.factor"
 
 SOURCE, TARGET = "sourceClusterAlias", "targetClusterAlias"
@@ -20,12 +17,16 @@ GUARANTEES = (
     "At least once. The topic is heartbeats, with one partition. The source partition is "
     "{sourceClusterAlias, targetClusterAlias}, the source offset always {offset: 0}."
 )
-CONFIG = ConfigDef(
-    *keys.BASE,
-    keys.switch(EMIT, "heartbeats are written"),
-    keys.interval(INTERVAL, 1, "a heartbeat is written"),
-    keys.replication_factor(REPLICATION, "heartbeats"),
-)
+
+
+class MirrorHeartbeatSettings(settings.MirrorSettings):
+    """How often heartbeats are written."""
+
+    emit_heartbeats_enabled: bool = settings.switch("heartbeats are written")
+    emit_heartbeats_interval_seconds: int = settings.interval(1, "a heartbeat is written")
+    heartbeats_topic_replication_factor: int = settings.replication_factor(REPLICATION, "heartbeats")
+
+
 EXAMPLES = {
     "A heartbeat every five seconds": {
         "source.cluster.alias": "berlin",
@@ -33,6 +34,6 @@ EXAMPLES = {
         "target.cluster.bootstrap.servers": "localhost:9092",
         "emit.heartbeats.interval.seconds": "5",
         "heartbeats.topic.replication.factor": "1",
-        **keys.BYTES,
+        **settings.BYTES,
     }
 }

@@ -10,9 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import HIGH
 from copycat_connect.config.password import Password
 from copycat_connect.config.properties import parse_properties
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.errors import ConfigError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.named_files import read_named_file
@@ -40,21 +41,23 @@ _GUARANTEES = (
     "The file is read once, at the start; an empty one lets everybody in. Passwords travel unhidden: listen "
     "on loopback, or behind TLS."
 )
-_CONFIG = ConfigDef(
-    ConfigKey(
-        _FILE,
-        STRING,
+_EXAMPLES = {
+    "Worker properties": {"rest.extension.classes": _CLASS_NAME, _FILE: "/etc/copycat/users.properties"},
+}
+
+
+class BasicAuthSettings(Settings):
+    """Where the users are."""
+
+    file: str | None = key(
         HIGH,
+        name=_FILE,
         default=None,
         doc=(
             "Properties file with one `user=password` a line; required. In Kafka Connect the JAAS file names "
             'it, as option `file="..."` of `PropertyFileLoginModule` in the entry `KafkaConnect`.'
         ),
-    ),
-)
-_EXAMPLES = {
-    "Worker properties": {"rest.extension.classes": _CLASS_NAME, _FILE: "/etc/copycat/users.properties"},
-}
+    )
 
 
 class _Credentials(NamedTuple):
@@ -148,8 +151,8 @@ class BasicAuthSecurityRestExtension(RestExtension):
 
     def configure(self, configs: Mapping[str, str]) -> None:
         """Read users and passwords from the file, where one is named."""
-        file = _CONFIG.parse(configs)[_FILE]
-        self._users = _read_users(None if file is None else str(file))
+        file = BasicAuthSettings.parse(configs).file
+        self._users = _read_users(file)
         if self._users.are_all:
             log.warning("%s names nobody in %s: everybody may use the REST interface", _FILE, file)
 
@@ -175,7 +178,7 @@ PLUGIN = PluginSpec(
     kind=PluginKind.REST_EXTENSION,
     version=KAFKA_VERSION,
     summary=_SUMMARY,
-    config=_CONFIG,
+    config=BasicAuthSettings.config_def(),
     factory=BasicAuthSecurityRestExtension,
     guarantees=_GUARANTEES,
     examples=_EXAMPLES,

@@ -39,7 +39,7 @@ class JavaAvro:
 
 
 def test_avro_payloads_are_read_and_written_alike_by_avros_java_library(kafka_classes: KafkaClasses) -> None:
-    java, avro = JavaAvro(kafka_classes), AvroFormat(AvroOptions())
+    java, avro = JavaAvro(kafka_classes), AvroFormat(AvroOptions.parse({}))
 
     @settings(
         max_examples=300,

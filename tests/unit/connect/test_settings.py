@@ -22,6 +22,7 @@ from copycat_connect.config.password import Password
 from copycat_connect.config.settings import Settings, key, shared_key, taken_from
 from copycat_connect.config.validators import one_of
 from copycat_connect.errors import ConfigError
+from copycat_connect.plugin.converters import ConverterSettings
 
 SHARED = ConfigKey("batch.size", INT, LOW, default=5, validator=at_least(1), doc="Records at once.")
 
@@ -100,3 +101,9 @@ def test_an_annotation_that_says_no_type_is_refused() -> None:
 
     with pytest.raises(TypeError, match="say with type="):
         Unclear.config_def()
+
+
+def test_a_converter_converts_values_unless_it_is_told_otherwise() -> None:
+    assert ConverterSettings.of({}, is_key=False).converter_type == "value"
+    assert ConverterSettings.of({}, is_key=True).converter_type == "key"
+    assert ConverterSettings.of({"converter.type": "header"}, is_key=False).converter_type == "header"

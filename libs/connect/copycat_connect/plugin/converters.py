@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import TypeVar
 
 from copycat_connect.cluster import Config
-from copycat_connect.config.key import ConfigKey, Importance
-from copycat_connect.config.setting import Type
+from copycat_connect.config.key import Importance
+from copycat_connect.config.settings import Settings, key
 from copycat_connect.config.validators import one_of
 from copycat_connect.data.headers import Headers
 from copycat_connect.data.schema import STRING_SCHEMA, Schema
@@ -16,13 +17,27 @@ from copycat_connect.data.value import ConnectValue
 
 CONVERTER_TYPE = "converter.type"
 """The key that tells a converter what it converts; the engine sets it."""
-CONVERTER_TYPE_KEY = ConfigKey(
-    CONVERTER_TYPE,
-    Type.STRING,
-    Importance.LOW,
-    validator=one_of("key", "value", "header"),
-    doc="What is converted: key, value or header. Set by the engine.",
-)
+C = TypeVar("C", bound="ConverterSettings")
+
+
+class ConverterSettings(Settings):
+    """The key of every converter; those with more keys add them in a subclass."""
+
+    converter_type: str = key(
+        Importance.LOW,
+        name=CONVERTER_TYPE,
+        check=one_of("key", "value", "header"),
+        doc="What is converted: key, value or header. Set by the engine.",
+    )
+
+    @classmethod
+    def of(cls: type[C], config: Config, *, is_key: bool) -> C:
+        """Return the settings in a configuration, which need not say what is converted.
+
+        Raises:
+            ConfigError: A value is wrong or missing; the first one found.
+        """
+        return cls.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
 
 
 class Converter(ABC):

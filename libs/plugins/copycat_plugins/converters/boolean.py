@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copycat_connect.config import ConfigDef
 from copycat_connect.data import (
     OPTIONAL_BOOLEAN_SCHEMA,
     ConnectValue,
@@ -15,7 +14,7 @@ from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
+from copycat_connect.plugin.converters import ConverterSettings
 
 CLASS_NAME = "org.apache.kafka.connect.converters.BooleanConverter"
 _READ: dict[bytes | None, bool | None] = {None: None, b"\x01": True, b"\x00": False}
@@ -72,7 +71,7 @@ PLUGINS = tuple(
         kind=kind,
         version=KAFKA_VERSION,
         summary="A boolean as one byte.",
-        config=ConfigDef(CONVERTER_TYPE_KEY),
+        config=ConverterSettings.config_def(),
         factory=BooleanConverter,
     )
     for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)

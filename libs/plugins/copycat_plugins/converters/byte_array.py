@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from copycat_connect.config import ConfigDef
 from copycat_connect.data import (
     OPTIONAL_BYTES_SCHEMA,
     ConnectValue,
@@ -18,7 +17,7 @@ from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
+from copycat_connect.plugin.converters import ConverterSettings
 
 CLASS_NAME = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
@@ -81,7 +80,7 @@ PLUGINS = tuple(
         kind=kind,
         version=KAFKA_VERSION,
         summary="Bytes as they are.",
-        config=ConfigDef(CONVERTER_TYPE_KEY),
+        config=ConverterSettings.config_def(),
         factory=ByteArrayConverter,
     )
     for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)

@@ -11,6 +11,8 @@ from functools import partial
 from operator import itemgetter
 
 from copycat_connect.cluster import Config
+from copycat_connect.config import HIGH, LOW, STRING, Width, one_of_ignoring_case
+from copycat_connect.config.settings import key
 from copycat_connect.data import (
     NULL,
     STRING_SCHEMA,
@@ -25,9 +27,8 @@ from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP
 from copycat_connect.errors import DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import CONVERTER_TYPE
+from copycat_connect.plugin.converters import ConverterSettings
 
-from copycat_plugins.converters import json_config as keys
 from copycat_plugins.converters import json_decoding as decoding
 from copycat_plugins.converters import json_encoding as encoding
 from copycat_plugins.converters.bounded_cache import BoundedCache
@@ -129,28 +130,84 @@ def _plain_nodes(schema: Schema | None, values: Sequence[ConnectValue]) -> Seque
     return values if schema is STRING_SCHEMA and _TEXTS.issuperset(map(type, values)) else None
 
 
+class JsonConverterSettings(ConverterSettings):
+    """How schemas travel, and how decimals and nulls are written."""
+
+    envelopes: bool = key(
+        HIGH,
+        name="schemas.enable",
+        default=True,
+        doc="Each message is an object with the fields schema and payload; false leaves the payload alone.",
+        group="Schemas",
+        order=0,
+        width=Width.MEDIUM,
+        display_name="Enable Schemas",
+    )
+    cache_size: int = key(
+        HIGH,
+        name="schemas.cache.size",
+        default=1000,
+        doc="The most schemas kept ready in each direction.",
+        group="Schemas",
+        order=1,
+        width=Width.MEDIUM,
+        display_name="Schema Cache Size",
+    )
+    schema_content: str | None = key(
+        HIGH,
+        default=None,
+        doc="A schema as JSON: what is read is then a payload of this schema, without an envelope.",
+        group="Schemas",
+        order=2,
+        width=Width.MEDIUM,
+        display_name="Schema Content",
+    )
+    numeric_decimals: bool = key(
+        LOW,
+        name="decimal.format",
+        type=STRING,
+        default="BASE64",
+        check=one_of_ignoring_case("NUMERIC", "BASE64"),
+        read=lambda form: form.upper() == "NUMERIC",
+        doc="How decimals are written: BASE64 for their bytes, NUMERIC for a number. Both are read.",
+        group="Serialization",
+        order=0,
+        width=Width.MEDIUM,
+        display_name="Decimal Format",
+    )
+    replace_nulls: bool = key(
+        LOW,
+        name="replace.null.with.default",
+        default=True,
+        doc="A null becomes the default of its schema when there is one; false keeps the null.",
+        group="Serialization",
+        order=1,
+        width=Width.MEDIUM,
+        display_name="Replace null with default",
+    )
+
+
 class JsonConverter(Converter, HeaderConverter):
     """Writes what Kafka Connect's converter writes, byte for byte, and reads what it reads."""
 
     def configure(self, config: Config, is_key: bool = False) -> None:
         """Read whether schemas travel in an envelope, and how decimals and nulls are written."""
-        parsed = keys.CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
-        self._envelopes: bool = parsed[keys.SCHEMAS_ENABLE]
+        settings = JsonConverterSettings.of(config, is_key=is_key)
+        self._envelopes = settings.envelopes
         self._writers = JsonWriter(
-            numeric_decimals=parsed[keys.DECIMAL_FORMAT].upper() == "NUMERIC",
-            replace_nulls=parsed[keys.REPLACE_NULL],
+            numeric_decimals=settings.numeric_decimals, replace_nulls=settings.replace_nulls
         )
-        self._readers = JsonReader(replace_nulls=parsed[keys.REPLACE_NULL])
+        self._readers = JsonReader(replace_nulls=settings.replace_nulls)
         self._last_prefix = b""
         self._last_schema: Schema | None = None
         self._last_read: Reader = self._readers.reader(None)
         self._shapes = ShapeReader()
-        size: int = parsed[keys.CACHE_SIZE]
+        size = settings.cache_size
         self._to_json = BoundedCache(size, self._prepare_writing)
         self._from_json = BoundedCache(size, self._prepare_reading)
         self._is_flat = BoundedCache(size, _is_flat)
         self._rows = BoundedCache(size, self._prepare_rows)
-        content: str = parsed[keys.SCHEMA_CONTENT] or ""
+        content = settings.schema_content or ""
         self._fixed = (
             self._from_json.get(encoding.write(decoding.read(content.encode()))) if content else None
         )
@@ -278,9 +335,12 @@ PLUGINS = tuple(
         kind=kind,
         version=KAFKA_VERSION,
         summary="JSON, with its schema in an envelope or without.",
-        config=keys.CONFIG,
+        config=JsonConverterSettings.config_def(),
         factory=JsonConverter,
-        examples=keys.EXAMPLES,
+        examples={
+            "Plain JSON": {"schemas.enable": "false"},
+            "Readable decimals": {"decimal.format": "NUMERIC"},
+        },
     )
     for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)
 )

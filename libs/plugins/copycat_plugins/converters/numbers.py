@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from copycat_connect.config import ConfigDef
 from copycat_connect.data import (
     OPTIONAL_FLOAT32_SCHEMA,
     OPTIONAL_FLOAT64_SCHEMA,
@@ -24,7 +23,7 @@ from copycat_connect.data.java import class_text, round_to_float32
 from copycat_connect.errors import DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import CONVERTER_TYPE_KEY
+from copycat_connect.plugin.converters import ConverterSettings
 
 _CLASSES = {
     SchemaType.INT8: "java.lang.Byte",
@@ -147,7 +146,7 @@ PLUGINS = tuple(
         kind=kind,
         version=KAFKA_VERSION,
         summary=f"A number of the type {number.schema.type.value}, {number.layout.size} bytes big-endian.",
-        config=ConfigDef(CONVERTER_TYPE_KEY),
+        config=ConverterSettings.config_def(),
         factory=_factory(number),
     )
     for number in FORMATS

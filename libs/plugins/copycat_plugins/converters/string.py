@@ -7,28 +7,30 @@ from contextlib import suppress
 from typing import cast
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, STRING, ConfigDef, ConfigKey, Width
+from copycat_connect.config import HIGH, Width
+from copycat_connect.config.settings import key
 from copycat_connect.data import OPTIONAL_STRING_SCHEMA, ConnectValue, Headers, Schema, SchemaAndValue, Texts
 from copycat_connect.data.java import decode_utf8, to_text_under
 from copycat_connect.errors import ConfigError, DataError
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import Converter, HeaderConverter, PluginKind, PluginSpec
-from copycat_connect.plugin.converters import CONVERTER_TYPE, CONVERTER_TYPE_KEY
+from copycat_connect.plugin.converters import ConverterSettings
 
 CLASS_NAME = "org.apache.kafka.connect.storage.StringConverter"
-ENCODING = "converter.encoding"
-CONFIG = ConfigDef(
-    CONVERTER_TYPE_KEY,
-    ConfigKey(
-        ENCODING,
-        STRING,
+_ENCODING = "converter.encoding"
+
+
+class StringConverterSettings(ConverterSettings):
+    """How text is written."""
+
+    encoding: str = key(
         HIGH,
+        name=_ENCODING,
         default="UTF-8",
         doc="Character set of the text in Kafka.",
         width=Width.MEDIUM,
         display_name="Encoding",
-    ),
-)
+    )
 
 
 class StringConverter(Converter, HeaderConverter):
@@ -39,13 +41,12 @@ class StringConverter(Converter, HeaderConverter):
 
     def configure(self, config: Config, is_key: bool = False) -> None:
         """Read `converter.encoding`, the character set of the text."""
-        parsed = CONFIG.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
-        name: str = parsed[ENCODING]
+        name = StringConverterSettings.of(config, is_key=is_key).encoding
         try:
             "".encode(name)
         except LookupError as error:
-            message = f"Invalid value {name} for configuration {ENCODING}: Unknown character set"
-            raise ConfigError(message, key=ENCODING) from error
+            message = f"Invalid value {name} for configuration {_ENCODING}: Unknown character set"
+            raise ConfigError(message, key=_ENCODING) from error
         self._encoding = "utf-8" if name.lower() in ("utf-8", "utf8") else name
 
     def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:
@@ -126,9 +127,9 @@ PLUGINS = tuple(
         kind=kind,
         version=KAFKA_VERSION,
         summary="Text, as Java prints the value.",
-        config=CONFIG,
+        config=StringConverterSettings.config_def(),
         factory=StringConverter,
-        examples={"Another character set": {ENCODING: "ISO-8859-1"}},
+        examples={"Another character set": {_ENCODING: "ISO-8859-1"}},
     )
     for kind in (PluginKind.CONVERTER, PluginKind.HEADER_CONVERTER)
 )

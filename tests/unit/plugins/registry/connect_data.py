@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from copycat_connect.config.settings import Settings
 from copycat_connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
@@ -28,12 +29,19 @@ from copycat_connect.data import (
 )
 from hypothesis import strategies as st
 
+S = TypeVar("S", bound=Settings)
+
 
 class Sample(NamedTuple):
     """A schema and a value of it."""
 
     schema: Schema
     value: ConnectValue
+
+
+def options(kind: type[S], **values: Any) -> S:
+    """Return settings with these values, and defaults for all others."""
+    return kind(**{**vars(kind.parse({})), **values})
 
 
 def _integers(bits: int) -> st.SearchStrategy[int]:

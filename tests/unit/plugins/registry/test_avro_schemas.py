@@ -30,19 +30,19 @@ from copycat_plugins.converters.avro.options import AvroOptions
 from copycat_plugins.converters.registry.schema_text import SchemaText
 from hypothesis import given
 
-from tests.unit.plugins.registry.connect_data import described
+from tests.unit.plugins.registry.connect_data import described, options
 
 INNER = SchemaBuilder.struct().name("a.b.Inner").field("x", INT64_SCHEMA).build()
 LOGICAL = "org.apache.kafka.connect.data"
 
 
-def written(schema: Schema | None, **options: Any) -> str:
-    return AvroFormat(AvroOptions(**options)).describe(schema).text.text
+def written(schema: Schema | None, **values: Any) -> str:
+    return AvroFormat(options(AvroOptions, **values)).describe(schema).text.text
 
 
-def read(avro: Any, *, version: int | None = None, **options: Any) -> Schema | None:
+def read(avro: Any, *, version: int | None = None, **values: Any) -> Schema | None:
     text = SchemaText(avro if isinstance(avro, str) else json.dumps(avro))
-    return AvroFormat(AvroOptions(**options)).decoder(text, None, version)[0]
+    return AvroFormat(options(AvroOptions, **values)).decoder(text, None, version)[0]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,9 @@ def test_a_schema_may_refer_to_others() -> None:
         json.dumps({"type": "record", "name": "n.R", "fields": [{"name": "x", "type": "int"}]})
     )
     outer = json.dumps({"type": "record", "name": "n.O", "fields": [{"name": "r", "type": "n.R"}]})
-    schema, decode = AvroFormat(AvroOptions()).decoder(SchemaText(outer, (("n.R", inner),)), None, None)
+    schema, decode = AvroFormat(AvroOptions.parse({})).decoder(
+        SchemaText(outer, (("n.R", inner),)), None, None
+    )
     assert schema is not None
     assert decode(b"\x0a")["r"]["x"] == 5
 
@@ -274,14 +276,14 @@ def test_a_record_is_projected_onto_the_schema_it_is_wanted_as() -> None:
         '{"type":"record","name":"R","fields":[{"name":"c","type":"string","default":"new"},'
         '{"name":"a","type":"long"}]}'
     )
-    schema, decode = AvroFormat(AvroOptions()).decoder(old, new, 2)
+    schema, decode = AvroFormat(AvroOptions.parse({})).decoder(old, new, 2)
     assert schema is not None
     assert [field.schema.type for field in schema.fields] == [SchemaType.STRING, SchemaType.INT64]
     assert str(decode(b"\x02\x04")) == "Struct{c=new,a=1}"
 
 
 def test_what_a_latest_version_cannot_read_is_told() -> None:
-    avro = AvroFormat(AvroOptions())
+    avro = AvroFormat(AvroOptions.parse({}))
     one = SchemaText('{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}')
     two = SchemaText(
         '{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"b","type":"int"}]}'

@@ -29,13 +29,13 @@ from copycat_plugins.converters.avro.format import AvroFormat
 from copycat_plugins.converters.avro.options import AvroOptions
 from hypothesis import given
 
-from tests.unit.plugins.registry.connect_data import EXAMPLES, Sample, samples
+from tests.unit.plugins.registry.connect_data import EXAMPLES, Sample, options, samples
 
 
 def there_and_back(
-    schema: Schema | None, value: ConnectValue, **options: Any
+    schema: Schema | None, value: ConnectValue, **values: Any
 ) -> tuple[Schema | None, ConnectValue]:
-    avro = AvroFormat(AvroOptions(**options))
+    avro = AvroFormat(options(AvroOptions, **values))
     text = avro.describe(schema).text
     read_schema, decode = avro.decoder(text, None, None)
     return read_schema, decode(avro.encoder(schema, None)(value))
@@ -69,7 +69,7 @@ def test_the_bytes_of_a_record_are_avros() -> None:
     order = Struct(schema, {
         "id": 1, "note": "hi", "price": Decimal("1.25"), "at": datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
     })  # fmt: skip
-    written = AvroFormat(AvroOptions()).encoder(schema, None)(order)
+    written = AvroFormat(AvroOptions.parse({})).encoder(schema, None)(order)
     assert written == bytes.fromhex("0202046869027dd00f")
 
 
@@ -136,12 +136,12 @@ def test_fixed_bytes_come_back_and_decimals_are_padded_to_their_size() -> None:
 def test_a_value_that_does_not_fit_is_refused_in_connects_words(value: ConnectValue) -> None:
     schema = SchemaBuilder.struct().name("S").field("a", INT64_SCHEMA).build()
     with pytest.raises(DataError, match='field: "a"'):
-        AvroFormat(AvroOptions()).encoder(schema, None)(Struct.of_valid(schema, [value]))
+        AvroFormat(AvroOptions.parse({})).encoder(schema, None)(Struct.of_valid(schema, [value]))
 
 
 @pytest.mark.parametrize("data", [b"", b"\x04", b"\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"])
 def test_bytes_of_another_schema_are_refused(data: bytes) -> None:
-    avro = AvroFormat(AvroOptions())
+    avro = AvroFormat(AvroOptions.parse({}))
     _, decode = avro.decoder(avro.describe(OPTIONAL_STRING_SCHEMA).text, None, None)
     with pytest.raises(DataError, match="Failed to deserialize data to Avro"):
         decode(data)

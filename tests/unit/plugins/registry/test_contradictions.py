@@ -33,9 +33,9 @@ from copycat_plugins.converters.string import StringConverter
 from tests.unit.plugins.registry.connect_data import EXAMPLES
 
 FORMATS: dict[str, Callable[[], SchemaFormat]] = {
-    "Avro": lambda: AvroFormat(AvroOptions()),
-    "Protobuf": lambda: ProtobufFormat(ProtobufOptions()),
-    "JSON Schema": lambda: JsonSchemaFormat(JsonSchemaOptions()),
+    "Avro": lambda: AvroFormat(AvroOptions.parse({})),
+    "Protobuf": lambda: ProtobufFormat(ProtobufOptions.parse({})),
+    "JSON Schema": lambda: JsonSchemaFormat(JsonSchemaOptions.parse({})),
 }
 ODD: list[Any] = [
     None, object(), 1j, {"a": 1}, {1: 2}, [1, "a", None], ["x"], [None], "text", b"bytes", 2**70, 1.5,

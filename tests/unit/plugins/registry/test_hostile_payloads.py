@@ -103,15 +103,15 @@ LONG = 200_000
 
 
 def avro(schema: Any) -> Decode:
-    return AvroFormat(AvroOptions()).decoder(SchemaText(json.dumps(schema)), None, None)[1]
+    return AvroFormat(AvroOptions.parse({})).decoder(SchemaText(json.dumps(schema)), None, None)[1]
 
 
 def decode_of(name: str) -> Decode:
     formats: dict[str, tuple[SchemaFormat, str]] = {
-        "Avro": (AvroFormat(AvroOptions()), json.dumps(ORDER)),
-        "Avro without schema": (AvroFormat(AvroOptions()), json.dumps(anything.SCHEMA)),
-        "Protobuf": (ProtobufFormat(ProtobufOptions()), PROTO),
-        "JSON Schema": (JsonSchemaFormat(JsonSchemaOptions()), json.dumps(JSON_SCHEMA)),
+        "Avro": (AvroFormat(AvroOptions.parse({})), json.dumps(ORDER)),
+        "Avro without schema": (AvroFormat(AvroOptions.parse({})), json.dumps(anything.SCHEMA)),
+        "Protobuf": (ProtobufFormat(ProtobufOptions.parse({})), PROTO),
+        "JSON Schema": (JsonSchemaFormat(JsonSchemaOptions.parse({})), json.dumps(JSON_SCHEMA)),
     }
     made, text = formats[name]
     return made.decoder(SchemaText(text), None, None, b"\0")[1]
@@ -161,7 +161,7 @@ def test_an_avro_array_of_nulls_that_the_latest_schema_leaves_out_is_bounded_too
     old = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}, nulls]}
     new = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]}
     texts = [SchemaText(json.dumps(each)) for each in (old, new)]
-    decode = AvroFormat(AvroOptions()).decoder(texts[0], texts[1], None)[1]
+    decode = AvroFormat(AvroOptions.parse({})).decoder(texts[0], texts[1], None)[1]
     assert str(decode(b"\2\6\0")) == "Struct{id=1}"
     with pytest.raises(DataError, match="items that take no bytes"):
         decode(b"\2" + HUGE + b"\0")
@@ -215,7 +215,7 @@ def test_values_without_schema_that_nest_deep_are_refused_not_written_by_avro() 
     for _ in range(100_000):
         value = [value]
     with pytest.raises(DataError, match="Failed to serialize Avro data"):
-        AvroFormat(AvroOptions()).encoder(None, None)(value)
+        AvroFormat(AvroOptions.parse({})).encoder(None, None)(value)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -261,7 +261,7 @@ def test_registry_payloads_of_extremes_are_read_or_refused_in_little_memory(name
      b"\x82\1" + b"\0" * 65, HUGE, b"\2" + b"\x80" * 100_000 + b"\1", b"\x80" * 100_000 + b"\1"],
 )  # fmt: skip
 def test_message_indexes_that_lead_nowhere_are_refused(head: bytes) -> None:
-    protobuf = ProtobufFormat(ProtobufOptions())
+    protobuf = ProtobufFormat(ProtobufOptions.parse({}))
     with pytest.raises(DataError):
         length = protobuf.head_length(head)
         protobuf.decoder(SchemaText(PROTO), None, None, head[:length])

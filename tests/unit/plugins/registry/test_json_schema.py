@@ -32,26 +32,26 @@ from copycat_plugins.converters.jsonschema.options import JsonSchemaOptions
 from copycat_plugins.converters.registry.schema_text import SchemaText
 from hypothesis import given
 
-from tests.unit.plugins.registry.connect_data import EXAMPLES, Sample, described, samples
+from tests.unit.plugins.registry.connect_data import EXAMPLES, Sample, described, options, samples
 
 LOGICAL = "org.apache.kafka.connect.data"
 POINT = SchemaBuilder.struct().name("P").field("x", INT32_SCHEMA).field("y", OPTIONAL_INT32_SCHEMA).build()
 
 
-def format_with(**options: Any) -> JsonSchemaFormat:
-    return JsonSchemaFormat(JsonSchemaOptions(**options))
+def format_with(**values: Any) -> JsonSchemaFormat:
+    return JsonSchemaFormat(options(JsonSchemaOptions, **values))
 
 
-def written(schema: Schema, **options: Any) -> Any:
-    return json.loads(format_with(**options).describe(schema).text.text)
+def written(schema: Schema, **values: Any) -> Any:
+    return json.loads(format_with(**values).describe(schema).text.text)
 
 
-def read(schema: Any, *, version: int | None = None, **options: Any) -> Schema | None:
-    return format_with(**options).decoder(SchemaText(json.dumps(schema)), None, version)[0]
+def read(schema: Any, *, version: int | None = None, **values: Any) -> Schema | None:
+    return format_with(**values).decoder(SchemaText(json.dumps(schema)), None, version)[0]
 
 
-def there_and_back(schema: Schema, value: ConnectValue, **options: Any) -> tuple[Schema | None, ConnectValue]:
-    found = format_with(**options)
+def there_and_back(schema: Schema, value: ConnectValue, **values: Any) -> tuple[Schema | None, ConnectValue]:
+    found = format_with(**values)
     read_schema, decode = found.decoder(found.describe(schema).text, None, None)
     return read_schema, decode(found.encoder(schema, None)(value))
 

@@ -33,28 +33,28 @@ from copycat_plugins.converters.registry.schema_text import SchemaText
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.plugins.registry.connect_data import EXAMPLES, PLAIN, Sample
+from tests.unit.plugins.registry.connect_data import EXAMPLES, PLAIN, Sample, options
 
 PREFIX = "io.confluent.connect.protobuf"
 HEAD = 'syntax = "proto3";\n'
 
 
-def format_with(**options: Any) -> ProtobufFormat:
-    return ProtobufFormat(ProtobufOptions(**options))
+def format_with(**values: Any) -> ProtobufFormat:
+    return ProtobufFormat(options(ProtobufOptions, **values))
 
 
-def written(schema: Schema, **options: Any) -> str:
-    return format_with(**options).describe(schema).text.text
+def written(schema: Schema, **values: Any) -> str:
+    return format_with(**values).describe(schema).text.text
 
 
-def read(text: str, head: bytes = b"\0", **options: Any) -> Schema:
-    schema, _ = format_with(**options).decoder(SchemaText(text), None, None, head)
+def read(text: str, head: bytes = b"\0", **values: Any) -> Schema:
+    schema, _ = format_with(**values).decoder(SchemaText(text), None, None, head)
     assert schema is not None
     return schema
 
 
-def there_and_back(schema: Schema, value: ConnectValue, **options: Any) -> ConnectValue:
-    found = format_with(**options)
+def there_and_back(schema: Schema, value: ConnectValue, **values: Any) -> ConnectValue:
+    found = format_with(**values)
     _, decode = found.decoder(found.describe(schema).text, None, None)
     data = found.encoder(schema, None)(value)
     start = found.head_length(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copycat_plugins.converters.avro.format import AvroFormat
-from copycat_plugins.converters.avro.options import CONFIG, AvroOptions
+from copycat_plugins.converters.avro.options import AvroOptions
 from copycat_plugins.converters.registry.converter import RegistryConverter
 
 
@@ -12,4 +12,4 @@ class AvroConverter(RegistryConverter):
 
     def __init__(self) -> None:
         """Nothing is connected yet."""
-        super().__init__(CONFIG, lambda parsed: AvroFormat(AvroOptions.of(parsed)))
+        super().__init__(lambda config: AvroFormat(AvroOptions.parse(config)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from copycat_connect.plugin import Converter, PluginKind, PluginSpec
 
-from copycat_plugins.converters.avro.options import CONFIG, EXAMPLES
+from copycat_plugins.converters.avro.options import AvroOptions
+from copycat_plugins.converters.registry.settings import URL, RegistrySettings
 from copycat_plugins.version import VERSION
 
 CLASS_NAME = "io.confluent.connect.avro.AvroConverter"
+_LOCAL = "http://127.0.0.1:8081"
 
 
 def _make() -> Converter:
@@ -21,8 +23,15 @@ PLUGIN = PluginSpec(
     kind=PluginKind.CONVERTER,
     version=VERSION,
     summary="Avro, with its schemas in a schema registry.",
-    config=CONFIG,
+    config=RegistrySettings.config_def().extended(*AvroOptions.config_def().keys.values()),
     factory=_make,
     guarantees="A schema is registered or looked up once, when its first record comes.",
-    examples=EXAMPLES,
+    examples={
+        "A registry on this machine": {URL: _LOCAL},
+        "Names as databases have them": {
+            URL: _LOCAL,
+            "scrub.invalid.names": "true",
+            "enhanced.avro.schema.support": "true",
+        },
+    },
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copycat_plugins.converters.jsonschema.format import JsonSchemaFormat
-from copycat_plugins.converters.jsonschema.options import CONFIG, JsonSchemaOptions
+from copycat_plugins.converters.jsonschema.options import JsonSchemaOptions
 from copycat_plugins.converters.registry.converter import RegistryConverter
 
 
@@ -12,4 +12,4 @@ class JsonSchemaConverter(RegistryConverter):
 
     def __init__(self) -> None:
         """Nothing is connected yet."""
-        super().__init__(CONFIG, lambda parsed: JsonSchemaFormat(JsonSchemaOptions.of(parsed)))
+        super().__init__(lambda config: JsonSchemaFormat(JsonSchemaOptions.parse(config)))

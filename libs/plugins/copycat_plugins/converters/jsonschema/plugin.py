@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from copycat_connect.plugin import Converter, PluginKind, PluginSpec
 
-from copycat_plugins.converters.jsonschema.options import CONFIG, EXAMPLES
+from copycat_plugins.converters.jsonschema.options import JsonSchemaOptions
+from copycat_plugins.converters.registry.settings import URL, RegistrySettings
 from copycat_plugins.version import VERSION
 
 CLASS_NAME = "io.confluent.connect.json.JsonSchemaConverter"
+_LOCAL = "http://127.0.0.1:8081"
 
 
 def _make() -> Converter:
@@ -21,8 +23,15 @@ PLUGIN = PluginSpec(
     kind=PluginKind.CONVERTER,
     version=VERSION,
     summary="JSON, with its JSON Schemas in a schema registry.",
-    config=CONFIG,
+    config=RegistrySettings.config_def().extended(*JsonSchemaOptions.config_def().keys.values()),
     factory=_make,
     guarantees="A schema is registered or looked up once, when its first record comes.",
-    examples=EXAMPLES,
+    examples={
+        "A registry on this machine": {URL: _LOCAL},
+        "Checked payloads with readable decimals": {
+            URL: _LOCAL,
+            "json.fail.invalid.schema": "true",
+            "decimal.format": "NUMERIC",
+        },
+    },
 )

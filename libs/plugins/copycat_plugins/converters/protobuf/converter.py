@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copycat_plugins.converters.protobuf.format import ProtobufFormat
-from copycat_plugins.converters.protobuf.options import CONFIG, ProtobufOptions
+from copycat_plugins.converters.protobuf.options import ProtobufOptions
 from copycat_plugins.converters.registry.converter import RegistryConverter
 
 
@@ -12,4 +12,4 @@ class ProtobufConverter(RegistryConverter):
 
     def __init__(self) -> None:
         """Nothing is connected yet."""
-        super().__init__(CONFIG, lambda parsed: ProtobufFormat(ProtobufOptions.of(parsed)))
+        super().__init__(lambda config: ProtobufFormat(ProtobufOptions.parse(config)))

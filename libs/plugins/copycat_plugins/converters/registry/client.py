@@ -15,9 +15,9 @@ from confluent_kafka.schema_registry import Schema as RegistrySchema
 from confluent_kafka.schema_registry import SchemaRegistryClient, SchemaRegistryError
 from copycat_connect.errors import ConfigError, DataError
 
-from copycat_plugins.converters.registry import failures, keys
+from copycat_plugins.converters.registry import failures
 from copycat_plugins.converters.registry.schema_text import SchemaText
-from copycat_plugins.converters.registry.settings import RegistrySettings
+from copycat_plugins.converters.registry.settings import SSL, TRUST_STORE, RegistrySettings
 
 T = TypeVar("T")
 
@@ -29,18 +29,19 @@ class Registry:
         """Prepare the client.
 
         Raises:
-            ConfigError: A certificate cannot be read.
+            ConfigError: Credentials are missing or wrong, or a certificate cannot be read.
         """
         self._settings = settings
         self._format = format_name
+        config = settings.client_config()
         try:
-            self._client = SchemaRegistryClient(dict(settings.client))
+            self._client = SchemaRegistryClient(config)
         except (OSError, ssl.SSLError) as error:
             message = (
-                f"A file named under {keys.SSL}* cannot be read ({error.strerror}): check that it is there, "
+                f"A file named under {SSL}* cannot be read ({error.strerror}): check that it is there, "
                 "that it is a PEM file, and its password."
             )
-            raise ConfigError(message, key=keys.TRUST_STORE) from error
+            raise ConfigError(message, key=TRUST_STORE) from error
 
     def register(self, topic: str, subject: str, schema: SchemaText) -> int:
         """Return the id of a schema, registered under the subject if it was not.
@@ -134,9 +135,9 @@ class Registry:
                 error.http_status_code, error.error_message, topic=topic, subject=subject, what=what
             ) from error
         except httpx2.TransportError as error:
-            raise failures.away(error, self._settings.urls, topic=topic, what=what) from error
+            raise failures.away(error, self._settings.shown_urls, topic=topic, what=what) from error
         except ValueError as error:  # no JSON
-            raise failures.something_else(self._settings.urls, topic=topic, what=what) from error
+            raise failures.something_else(self._settings.shown_urls, topic=topic, what=what) from error
 
 
 def _number(answered: int | None) -> int:

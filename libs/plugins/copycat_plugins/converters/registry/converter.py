@@ -6,10 +6,8 @@ A schema is looked up and translated once; each further record of it costs no re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import ConfigDef
 from copycat_connect.data import NULL, ConnectValue, Headers, Schema, SchemaAndValue
 from copycat_connect.data.schema import STRING_SCHEMA
 from copycat_connect.plugin import Converter
@@ -18,7 +16,7 @@ from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.converters.registry import failures
 from copycat_plugins.converters.registry.client import Registry
 from copycat_plugins.converters.registry.schema_text import Decode, Encode, SchemaFormat, SchemaText
-from copycat_plugins.converters.registry.settings import read_settings
+from copycat_plugins.converters.registry.settings import RegistrySettings
 
 _MAGIC_BYTE = b"\0"
 _PREFIX_BYTES = 5
@@ -27,9 +25,8 @@ _PREFIX_BYTES = 5
 class RegistryConverter(Converter):
     """Converts with schemas of a registry; one format each."""
 
-    def __init__(self, definition: ConfigDef, make_format: Callable[[dict[str, Any]], SchemaFormat]) -> None:
-        """Nothing is connected yet; `make_format` takes the parsed configuration."""
-        self._definition = definition
+    def __init__(self, make_format: Callable[[Config], SchemaFormat]) -> None:
+        """Nothing is connected yet; `make_format` takes the configuration."""
         self._make_format = make_format
 
     def configure(self, config: Config, is_key: bool = False) -> None:
@@ -38,8 +35,10 @@ class RegistryConverter(Converter):
         Raises:
             ConfigError: A key is missing or wrong.
         """
-        self._settings, parsed = read_settings(self._definition, config, is_key=is_key)
-        self._format = self._make_format(parsed)
+        self._settings = RegistrySettings.of(config, is_key=is_key)
+        self._is_key = is_key
+        self._subject = self._settings.key_subject if is_key else self._settings.value_subject
+        self._format = self._make_format(config)
         self._registry = Registry(self._settings, self._format.name)
         self._writers = BoundedCache(self._settings.cache_size, self._prepare_writing)
         self._readers = BoundedCache(self._settings.cache_size, self._prepare_reading)
@@ -116,13 +115,13 @@ class RegistryConverter(Converter):
     def _start(self, topic: str, data: bytes) -> int:
         """Return where the payload begins; what is before it names what it is."""
         if len(data) < _PREFIX_BYTES or not data.startswith(_MAGIC_BYTE):
-            raise failures.not_framed(topic, data, is_key=self._settings.is_key)
+            raise failures.not_framed(topic, data, is_key=self._is_key)
         return _PREFIX_BYTES + self._format.head_length(data[_PREFIX_BYTES:])
 
     def _prepare_writing(self, wanted: tuple[str, Schema | None]) -> tuple[bytes, Encode]:
         topic, schema = wanted
         written = self._format.describe(schema)
-        subject = self._settings.subject(topic, self._settings.is_key, written.record_name)
+        subject = self._subject(topic, self._is_key, written.record_name)
         schema_id, target = self._writing_schema(topic, subject, written.text)
         return _MAGIC_BYTE + schema_id.to_bytes(4, "big"), self._format.encoder(schema, target)
 
@@ -143,7 +142,7 @@ class RegistryConverter(Converter):
         topic, prefix = wanted
         schema_id = int.from_bytes(prefix[1:_PREFIX_BYTES], "big")
         text = self._registry.by_id(topic, schema_id)
-        subject = self._settings.subject(topic, self._settings.is_key, self._format.record_name(text))
+        subject = self._subject(topic, self._is_key, self._format.record_name(text))
         latest = self._registry.latest(topic, subject) if self._settings.use_latest else None
         read_as = schema_id if latest is None else latest[0]
         version = self._registry.version(topic, read_as, subject)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copycat_connect.errors import ConfigError, CopycatError, DataError, RetriableError
 
-from copycat_plugins.converters.registry import keys
+from copycat_plugins.converters.registry.settings import BASIC_SOURCE, BASIC_USER_INFO, LATEST_STRICT, URL
 
 _BUSY = frozenset({408, 429, 500, 502, 503, 504})
 _FIXES = {
@@ -26,9 +26,9 @@ def refused(status: int, text: str, *, topic: str, subject: str, what: str) -> C
     if status in _BUSY:
         return RetriableError(f"{said}. It may answer later.", topic=topic, subject=subject)
     if status in (401, 403):
-        fix = f"Check {keys.BASIC_SOURCE} and {keys.BASIC_USER_INFO}, and what that user may do there"
+        fix = f"Check {BASIC_SOURCE} and {BASIC_USER_INFO}, and what that user may do there"
         return ConfigError(f"{said}. {fix}.", topic=topic, subject=subject)
-    fix = _FIXES.get(status, f"Check that {keys.URL} is the address of a schema registry")
+    fix = _FIXES.get(status, f"Check that {URL} is the address of a schema registry")
     return DataError(f"{said}. {fix}.", topic=topic, subject=subject)
 
 
@@ -36,7 +36,7 @@ def away(error: Exception, urls: str, *, topic: str, what: str) -> RetriableErro
     """Return the error for a registry that cannot be reached; the addresses hold no credentials."""
     message = (
         f"Cannot {what} for topic {topic}: no registry answers at {urls} ({type(error).__name__}). "
-        f"Check {keys.URL}, and that the registry runs."
+        f"Check {URL}, and that the registry runs."
     )
     return RetriableError(message, topic=topic)
 
@@ -45,7 +45,7 @@ def something_else(urls: str, *, topic: str, what: str) -> DataError:
     """Return the error for an answer that is not a registry's."""
     message = (
         f"Cannot {what} for topic {topic}: what answers at {urls} is no schema registry. "
-        f"Set {keys.URL} to the address of one, with its path."
+        f"Set {URL} to the address of one, with its path."
     )
     return DataError(message, topic=topic)
 
@@ -75,6 +75,6 @@ def misfit(topic: str, subject: str, reason: str) -> DataError:
     message = (
         f"Cannot write records of topic {topic} with the latest version of subject {subject}, which could "
         f"not read what their own schema writes: {reason}. Register a version that can, or set "
-        f"{keys.LATEST_STRICT}=false."
+        f"{LATEST_STRICT}=false."
     )
     return DataError(message, topic=topic, subject=subject)

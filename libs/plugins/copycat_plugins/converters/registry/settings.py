@@ -1,144 +1,356 @@
-"""RegistrySettings: the parsed keys of a converter with a registry."""
+"""RegistrySettings: how a converter reaches its schema registry, and which schema it writes with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from copycat_connect.cluster import Config
-from copycat_connect.config import ConfigDef, Password
+from copycat_connect.config import BOOLEAN, HIGH, LOW, MEDIUM, STRING, ConfigKey, Password, at_least
+from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.settings import key
 from copycat_connect.errors import ConfigError
 from copycat_connect.named_files import check_client_file
-from copycat_connect.plugin.converters import CONVERTER_TYPE
+from copycat_connect.plugin.converters import ConverterSettings
 
-from copycat_plugins.converters.registry import keys
-from copycat_plugins.converters.registry.subjects import SubjectName, subject_strategy
+from copycat_plugins.converters.registry.subjects import SubjectName, check_strategy, subject_strategy
 
-Parsed = Mapping[str, Any]
+URL = "schema.registry.url"
+LATEST_STRICT = "latest.compatibility.strict"
+BASIC_SOURCE = "basic.auth.credentials.source"
+BASIC_USER_INFO = "basic.auth.user.info"
+_BEARER_SOURCE = "bearer.auth.credentials.source"
+_BEARER_TOKEN = "bearer.auth.token"  # noqa: S105 - a key's name
+_BEARER_CLUSTER = "bearer.auth.logical.cluster"
+_BEARER_POOL = "bearer.auth.identity.pool.id"
+SSL = "schema.registry.ssl."
+TRUST_STORE = SSL + "truststore.location"
+_TRUST_TYPE = SSL + "truststore.type"
+_KEY_STORE = SSL + "keystore.location"
+_KEY_TYPE = SSL + "keystore.type"
+
+_TOPIC_STRATEGY = "io.confluent.kafka.serializers.subject.TopicNameStrategy"
+_WRITING = "Schemas"
+_SECURITY = "Security"
+_NETWORK = "Network"
+MAPPING: Final = "Mapping"
+"""The heading of the keys of a format."""
+
+FLATTEN_SINGLETONS: Final = ConfigKey(
+    "flatten.singleton.unions",
+    BOOLEAN,
+    LOW,
+    default=True,
+    group=MAPPING,
+    doc="Read a union of one type as that type.",
+)
+IGNORE_DEFAULT: Final = ConfigKey(
+    "ignore.default.for.nullables",
+    BOOLEAN,
+    MEDIUM,
+    default=False,
+    group=MAPPING,
+    doc="Write a field that is null as null, even when its schema has a default.",
+)
+SUM_TYPES: Final = ConfigKey(
+    "generalized.sum.type.support",
+    BOOLEAN,
+    MEDIUM,
+    default=False,
+    group=MAPPING,
+    doc="Mark enums and unions in the way that all formats of the registry share.",
+)
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrySettings:
-    """How a converter uses its registry."""
-
-    client: Mapping[str, Any]
-    """Configuration of confluent-kafka's client; holds secrets."""
-    urls: str
-    """The addresses for error texts, without credentials."""
-    is_key: bool
-    """True when keys are converted."""
-    subject: SubjectName
-    """Names the subject of a schema."""
-    auto_register: bool
-    """True when schemas are registered as they come."""
-    use_latest: bool
-    """True when the latest version of a subject is written with."""
-    latest_strict: bool
-    """True when that version must be able to read what the value's schema writes."""
-    schema_id: int | None
-    """The schema to write with; None for none."""
-    normalize: bool
-    """True when the registry shall ignore differences without meaning."""
-    cache_size: int
-    """The most translated schemas kept."""
+def _check_urls(name: str, value: ConfigSetting) -> None:
+    urls: list[str] = value or []
+    if not urls or not all(url.startswith(("http://", "https://")) for url in urls):
+        # The addresses may hold a password: they are not repeated.
+        message = f"{name} must be a list of addresses, each like http://host:port or https://host:port."
+        raise ConfigError(message, key=name)
 
 
-def read_settings(
-    definition: ConfigDef, config: Config, *, is_key: bool
-) -> tuple[RegistrySettings, dict[str, Any]]:
-    """Parse a converter's configuration; also returns every parsed key.
+class RegistrySettings(ConverterSettings):
+    """The keys of every converter with a registry."""
 
-    Raises:
-        ConfigError: A key is missing or wrong.
-    """
-    parsed = definition.parse({CONVERTER_TYPE: "key" if is_key else "value", **config})
-    strategy_key = keys.KEY_STRATEGY if is_key else keys.VALUE_STRATEGY
-    chosen_id: int = parsed[keys.USE_SCHEMA_ID]
-    settings = RegistrySettings(
-        client=_client(parsed),
-        urls=",".join(map(_without_credentials, parsed[keys.URL])),
-        is_key=is_key,
-        subject=subject_strategy(parsed[strategy_key]),
-        auto_register=parsed[keys.AUTO_REGISTER],
-        use_latest=parsed[keys.USE_LATEST],
-        latest_strict=parsed[keys.LATEST_STRICT],
-        schema_id=chosen_id if chosen_id >= 0 else None,
-        normalize=parsed[keys.NORMALIZE],
-        cache_size=parsed[keys.CACHE_SIZE],
+    url: tuple[str, ...] = key(
+        HIGH,
+        name=URL,
+        check=_check_urls,
+        doc="Addresses of the registry, tried in turn, each with its scheme and port.",
     )
-    return settings, parsed
+    auto_register: bool = key(
+        MEDIUM,
+        name="auto.register.schemas",
+        default=True,
+        group=_WRITING,
+        doc="Register the schema of a written record when its subject does not have it yet.",
+    )
+    use_latest: bool = key(
+        MEDIUM,
+        name="use.latest.version",
+        default=False,
+        group=_WRITING,
+        doc="Write with the latest version of the subject, when auto.register.schemas is false, and read "
+        "what is written as that version says.",
+    )
+    latest_strict: bool = key(
+        LOW,
+        name=LATEST_STRICT,
+        default=True,
+        group=_WRITING,
+        doc="Refuse to write with a latest version that could not read what the record's own schema writes.",
+    )
+    schema_id: int | None = key(
+        LOW,
+        name="use.schema.id",
+        default=-1,
+        read=lambda chosen: chosen if chosen >= 0 else None,
+        group=_WRITING,
+        doc="Write with the schema of this id, when auto.register.schemas is false; -1 for none.",
+    )
+    normalize: bool = key(
+        MEDIUM,
+        name="normalize.schemas",
+        default=False,
+        group=_WRITING,
+        doc="Let the registry ignore differences without meaning, such as the order of properties.",
+    )
+    key_subject: SubjectName = key(
+        MEDIUM,
+        name="key.subject.name.strategy",
+        type=STRING,
+        default=_TOPIC_STRATEGY,
+        check=check_strategy,
+        read=subject_strategy,
+        group=_WRITING,
+        doc="Names the subject of a key's schema: TopicNameStrategy, RecordNameStrategy or "
+        "TopicRecordNameStrategy.",
+    )
+    value_subject: SubjectName = key(
+        MEDIUM,
+        name="value.subject.name.strategy",
+        type=STRING,
+        default=_TOPIC_STRATEGY,
+        check=check_strategy,
+        read=subject_strategy,
+        group=_WRITING,
+        doc="Names the subject of a value's schema, likewise.",
+    )
+    cache_size: int = key(
+        LOW,
+        name="schemas.cache.config",
+        default=1000,
+        group=_WRITING,
+        doc="The most translated schemas kept ready in each direction.",
+    )
+    basic_source: str = key(
+        MEDIUM,
+        name=BASIC_SOURCE,
+        default="URL",
+        group=_SECURITY,
+        doc="Where name and password are: URL, or USER_INFO for basic.auth.user.info.",
+    )
+    basic_user_info: Password = key(
+        MEDIUM,
+        name=BASIC_USER_INFO,
+        default="",
+        group=_SECURITY,
+        doc="Name and password for the registry, with a colon between them.",
+    )
+    former_user_info: Password = key(
+        MEDIUM,
+        name="schema.registry.basic.auth.user.info",
+        default="",
+        group=_SECURITY,
+        doc="The former name of basic.auth.user.info.",
+    )
+    bearer_source: str | None = key(
+        MEDIUM,
+        name=_BEARER_SOURCE,
+        default=None,
+        group=_SECURITY,
+        doc="STATIC_TOKEN to send bearer.auth.token; none otherwise.",
+    )
+    bearer_token: Password = key(
+        MEDIUM, name=_BEARER_TOKEN, default="", group=_SECURITY, doc="Token sent with every request."
+    )
+    bearer_cluster: str | None = key(
+        MEDIUM,
+        name=_BEARER_CLUSTER,
+        default=None,
+        group=_SECURITY,
+        doc="Logical cluster sent beside a token.",
+    )
+    bearer_pool: str | None = key(
+        MEDIUM, name=_BEARER_POOL, default=None, group=_SECURITY, doc="Identity pool sent beside a token."
+    )
+    trust_store: str | None = key(
+        MEDIUM,
+        name=TRUST_STORE,
+        default=None,
+        group=_SECURITY,
+        doc="PEM file of the authorities whose certificates a registry may show; the usual ones otherwise.",
+    )
+    trust_type: str = key(
+        MEDIUM,
+        name=_TRUST_TYPE,
+        default="PEM",
+        group=_SECURITY,
+        doc="PEM: Java's own key stores cannot be read here.",
+    )
+    key_store: str | None = key(
+        MEDIUM,
+        name=_KEY_STORE,
+        default=None,
+        group=_SECURITY,
+        doc="PEM file of our certificate and its private key, for registries that want one.",
+    )
+    key_type: str = key(
+        MEDIUM,
+        name=_KEY_TYPE,
+        default="PEM",
+        group=_SECURITY,
+        doc="PEM: Java's own key stores cannot be read here.",
+    )
+    key_store_password: Password | None = key(
+        MEDIUM,
+        name=SSL + "keystore.password",
+        default=None,
+        group=_SECURITY,
+        doc="Password of the private key, where schema.registry.ssl.key.password is not set.",
+    )
+    key_password: Password | None = key(
+        MEDIUM,
+        name=SSL + "key.password",
+        default=None,
+        group=_SECURITY,
+        doc="Password of the private key.",
+    )
+    connect_timeout: int = key(
+        LOW,
+        name="http.connect.timeout.ms",
+        default=60000,
+        check=at_least(1),
+        group=_NETWORK,
+        doc="Milliseconds to wait for a connection.",
+    )
+    read_timeout: int = key(
+        LOW,
+        name="http.read.timeout.ms",
+        default=60000,
+        check=at_least(1),
+        group=_NETWORK,
+        doc="Milliseconds to wait for an answer.",
+    )
+    max_retries: int = key(
+        LOW,
+        default=3,
+        check=at_least(0),
+        group=_NETWORK,
+        doc="How often a request is repeated when the registry is away or busy.",
+    )
+    retry_wait: int = key(
+        LOW,
+        name="retries.wait.ms",
+        default=1000,
+        check=at_least(0),
+        group=_NETWORK,
+        doc="The longest wait before the first repetition, in milliseconds; it doubles each time.",
+    )
+    retry_max_wait: int = key(
+        LOW,
+        name="retries.max.wait.ms",
+        default=20000,
+        check=at_least(0),
+        group=_NETWORK,
+        doc="The longest wait before any repetition, in milliseconds.",
+    )
+    proxy_host: str = key(
+        LOW,
+        default="",
+        group=_NETWORK,
+        doc="Host of a proxy in front of the registry; none when empty.",
+    )
+    proxy_port: int = key(LOW, default=-1, group=_NETWORK, doc="Port of that proxy.")
 
+    @property
+    def shown_urls(self) -> str:
+        """The addresses for error texts, without credentials."""
+        return ",".join(map(_without_credentials, self.url))
 
-def _client(parsed: Parsed) -> dict[str, Any]:
-    timeouts = (parsed[keys.CONNECT_TIMEOUT] / 1000, *(parsed[keys.READ_TIMEOUT] / 1000,) * 3)
-    client = {
-        "url": ",".join(parsed[keys.URL]),
-        "timeout": timeouts,  # connect, read, write, and a place in the pool
-        "max.retries": parsed[keys.MAX_RETRIES],
-        "retries.wait.ms": parsed[keys.RETRY_WAIT],
-        "retries.max.wait.ms": parsed[keys.RETRY_MAX_WAIT],
-        **_credentials(parsed),
-        **_certificates(parsed),
-    }
-    if parsed[keys.PROXY_HOST]:
-        client["proxy"] = f"http://{parsed[keys.PROXY_HOST]}:{parsed[keys.PROXY_PORT]}"
-    return client
+    def client_config(self) -> dict[str, Any]:
+        """Return the configuration of confluent-kafka's client; holds secrets.
 
+        Raises:
+            ConfigError: Credentials or certificates are missing or wrong.
+        """
+        client = {
+            "url": ",".join(self.url),
+            # connect, read, write, and a place in the pool
+            "timeout": (self.connect_timeout / 1000, *(self.read_timeout / 1000,) * 3),
+            "max.retries": self.max_retries,
+            "retries.wait.ms": self.retry_wait,
+            "retries.max.wait.ms": self.retry_max_wait,
+            **self._credentials(),
+            **self._certificates(),
+        }
+        if self.proxy_host:
+            client["proxy"] = f"http://{self.proxy_host}:{self.proxy_port}"
+        return client
 
-def _credentials(parsed: Parsed) -> dict[str, str]:
-    if parsed[keys.BEARER_SOURCE] is not None:
-        return _bearer(parsed)
-    source = parsed[keys.BASIC_SOURCE].upper()
-    if source == "URL":
-        return {}
-    if source != "USER_INFO":
-        message = f"{keys.BASIC_SOURCE} is {source}, which is not known here: set it to URL or USER_INFO."
-        raise ConfigError(message, key=keys.BASIC_SOURCE)
-    given = parsed[keys.BASIC_USER_INFO].value or parsed[keys.OLD_USER_INFO].value
-    if ":" not in given:
-        message = (
-            f"{keys.BASIC_SOURCE} is USER_INFO and {keys.BASIC_USER_INFO} is not a name and a password "
-            "with a colon between them: set it so."
-        )
-        raise ConfigError(message, key=keys.BASIC_USER_INFO)
-    return {"basic.auth.user.info": given}
-
-
-def _bearer(parsed: Parsed) -> dict[str, str]:
-    source = parsed[keys.BEARER_SOURCE].upper()
-    if source != "STATIC_TOKEN" or not parsed[keys.BEARER_TOKEN].value:
-        message = f"{keys.BEARER_SOURCE} must be STATIC_TOKEN, with the token in {keys.BEARER_TOKEN}."
-        raise ConfigError(message, key=keys.BEARER_SOURCE)
-    # The client wants a cluster beside every token; registries that know none ignore it.
-    bearer = {
-        keys.BEARER_SOURCE: source,
-        keys.BEARER_TOKEN: parsed[keys.BEARER_TOKEN].value,
-        keys.BEARER_CLUSTER: parsed[keys.BEARER_CLUSTER] or "",
-    }
-    pool = parsed[keys.BEARER_POOL]
-    return bearer if pool is None else {**bearer, keys.BEARER_POOL: pool}
-
-
-def _certificates(parsed: Parsed) -> dict[str, str]:
-    for place, kind in ((keys.TRUST_STORE, keys.TRUST_TYPE), (keys.KEY_STORE, keys.KEY_TYPE)):
-        if parsed[place] is not None and parsed[kind].upper() != "PEM":
+    def _credentials(self) -> dict[str, str]:
+        if self.bearer_source is not None:
+            return self._bearer(self.bearer_source.upper())
+        source = self.basic_source.upper()
+        if source == "URL":
+            return {}
+        if source != "USER_INFO":
+            message = f"{BASIC_SOURCE} is {source}, which is not known here: set it to URL or USER_INFO."
+            raise ConfigError(message, key=BASIC_SOURCE)
+        given = self.basic_user_info.value or self.former_user_info.value
+        if ":" not in given:
             message = (
-                f"{kind} is {parsed[kind]}: only PEM files can be read here. Export the store to PEM, name "
-                f"that file in {place}, and set {kind}=PEM."
+                f"{BASIC_SOURCE} is USER_INFO and {BASIC_USER_INFO} is not a name and a password "
+                "with a colon between them: set it so."
             )
-            raise ConfigError(message, key=kind)
-        if parsed[place] is not None:
-            check_client_file(place, parsed[place])
-    certificates = {}
-    if parsed[keys.TRUST_STORE] is not None:
-        certificates["ssl.ca.location"] = parsed[keys.TRUST_STORE]
-    if parsed[keys.KEY_STORE] is not None:
-        certificates |= {"ssl.certificate.location": parsed[keys.KEY_STORE]}
-        password: Password | None = parsed[keys.KEY_PASSWORD] or parsed[keys.KEY_STORE_PASSWORD]
-        if password is not None:
-            certificates["ssl.key.password"] = password.value
-    return certificates
+            raise ConfigError(message, key=BASIC_USER_INFO)
+        return {"basic.auth.user.info": given}
+
+    def _bearer(self, source: str) -> dict[str, str]:
+        if source != "STATIC_TOKEN" or not self.bearer_token.value:
+            message = f"{_BEARER_SOURCE} must be STATIC_TOKEN, with the token in {_BEARER_TOKEN}."
+            raise ConfigError(message, key=_BEARER_SOURCE)
+        # The client wants a cluster beside every token; registries that know none ignore it.
+        bearer = {
+            _BEARER_SOURCE: source,
+            _BEARER_TOKEN: self.bearer_token.value,
+            _BEARER_CLUSTER: self.bearer_cluster or "",
+        }
+        return bearer if self.bearer_pool is None else {**bearer, _BEARER_POOL: self.bearer_pool}
+
+    def _certificates(self) -> dict[str, str]:
+        _check_store(TRUST_STORE, self.trust_store, _TRUST_TYPE, self.trust_type)
+        _check_store(_KEY_STORE, self.key_store, _KEY_TYPE, self.key_type)
+        certificates = {}
+        if self.trust_store is not None:
+            certificates["ssl.ca.location"] = self.trust_store
+        if self.key_store is not None:
+            certificates["ssl.certificate.location"] = self.key_store
+            password = self.key_password or self.key_store_password
+            if password is not None:
+                certificates["ssl.key.password"] = password.value
+        return certificates
+
+
+def _check_store(place: str, file: str | None, kind: str, form: str) -> None:
+    if file is None:
+        return
+    if form.upper() != "PEM":
+        message = (
+            f"{kind} is {form}: only PEM files can be read here. Export the store to PEM, name "
+            f"that file in {place}, and set {kind}=PEM."
+        )
+        raise ConfigError(message, key=kind)
+    check_client_file(place, file)
 
 
 def _without_credentials(url: str) -> str:

@@ -46,7 +46,7 @@ class AvroWriter:
             raise DataError(
                 "Avro files need values with a schema: use a converter that gives one, or 'format.class' json"
             )
-        found = AvroTypes(AvroOptions()).of(schema)
+        found = AvroTypes(AvroOptions.parse({})).of(schema)
         self._sink = sink
         self._convert = found.write
         self._plan = parse(found.json)

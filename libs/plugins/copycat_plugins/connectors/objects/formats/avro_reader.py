@@ -96,7 +96,7 @@ class AvroReader:
 
 @lru_cache(maxsize=64)
 def _plans(text: str) -> tuple[ParsedSchema, Schema, ToAvro | None]:
-    schema, convert = ConnectTypes(AvroOptions()).of(expand_text(SchemaText(text)))
+    schema, convert = ConnectTypes(AvroOptions.parse({})).of(expand_text(SchemaText(text)))
     return parse(json.loads(text)), schema, convert
 
 

@@ -107,7 +107,7 @@ def _columns(schema: Schema) -> tuple[pa.Schema, list[tuple[pa.Field, ArrowType]
         fields = [(pa.field(VALUE, found.type, nullable=schema.optional), found)]
     if not fields:
         raise DataError("Parquet has no struct without fields")
-    avro = json.dumps(AvroTypes(AvroOptions()).of(schema).json, separators=(",", ":"))
+    avro = json.dumps(AvroTypes(AvroOptions.parse({})).of(schema).json, separators=(",", ":"))
     return pa.schema([field for field, _ in fields], metadata={AVRO_SCHEMA: avro.encode()}), fields
 
 

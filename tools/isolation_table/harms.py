@@ -22,6 +22,7 @@ from tools.isolation_table.verdicts import (
     deleted,
     each_can_be_deleted,
     each_fails,
+    each_says,
     fails,
     from_another_page,
     hostile,
@@ -134,7 +135,15 @@ _STOPS_EVERYTHING: Final = (
 _LOOKS_HEALTHY: Final = (
     *(
         row("B6", f"{_each(_ENDS)} in {call}", each_fails(*(hostile(call, what) for what in _ENDS)))
-        for call in ("poll", "start", "connector.task_configs")
+        for call in ("poll", "start")
+    ),
+    # As in Kafka Connect it is tried again and again; its status and its health say so.
+    row(
+        "B6",
+        f"{_each(_ENDS)} in connector.task_configs",
+        each_says(
+            *(hostile("connector.task_configs", what) for what in _ENDS), words=("task_configs fails",)
+        ),
     ),
     row("B6", f"{_each(_ENDS)} in put", each_fails(*(hostile_sink("put", what) for what in _ENDS))),
     *(
@@ -167,7 +176,7 @@ _LOOKS_HEALTHY: Final = (
     row("B8", "poll that hangs", fails(hostile("poll", "hangs", **{"task.poll.timeout.ms": "5000"}), "poll")),
     row("B8", "put that hangs", fails(hostile_sink("put", "hangs"), "put")),
     row("B8", "start of a connector that hangs", fails(hostile("connector.start", "hangs"), "start")),
-    row("B8", "taskConfigs that hangs", fails(hostile("connector.task_configs", "hangs"), "taskConfigs")),
+    row("B8", "taskConfigs that hangs", fails(hostile("connector.task_configs", "hangs"), "task configs")),
     FULL_SINK,
 )
 _DOOR: Final = (

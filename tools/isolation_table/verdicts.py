@@ -78,6 +78,19 @@ def each_fails(*configs: Mapping[str, str]) -> Do:
     return do
 
 
+def each_says(*configs: Mapping[str, str], words: tuple[str, ...]) -> Do:
+    """Return what creates one connector after another, whose health, reasons and traces have these words."""
+
+    def do(system: Neighbourhood) -> str:
+        said = []
+        for config in configs:
+            remove(system)
+            said.append(says(config, *words)(system))
+        return "; ".join(dict.fromkeys(said))
+
+    return do
+
+
 def each_can_be_deleted(*configs: Mapping[str, str]) -> Do:
     """Return what creates one connector after another, and deletes each while it runs."""
 

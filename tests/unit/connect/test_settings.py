@@ -47,6 +47,7 @@ class Example(Base):
     kinds: frozenset[str] = key(LOW, default="a,b", doc="Kinds.")
     password: Password | None = key(LOW, default=None, doc="The password.")
     end: int | None = key(LOW, default=None, doc="The last one.")
+    other: Mode | None = key(LOW, default=None, doc="Another mode.")
     batch_size: int = shared_key(SHARED)
     connector: str = taken_from(lambda config: config.get("name", ""))
 
@@ -78,7 +79,7 @@ def test_fields_hold_parsed_values_and_defaults() -> None:
     )
     assert (settings.topic, settings.connector, settings.mode) == ("t", "c", Mode.UPSERT)
     assert (settings.fields, settings.kinds, settings.zone) == (("a", "b"), frozenset("ab"), ZoneInfo("UTC"))
-    assert (settings.end, settings.batch_size, settings.wait) == (None, 5, 0)
+    assert (settings.end, settings.other, settings.batch_size, settings.wait) == (None, None, 5, 0)
     assert settings.password == Password("p")
     assert "password=p" not in repr(settings)
 
@@ -88,6 +89,8 @@ def test_what_is_missing_or_wrong_is_refused_with_its_key() -> None:
         Example.parse({})
     with pytest.raises(ConfigError, match=r"insert\.mode: String must be one of: insert, upsert"):
         Example.parse({"topic": "t", "insert.mode": "delete"})
+    with pytest.raises(ConfigError, match=r"other: String must be one of: insert, upsert"):
+        Example.parse({"topic": "t", "other": "delete"})
 
 
 def test_a_subclass_leaves_the_keys_of_its_base_alone() -> None:

@@ -187,7 +187,9 @@ def _declare(
 ) -> tuple[ConfigKey, Reader | None]:
     if isinstance(said, tuple):
         return said
-    value_type, check, read = _of_annotation(_without_none(annotation))
+    value_type, check, read = _of_annotation(bare := _without_none(annotation))
+    if check is not None and bare is not annotation:
+        check = _or_none(check)
     declared_type = said.type or value_type
     if declared_type is None:
         message = (
@@ -215,6 +217,14 @@ def _of_annotation(annotation: object) -> tuple[Type | None, Validator | None, R
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return Type.STRING, one_of(*(str(each.value) for each in annotation)), annotation
     return None, None, None
+
+
+def _or_none(check: Validator) -> Validator:
+    def checked(name: str, value: ConfigSetting) -> None:
+        if value is not None:
+            check(name, value)
+
+    return checked
 
 
 def _without_none(annotation: object) -> object:

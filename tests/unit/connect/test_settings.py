@@ -84,6 +84,12 @@ def test_fields_hold_parsed_values_and_defaults() -> None:
     assert "password=p" not in repr(settings)
 
 
+def test_values_are_there_by_the_names_of_their_keys() -> None:
+    values = Example.parse({"topic": "t", "insert.mode": "upsert", "wait.ms": "3"}).values_by_key()
+    assert list(values) == list(Example.config_def().keys)
+    assert (values["topic"], values["insert.mode"], values["wait.ms"]) == ("t", Mode.UPSERT, 3)
+
+
 def test_what_is_missing_or_wrong_is_refused_with_its_key() -> None:
     with pytest.raises(ConfigError, match='Missing required configuration "topic"'):
         Example.parse({})

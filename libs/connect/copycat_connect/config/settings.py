@@ -169,6 +169,10 @@ class Settings:
                 values[field.name] = taken.read(config)
         return cls(**values)
 
+    def values_by_key(self) -> dict[str, Any]:
+        """Return the values of the fields by the names of their keys, for who serves several components."""
+        return {declared.name: getattr(self, name) for name, (declared, _) in self._declared().items()}
+
     @classmethod
     def _declared(cls) -> Mapping[str, tuple[ConfigKey, Reader | None]]:
         """Return the key of each field, with what makes the field's value of the parsed one."""

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import OffsetEffect, OffsetMove
-from copycat_plugins.connectors.object_source import spec
 from copycat_plugins.connectors.object_source.choice import Choice
 from copycat_plugins.connectors.object_source.connector import ObjectSourceConnector
+from copycat_plugins.connectors.object_source.settings import ObjectSourceSettings
 from copycat_plugins.connectors.object_source.task import ObjectSourceTask
 from copycat_testkit.conformance.contexts import FakeSourceContext
 
@@ -19,7 +19,7 @@ TASKS = 3
 
 def choice(task: int, tasks: int, **config: str) -> Choice:
     dotted = {key.replace("_", "."): value for key, value in config.items()}
-    return Choice(spec.CONFIG.parse({"topic": "t", **dotted}), task, tasks)
+    return Choice(ObjectSourceSettings.parse({"topic": "t", **dotted}), task, tasks)
 
 
 @pytest.mark.parametrize(

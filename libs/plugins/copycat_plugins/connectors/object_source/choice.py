@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from copycat_connect.config.user_pattern import compile_user_pattern
 
-from copycat_plugins.connectors.object_source import spec
+from copycat_plugins.connectors.object_source.settings import (
+    AUTO,
+    PATTERN,
+    CleanupPolicy,
+    ObjectSourceSettings,
+)
 from copycat_plugins.connectors.objects.formats.opening import format_of
 
 _TEMPORARY = "+tmp"
@@ -49,14 +52,13 @@ class Picked:
 class Choice:
     """Looks at paths alone; the same for every task but for its share."""
 
-    def __init__(self, parsed: Mapping[str, Any], task: int, tasks: int) -> None:
-        """Choose as a parsed configuration says, for one of so many tasks."""
-        self.prefix: str = parsed[spec.PREFIX].strip("/")
-        self._pattern = compile_user_pattern(spec.PATTERN, parsed[spec.PATTERN])
-        self._format: str = parsed[spec.FORMAT]
-        self._topic: str = parsed[spec.TOPIC]
-        self._processed = parsed[spec.CLEANUP_FOLDER].strip("/") + "/"
-        self._leaves_out_processed = parsed[spec.CLEANUP] == spec.MOVE
+    def __init__(self, settings: ObjectSourceSettings, task: int, tasks: int) -> None:
+        """Choose as the settings say, for one of so many tasks."""
+        self.prefix = settings.prefix.strip("/")
+        self._pattern = compile_user_pattern(PATTERN, settings.pattern)
+        self._format, self._topic = settings.format, settings.topic
+        self._processed = f"{settings.cleanup_folder}/"
+        self._leaves_out_processed = settings.cleanup_policy is CleanupPolicy.MOVE
         self._task, self._tasks = task, tasks
 
     def pick(self, path: str) -> Picked | None:
@@ -72,7 +74,7 @@ class Choice:
         rank = Rank("", 0, 0, path)
         if found is not None:
             rank = Rank(found["topic"], int(found["partition"]), int(found["start"]), path)
-        kind = format_of(path) if self._format == spec.AUTO else self._format
+        kind = format_of(path) if self._format == AUTO else self._format
         if kind is None or (_ANY_TOPIC in self._topic and not rank.topic) or not self._is_mine(rank):
             return None
         return Picked(rank, kind, self._topic.replace(_ANY_TOPIC, rank.topic))

@@ -5,19 +5,19 @@ from __future__ import annotations
 from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.connectors.made_later import made_later
-from copycat_plugins.connectors.object_source import spec
+from copycat_plugins.connectors.object_source import settings
 from copycat_plugins.version import VERSION
 
 PLUGIN = PluginSpec(
-    class_name=spec.CLASS_NAME,
+    class_name=settings.CLASS_NAME,
     kind=PluginKind.SOURCE,
     version=VERSION,
-    summary=spec.SUMMARY,
-    config=spec.CONFIG,
+    summary=settings.SUMMARY,
+    config=settings.ObjectSourceSettings.config_def(),
     factory=made_later("copycat_plugins.connectors.object_source.connector", "ObjectSourceConnector"),
-    task_class_name=spec.TASK_CLASS_NAME,
+    task_class_name=settings.TASK_CLASS_NAME,
     task_factory=made_later("copycat_plugins.connectors.object_source.task", "ObjectSourceTask"),
-    guarantees=spec.GUARANTEES,
+    guarantees=settings.GUARANTEES,
     tested_with="folders on Linux, HDFS 3.5.0 over WebHDFS, and S3 as moto simulates it",
-    examples=spec.EXAMPLES,
+    examples=settings.EXAMPLES,
 )

@@ -7,7 +7,15 @@ from typing import Any
 
 from copycat_connect.errors import ConnectError
 
-from copycat_plugins.connectors.object_source import spec
+from copycat_plugins.connectors.object_source.settings import (
+    DONE,
+    MODIFIED,
+    PATH,
+    POSITION,
+    RECORD,
+    SIZE,
+    STORE,
+)
 from copycat_plugins.connectors.objects.formats.reader import START, Place
 from copycat_plugins.connectors.stores.store import StoredFile
 
@@ -16,33 +24,33 @@ Offset = Mapping[str, Any]
 
 def partition_of(store: str, path: str) -> dict[str, str]:
     """Return the source partition of a file."""
-    return {spec.STORE: store, spec.PATH: path}
+    return {STORE: store, PATH: path}
 
 
 def offset_at(file: StoredFile, place: Place, *, done: bool) -> dict[str, int | bool]:
     """Return the source offset at a place in a file; `done` says that nothing comes after it."""
-    offset: dict[str, int | bool] = {spec.RECORD: place.record}
+    offset: dict[str, int | bool] = {RECORD: place.record}
     if place.position is not None:
-        offset[spec.POSITION] = place.position
-    return {**offset, spec.SIZE: file.size, spec.MODIFIED: file.modified_millis, spec.DONE: done}
+        offset[POSITION] = place.position
+    return {**offset, SIZE: file.size, MODIFIED: file.modified_millis, DONE: done}
 
 
 def place_in(file: StoredFile, offset: Offset | None) -> Place:
     """Return where reading a file goes on: at its beginning where it was written anew since."""
     if offset is None or not _is_of(file, offset):
         return START
-    position = offset.get(spec.POSITION)
-    return Place(int(offset.get(spec.RECORD) or 0), None if position is None else int(position))
+    position = offset.get(POSITION)
+    return Place(int(offset.get(RECORD) or 0), None if position is None else int(position))
 
 
 def is_done(file: StoredFile, offset: Offset | None) -> bool:
     """Return whether all records of a file, as it is now, are committed."""
-    return offset is not None and bool(offset.get(spec.DONE)) and _is_of(file, offset)
+    return offset is not None and bool(offset.get(DONE)) and _is_of(file, offset)
 
 
 def is_committed(file: StoredFile, record: int, offset: Offset | None) -> bool:
     """Return whether so many records of a file, as it is now, are committed."""
-    return offset is not None and _is_of(file, offset) and int(offset.get(spec.RECORD) or 0) >= record
+    return offset is not None and _is_of(file, offset) and int(offset.get(RECORD) or 0) >= record
 
 
 def check_partition(partition: Mapping[str, Any] | None) -> None:
@@ -51,10 +59,8 @@ def check_partition(partition: Mapping[str, Any] | None) -> None:
     Raises:
         ConnectError: It does not.
     """
-    if partition is None or set(partition) != {spec.STORE, spec.PATH}:
-        raise ConnectError(
-            f"Partition objects should contain the keys '{spec.STORE}' and '{spec.PATH}', and no others"
-        )
+    if partition is None or set(partition) != {STORE, PATH}:
+        raise ConnectError(f"Partition objects should contain the keys '{STORE}' and '{PATH}', and no others")
     for key, value in partition.items():
         if not isinstance(value, str):
             raise ConnectError(
@@ -68,15 +74,15 @@ def check_offset(offset: Offset) -> None:
     Raises:
         ConnectError: It is malformed.
     """
-    if spec.RECORD not in offset:
-        raise ConnectError(f"Offset objects should either be null or contain the key '{spec.RECORD}'")
-    known = {spec.RECORD, spec.POSITION, spec.SIZE, spec.MODIFIED, spec.DONE}
+    if RECORD not in offset:
+        raise ConnectError(f"Offset objects should either be null or contain the key '{RECORD}'")
+    known = {RECORD, POSITION, SIZE, MODIFIED, DONE}
     for key, value in offset.items():
         if key not in known:
             raise ConnectError(
                 f"Offset objects should not contain the key '{key}', only {', '.join(sorted(known))}"
             )
-        if key == spec.DONE:
+        if key == DONE:
             if not isinstance(value, bool):
                 raise ConnectError(f"The value for the '{key}' key in the offset should be true or false")
         elif isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -84,5 +90,5 @@ def check_offset(offset: Offset) -> None:
 
 
 def _is_of(file: StoredFile, offset: Offset) -> bool:
-    known = (offset.get(spec.SIZE, file.size), offset.get(spec.MODIFIED, file.modified_millis))
+    known = (offset.get(SIZE, file.size), offset.get(MODIFIED, file.modified_millis))
     return known == (file.size, file.modified_millis)

@@ -11,7 +11,6 @@ from copycat_connect.data import SourceBatch
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import SourceTask
 
-from copycat_plugins.connectors.object_source import spec
 from copycat_plugins.connectors.object_source.choice import Choice
 from copycat_plugins.connectors.object_source.listing import Found, Listing
 from copycat_plugins.connectors.object_source.positions import (
@@ -22,11 +21,18 @@ from copycat_plugins.connectors.object_source.positions import (
     partition_of,
     place_in,
 )
+from copycat_plugins.connectors.object_source.settings import (
+    FORMAT,
+    PATTERN,
+    TASK,
+    TASKS,
+    CleanupPolicy,
+    ObjectSourceSettings,
+)
 from copycat_plugins.connectors.objects.formats.csv_reader import CsvOptions
 from copycat_plugins.connectors.objects.formats.opening import open_reader
 from copycat_plugins.connectors.objects.formats.reader import Chunk, Place
 from copycat_plugins.connectors.stores.errors import FileMissingError, FileTakenError
-from copycat_plugins.connectors.stores.keys import STORE_URL
 from copycat_plugins.connectors.stores.opening import open_store
 from copycat_plugins.connectors.stores.store import Store, StoredFile
 
@@ -37,17 +43,17 @@ _MOST_AT_ONCE = 100
 class _Cleanup:
     """Moves or deletes files, none before the offset service says that their records are committed."""
 
-    def __init__(self, store: Store, policy: str, folder: str) -> None:
+    def __init__(self, store: Store, policy: CleanupPolicy, folder: str) -> None:
         """Do as the policy says: none, move (below the folder) or delete."""
         self._store = store
         self._policy = policy
-        self._folder = folder.strip("/")
+        self._folder = folder
         self._waiting: dict[str, tuple[StoredFile, int]] = {}
         self._is_due = False
 
     def read(self, file: StoredFile, records: int) -> None:
         """Note a file that was read to its end; it counts once so many records are committed."""
-        if self._policy != spec.NONE:
+        if self._policy is not CleanupPolicy.NONE:
             self._waiting[file.path] = (file, records)
             self._is_due = True
 
@@ -74,7 +80,7 @@ class _Cleanup:
                 del self._waiting[path]
 
     def _clean(self, file: StoredFile) -> None:
-        if self._policy == spec.DELETE:
+        if self._policy is CleanupPolicy.DELETE:
             self._store.delete(file.path)
             return
         target = f"{self._folder}/{file.path}"
@@ -144,8 +150,8 @@ class _OpenObject:
     def _unreadable(self, error: DataError) -> ConnectError:
         return ConnectError(
             f"Cannot read {self.found.file.path} in {self._store.name} as {self.found.picked.format}: "
-            f"{error.message}. Mend or remove the file, leave it out by '{spec.PATTERN}', or set "
-            f"'{spec.FORMAT}'"
+            f"{error.message}. Mend or remove the file, leave it out by '{PATTERN}', or set "
+            f"'{FORMAT}'"
         )
 
 
@@ -168,14 +174,12 @@ class ObjectSourceTask(SourceTask):
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration; the store is asked by `poll`."""
-        parsed = spec.CONFIG.parse(config)
-        self._batch_size: int = parsed[spec.BATCH_SIZE]
-        self._interval: float = parsed[spec.POLL_INTERVAL] / 1000
-        self._csv = CsvOptions(parsed[spec.SEPARATOR], parsed[spec.QUOTE], parsed[spec.HEADER])
-        store = self._store = open_store(parsed, parsed[STORE_URL])
-        choice = Choice(parsed, int(config.get(spec.TASK, 0)), int(config.get(spec.TASKS, 1)))
-        self._listing = Listing(store, choice, parsed[spec.MIN_AGE])
-        self._cleanup = _Cleanup(store, parsed[spec.CLEANUP], parsed[spec.CLEANUP_FOLDER])
+        self._settings = settings = ObjectSourceSettings.parse(config)
+        self._csv = CsvOptions(settings.csv_separator, settings.csv_quote, settings.csv_header)
+        store = self._store = open_store(settings.values_by_key(), settings.store_url)
+        choice = Choice(settings, int(config.get(TASK, 0)), int(config.get(TASKS, 1)))
+        self._listing = Listing(store, choice, settings.min_age_millis)
+        self._cleanup = _Cleanup(store, settings.cleanup_policy, settings.cleanup_folder)
 
     def poll(self) -> SourceBatch | None:
         """Return the next records of the file that is open, or of the next one; nothing after a short wait.
@@ -208,7 +212,7 @@ class ObjectSourceTask(SourceTask):
         opened = self._open
         assert opened is not None  # the caller has seen to it
         try:
-            batch = opened.read(self._batch_size)
+            batch = opened.read(self._settings.batch_size)
         except FileMissingError:
             self._gone(opened.found)
             self._close()
@@ -257,7 +261,7 @@ class ObjectSourceTask(SourceTask):
             missing = self._listing.missing
             self.context.waiting(missing and f"folder {missing}, which does not exist")
             self._new.extend(new)
-            self._next_look = time.monotonic() + self._interval
+            self._next_look = time.monotonic() + self._settings.poll_seconds
 
     def _give_back(self) -> None:
         """Close the file, and go on with it where it was."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from copycat_connect.config import (
-    BOOLEAN,
     HIGH,
-    INT,
     LONG,
     LOW,
     MEDIUM,
-    STRING,
-    ConfigDef,
-    ConfigKey,
+    Password,
     all_of,
     at_least,
     matches_java_regex,
@@ -20,6 +18,7 @@ from copycat_connect.config import (
     topic_name,
 )
 from copycat_connect.config.setting import ConfigSetting
+from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.errors import ConfigError
 
 from copycat_plugins.connectors.stores import keys
@@ -27,15 +26,8 @@ from copycat_plugins.connectors.stores import keys
 CLASS_NAME = "copycat_plugins.connectors.object_source.connector.ObjectSourceConnector"
 TASK_CLASS_NAME = "copycat_plugins.connectors.object_source.task.ObjectSourceTask"
 
-TOPIC = "topic"
-PREFIX, PATTERN = "prefix", "pattern"
-FORMAT = "format.class"
+PATTERN, FORMAT = "pattern", "format.class"
 AUTO = "auto"
-BATCH_SIZE = "batch.size"
-POLL_INTERVAL, MIN_AGE = "object.poll.interval.ms", "object.min.age.ms"
-CLEANUP, CLEANUP_FOLDER = "cleanup.policy", "cleanup.folder"
-NONE, MOVE, DELETE = "none", "move", "delete"
-SEPARATOR, QUOTE, HEADER = "csv.separator", "csv.quote", "csv.header"
 
 TASK, TASKS = "task.number", "task.count"
 """Keys of a task: which of how many it is."""
@@ -74,66 +66,100 @@ def _character_or_none(name: str, value: ConfigSetting) -> None:
         _one_character(name, value)
 
 
-CONFIG = ConfigDef(
-    ConfigKey(
-        TOPIC, STRING, HIGH, validator=all_of((non_empty, _topic)),
+class CleanupPolicy(Enum):
+    """What becomes of a file whose records are committed."""
+
+    NONE = "none"
+    MOVE = "move"
+    DELETE = "delete"
+
+
+class ObjectSourceSettings(Settings):
+    """Which files are read, as what, and what becomes of them."""
+
+    topic: str = key(
+        HIGH,
+        check=all_of((non_empty, _topic)),
         doc="Topic that receives the records; ${topic} in it stands for the topic in the name of a file as "
         "the object "
         "sinks write them (<topic>+<partition>+<offset>...), and files without one are not read.",
-    ),
-    ConfigKey(
-        keys.STORE_URL, STRING, HIGH, default="",
+    )
+    store_url: str = key(
+        HIGH,
+        default="",
         doc="Where the files are: file:///folder, hdfs://host:port/folder, webhdfs://host:port/folder, "
         "s3://bucket/prefix; or http://host:port of a server like S3, whose bucket s3.bucket.name names.",
-    ),
-    ConfigKey(PREFIX, STRING, MEDIUM, default="", doc="Only files in this folder, or further below."),
-    ConfigKey(
-        PATTERN, STRING, MEDIUM, default=".*", validator=matches_java_regex,
+    )
+    prefix: str = key(MEDIUM, default="", doc="Only files in this folder, or further below.")
+    pattern: str = key(
+        MEDIUM,
+        name=PATTERN,
+        default=".*",
+        check=matches_java_regex,
         doc="Regular expression for the whole path of a file below the store's address.",
-    ),
-    ConfigKey(
-        FORMAT, STRING, HIGH, default=AUTO,
-        validator=one_of(AUTO, "parquet", "avro", "json", "csv", "string", "bytes"),
+    )
+    format: str = key(
+        HIGH,
+        name=FORMAT,
+        default=AUTO,
+        check=one_of(AUTO, "parquet", "avro", "json", "csv", "string", "bytes"),
         doc="Format of the files: parquet, avro, json (one value a line), csv, string or bytes (one a line); "
         "auto goes by the end of a name (.parquet .avro .json .jsonl .ndjson .csv .txt .log .bin) and leaves "
         "out others. Lines and CSV may be compressed (.gz .zst).",
-    ),
-    ConfigKey(BATCH_SIZE, INT, LOW, default=2000, validator=at_least(1), doc="The most records of a batch."),
-    ConfigKey(
-        POLL_INTERVAL, LONG, MEDIUM, default=10_000, validator=at_least(1),
+    )
+    batch_size: int = key(LOW, default=2000, check=at_least(1), doc="The most records of a batch.")
+    poll_seconds: float = key(
+        MEDIUM,
+        name="object.poll.interval.ms",
+        type=LONG,
+        default=10_000,
+        check=at_least(1),
+        read=lambda millis: millis / 1000,
         doc="Milliseconds between two looks for new files.",
-    ),
-    ConfigKey(
-        MIN_AGE, LONG, LOW, default=0, validator=at_least(0),
+    )
+    min_age_millis: int = key(
+        LOW,
+        name="object.min.age.ms",
+        type=LONG,
+        default=0,
+        check=at_least(0),
         doc="How many milliseconds a file must have been left alone before it is read.",
-    ),
-    ConfigKey(
-        CLEANUP, STRING, MEDIUM, default=NONE, validator=one_of(NONE, MOVE, DELETE),
+    )
+    cleanup_policy: CleanupPolicy = key(
+        MEDIUM,
+        default="none",
         doc="What becomes of a file whose records are committed: none, move (to cleanup.folder) or delete.",
-    ),
-    ConfigKey(
-        CLEANUP_FOLDER, STRING, LOW, default="processed", validator=non_empty,
+    )
+    cleanup_folder: str = key(
+        LOW,
+        default="processed",
+        check=non_empty,
+        read=lambda folder: folder.strip("/"),
         doc="Folder below the store's address that read files are moved to; it is not read.",
-    ),
-    ConfigKey(SEPARATOR, STRING, LOW, default=",", validator=_one_character, doc="Separates fields in CSV."),
-    ConfigKey(
-        QUOTE, STRING, LOW, default='"', validator=_character_or_none,
+    )
+    csv_separator: str = key(LOW, default=",", check=_one_character, doc="Separates fields in CSV.")
+    csv_quote: str = key(
+        LOW,
+        default='"',
+        check=_character_or_none,
         doc="What surrounds fields in CSV that hold separators and line ends; empty for nothing.",
-    ),
-    ConfigKey(
-        HEADER, BOOLEAN, LOW, default=True,
+    )
+    csv_header: bool = key(
+        LOW,
+        default=True,
         doc="Whether the first row of CSV names the columns; else they are column1, column2 and so on.",
-    ),
-    keys.WEBHDFS_URL_KEY,
-    keys.HDFS_USER_KEY,
-    ConfigKey(keys.BUCKET, STRING, MEDIUM, default=None, doc="Bucket, where the address names none."),
-    keys.REGION_KEY,
-    keys.ACCESS_KEY_KEY,
-    keys.SECRET_KEY_KEY,
-    keys.ENDPOINT_KEY,
-    keys.PATH_STYLE_KEY,
-    keys.PART_RETRIES_KEY,
-)  # fmt: skip
+    )
+    webhdfs_url: str | None = shared_key(keys.WEBHDFS_URL_KEY)
+    hdfs_user: str | None = shared_key(keys.HDFS_USER_KEY)
+    s3_bucket_name: str | None = key(MEDIUM, default=None, doc="Bucket, where the address names none.")
+    s3_region: str = shared_key(keys.REGION_KEY)
+    aws_access_key_id: str = shared_key(keys.ACCESS_KEY_KEY)
+    aws_secret_access_key: Password = shared_key(keys.SECRET_KEY_KEY)
+    s3_endpoint: str | None = shared_key(keys.ENDPOINT_KEY)
+    s3_path_style_access_enabled: bool = shared_key(keys.PATH_STYLE_KEY)
+    s3_part_retries: int = shared_key(keys.PART_RETRIES_KEY)
+
+
 EXAMPLES = {
     "What the object sinks wrote to S3, each record to the topic it came from": {
         "topic": "${topic}",

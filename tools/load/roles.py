@@ -11,7 +11,7 @@ from copycat_testkit.system import CopycatUp
 
 from tools.bench.processes import cpu_seconds
 
-#: `connectorhost` is the process of the connectors, `host` the task hosts, `spark` the driver's JVM.
+#: Processes of connectors count as the executor's; `host` are the task hosts, `spark` the driver's JVM.
 ROLES: Final = ("config", "offset", "status", "scheduler", "gateway", "executor", "spark", "host")
 MB: Final = 1e6
 

@@ -25,7 +25,8 @@ from tools.recovery_table.system import (
     Suffering,
 )
 
-CONNECTORS_MODULE: Final = "copycat_executor.connectorhost"
+#: What the processes of connectors are called in lists of processes.
+CONNECTORS_NAME: Final = "copycat_executor.connectors"
 #: From the deadline of a call to what is made of it.
 GIVING_UP_SECONDS: Final = 5.0
 
@@ -65,10 +66,10 @@ def spark(system: Suffering) -> list[psutil.Process]:
 
 
 def connectors(system: Suffering) -> list[psutil.Process]:
-    """The process in which the struck source's connector runs."""
+    """The process in which the struck source's connector runs; and those of questions, if there are any."""
     worker_id = system.ask("GET", f"/connectors/{STRUCK}/status")["connector"]["worker_id"]
     found = system.up.executor(worker_id).children(recursive=True)
-    return [each for each in found if CONNECTORS_MODULE in command_line(each)]
+    return [each for each in found if CONNECTORS_NAME in command_line(each)]
 
 
 def service(role: str) -> Target:

@@ -15,6 +15,7 @@ import logging
 import os
 import select
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -41,8 +42,10 @@ MAX_NAMED: Final = 5
 class TakenOutput:
     """This process's end: what it had before, and what the reader learns."""
 
-    def __init__(self, stdout: int, stderr: int, control: int) -> None:
+    def __init__(self, stdout: int, stderr: int, control: int, reader: int) -> None:
         """Use the file descriptors of the former streams and of the reader's control."""
+        self.reader = reader
+        """Process id of the reader, a child of this process."""
         self.stdout: TextIO = os.fdopen(stdout, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
         """Where standard output went."""
         self.stderr: TextIO = os.fdopen(stderr, "w", buffering=1, encoding="utf-8", errors="backslashreplace")
@@ -60,6 +63,18 @@ class TakenOutput:
         said = ", ".join(names) if len(names) <= MAX_NAMED else f"more than {MAX_NAMED}"
         self._tell({"about": {"connector" if len(names) == 1 else "connectors": said} if names else {}})
 
+    def give_back(self) -> None:
+        """Write to the former streams again; the reader ends once nobody else writes to it."""
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        with self._lock:
+            os.dup2(self.stdout.fileno(), STDOUT)
+            os.dup2(self.stderr.fileno(), STDERR)
+            os.close(self._control)
+            self._control = -1  # what is told from now on goes nowhere
+            self.stdout.close()
+            self.stderr.close()
+
     def _tell(self, message: Mapping[str, object]) -> None:
         left = json.dumps(message).encode() + b"\n"
         with self._lock, suppress(OSError):  # without its reader this process prints into nothing
@@ -74,11 +89,12 @@ def take_output(service: str, **fields: str) -> TakenOutput:
     """
     output, output_end = os.pipe()
     control, control_end = os.pipe()
-    if os.fork() == 0:
+    reader = os.fork()
+    if reader == 0:
         _be_reader(output, control, service, fields)
     os.close(output)
     os.close(control)
-    taken = TakenOutput(os.dup(STDOUT), os.dup(STDERR), control_end)
+    taken = TakenOutput(os.dup(STDOUT), os.dup(STDERR), control_end, reader)
     os.dup2(output_end, STDOUT)
     os.dup2(output_end, STDERR)
     os.close(output_end)
@@ -92,7 +108,7 @@ def _be_reader(output: int, control: int, service: str, fields: Mapping[str, str
         for each in OUTLIVED:
             signal.signal(each, signal.SIG_IGN)
         _close_all_but({STDERR, output, control})
-        _call_process(f"copycat-output of {service} {' '.join(fields.values())}")
+        call_process(f"copycat-output of {service} {' '.join(fields.values())}")
         _Reader(output, control, service, fields).work()
     finally:
         os._exit(0)
@@ -166,7 +182,7 @@ def _close_all_but(kept: set[int]) -> None:
                 os.close(each)
 
 
-def _call_process(name: str) -> None:
+def call_process(name: str) -> None:
     """Show a name in lists of processes, in place of the arguments of the process it was forked from."""
     with suppress(OSError, ValueError, IndexError):
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children import piped_process
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.template import Template
 from copycat_executor.pipes.connector_messages import BeginConnectors, MakeTaskConfigs
 from copycat_executor.pipes.lines import to_line
 from copycat_executor.pipes.messages import Ask
@@ -43,7 +43,7 @@ async def started_again(bad: bytes, folder: Path, patch: pytest.MonkeyPatch) -> 
     patch.setenv("PYTHONPATH", str(AUTHOR))
     patch.setenv("COPYCAT_BAD_LINE", str(line))
     patch.setattr(piped_process, "MAX_LINE_BYTES", 200_000)
-    jobs, process = Jobs(), ConnectorProcess({}, module="copycat_fake_child")
+    jobs, process = Jobs(), Template({}, module="copycat_fake_child")
     jobs.spawn(process.run(), "process of the connectors")
     ready, crash = asyncio.create_task(process.loaded()), asyncio.create_task(jobs.crashed())
     try:

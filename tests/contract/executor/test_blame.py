@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 
-import psutil
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
-from copycat_executor.children import child_process
+from copycat_executor.children import child_process, question_processes
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
-from copycat_testkit.processes import command_line
 
-from tests.contract.executor.world import SOURCE, World, world
+from tests.contract.executor.world import SOURCE, World, processes, template, world
 
 OFF = {"errors.restart": "off"}
 PATIENCE = 60.0
@@ -20,17 +20,12 @@ PATIENCE = 60.0
 
 @pytest.fixture(autouse=True)
 def _soon_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(question_processes, "MAX_IDLE", 0)
     monkeypatch.setattr(child_process, "PING_AFTER_SECONDS", 0.2)
+    monkeypatch.setattr(child_process, "HELD_SECONDS", 0.5)
     monkeypatch.setattr(child_process, "PING_TIMEOUT_SECONDS", 3.0)
     monkeypatch.setattr(child_process, "IDLE_PING_INTERVAL_SECONDS", 0.2)
     monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", 3.0)
-
-
-def processes() -> list[psutil.Process]:
-    """The processes of connectors, the oldest first."""
-    children = psutil.Process().children()
-    found = [each for each in children if "copycat_executor.connectorhost" in command_line(each)]
-    return sorted(found, key=lambda each: each.create_time())
 
 
 async def validate(it: World, name: str, config: dict[str, str]) -> pb.ValidateConnectorResponse:
@@ -44,30 +39,76 @@ async def begin(it: World, name: str, config: dict[str, str]) -> None:
     it.scheduler.assign(it.worker, name)
 
 
-@pytest.mark.parametrize("harm", ["backtrack", "exit"])
-async def test_a_validation_that_ends_its_process_is_answered_alone_and_others_are_asked_again(
-    harm: str,
+async def test_while_a_connector_holds_its_process_for_ever_all_questions_are_answered_at_once(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with world(plugin_call=PATIENCE) as it:
+        await begin(it, "good", {})
+        await it.status_is("RUNNING", "good")
+        (shared,) = processes()
+        monkeypatch.setattr(child_process, "PING_TIMEOUT_SECONDS", 1000.0)
+        monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", 1000.0)
+        monkeypatch.setattr(child_process, "HELD_SECONDS", 1000.0)
+        before = shared.cpu_times().user
+        await begin(it, "bad", {"on.start": "backtrack", **OFF})
+        await it.until(lambda: shared.cpu_times().user > before + 0.5, "it holds the process")
+        for each in range(10):
+            assert (await validate(it, f"other{each}", SOURCE)).error_count == 0
+        assert (await it.gateway.ListPlugins(pb.ListPluginsRequest())).plugins
+        keys = pb.GetPluginConfigRequest(plugin="ProbeSource")
+        assert (await it.gateway.GetPluginConfig(keys)).keys
+        offsets = pb.AlterOffsetsRequest(config=config_to_proto({"name": "other", **SOURCE}))
+        assert not (await it.gateway.AlterOffsets(offsets)).handled
+        assert processes() == [shared], "nobody has noticed yet"
+        assert it.status.states("good") == ["RUNNING"]
+        monkeypatch.undo()
+        monkeypatch.setattr(child_process, "HELD_SECONDS", 0.5)
+        await it.status_is("FAILED", "bad")
+        await it.status_is("RUNNING", "good")
+        assert set(it.status.states("good")) == {"RUNNING"}
+
+
+@pytest.mark.parametrize("harm", ["backtrack", "exit"])
+async def test_a_validation_that_ends_its_process_ends_no_other(harm: str) -> None:
+    async with world(plugin_call=PATIENCE) as it:
+        await begin(it, "good", {})
+        await it.status_is("RUNNING", "good")
+        before = processes()
         hostile = asyncio.create_task(validate(it, "bad", {**SOURCE, "on.validate": harm}))
         others = [asyncio.create_task(validate(it, f"good{each}", SOURCE)) for each in range(3)]
         assert [(await each).error_count for each in others] == [0, 0, 0]
         with pytest.raises(RemoteError, match="ended the process that it ran in, where nothing else ran"):
             await hostile
-        (shared,) = processes()
-        with pytest.raises(RemoteError, match="ended the process that it ran in"):
-            await validate(it, "bad", {**SOURCE, "on.validate": harm})
-        assert processes() == [shared], "the process of the others was not touched again"
+        assert processes() == before
+        assert it.status.states("good") == ["RUNNING"]
 
 
-async def test_a_hostile_class_under_ever_new_names_is_kept_apart_and_its_good_configurations_work() -> None:
+async def test_a_process_that_answered_well_is_asked_again_unless_something_goes_on_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(question_processes, "MAX_IDLE", 1)
+    monkeypatch.setattr(question_processes, "IDLE_SECONDS", PATIENCE)
     async with world(plugin_call=PATIENCE) as it:
-        for name in ("a", "b", "c"):
-            with pytest.raises(RemoteError, match="ended the process that it ran in"):
-                await validate(it, name, {**SOURCE, "on.validate": "exit"})
-        (shared,) = processes()
+        for _ in range(2):
+            assert (await validate(it, "good", SOURCE)).error_count == 0
+        (used,) = processes()
+        assert (await validate(it, "leaves", {**SOURCE, "on.validate": "backtrack later"})).error_count == 0
+        assert processes() == [used]
         assert (await validate(it, "good", SOURCE)).error_count == 0
-        assert processes() == [shared]
+        assert used not in processes()
+
+
+async def test_what_something_else_ended_is_asked_once_more() -> None:
+    async with world(plugin_call=PATIENCE) as it:
+        asked = asyncio.create_task(validate(it, "unlucky", {**SOURCE, "on.validate": "hang"}))
+        await it.until(lambda: len(processes()) == 1, "it is asked")
+        (first,) = processes()
+        first.kill()
+        await it.until(lambda: processes() not in ([], [first]), "it is asked again")
+        (second,) = processes()
+        second.kill()
+        with pytest.raises(RemoteError, match="exit code -9"):
+            await asked
 
 
 @pytest.mark.parametrize("harm", ["exit", "backtrack", "backtrack later"])
@@ -80,8 +121,8 @@ async def test_a_connector_that_ends_shared_processes_is_failed_by_itself_with_t
         trace = it.status.trace("bad")
         assert "ended the process that it ran in, where nothing else ran" in trace
         assert ("exit code 7" if harm == "exit" else "holds the interpreter") in trace
-        await it.until(lambda: len(processes()) == 1, "its process is gone")
         await it.status_is("RUNNING", "good")
+        await it.until(lambda: len(processes()) == 1, "its process is gone")
         assert set(it.status.states("good")) == {"RUNNING"}
         assert (await validate(it, "other", SOURCE)).error_count == 0
 
@@ -130,28 +171,55 @@ async def test_a_call_that_hangs_is_given_up_and_made_again_in_a_process_of_its_
         assert it.status.states("good") == ["RUNNING"]
 
 
-async def test_a_validation_that_computes_for_ever_is_interrupted_when_nobody_waits_for_it() -> None:
-    async with world(plugin_call=1.0) as it:
-        (shared,) = processes()
+async def test_a_validation_that_computes_for_ever_is_ended_when_nobody_waits_for_it() -> None:
+    async with world(plugin_call=2.0) as it:
         with pytest.raises(RemoteError) as late:
             await validate(it, "spins", {**SOURCE, "on.validate": "spin"})
         assert late.value.remote_code.name == "plugin.hangs"
-        await it.until(lambda: shared.cpu_percent(0.2) < 20, "it was interrupted")
-        assert processes() == [shared]
+        await it.until(lambda: processes() == [], "it was ended")
 
 
-async def test_nobody_is_failed_or_kept_apart_because_the_process_of_the_connectors_starts_slowly() -> None:
-    async with world(plugin_call=1.0) as it:
-        (before,) = processes()
-        before.kill()
-        await it.until(lambda: processes() not in ([], [before]), "the next one")
-        (starting,) = processes()
-        starting.suspend()  # as a machine does that has too much to do
+async def test_nobody_is_failed_or_kept_apart_because_processes_of_connectors_start_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child_process, "PING_TIMEOUT_SECONDS", PATIENCE)
+    monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", PATIENCE)
+    async with world(plugin_call=2.0) as it:
+        slow = template()
+        slow.suspend()  # as a machine does that has too much to do
         await begin(it, "slow", OFF)
         for _ in range(3):
             with pytest.raises(RemoteError, match="currently starting the process of the connectors"):
                 await validate(it, "asked", SOURCE)
-        assert processes() == [starting]
-        starting.resume()
+        slow.resume()
         await it.status_is("RUNNING", "slow")
-        assert processes() == [starting]
+        assert len(processes()) == 1
+
+
+async def test_connectors_run_on_without_the_template_and_the_next_one_makes_copies() -> None:
+    async with world(plugin_call=PATIENCE) as it:
+        await begin(it, "good", {})
+        await it.status_is("RUNNING", "good")
+        (shared,) = found = processes()
+        template().kill()
+        assert (await validate(it, "other", SOURCE)).error_count == 0
+        assert shared.is_running()
+        assert it.status.states("good") == ["RUNNING"]
+        shared.kill()
+        await it.until(lambda: it.status.states("good") == ["RUNNING", "RUNNING"], "it begins anew")
+        assert processes() != found
+
+
+async def test_copies_that_cannot_be_made_are_made_once_they_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async with world(plugin_call=PATIENCE) as it:
+        with monkeypatch.context() as none_left:
+            none_left.setattr(socket, "socketpair", refused)
+            await begin(it, "waits", OFF)
+            asked = asyncio.create_task(validate(it, "asked", SOURCE))
+            await asyncio.wait((asked,), timeout=1)
+            assert not asked.done()
+        assert (await asked).error_count == 0
+        await it.status_is("RUNNING", "waits")

@@ -79,3 +79,36 @@ async def test_plugins_that_raise_end_the_process_or_hang_when_imported_harm_no_
         f"the plugin {name} = {name} is installed but cannot be loaded: {reason}"
         for name, reason in REASONS.items()
     )
+
+
+THREADED = """
+import threading
+from copycat_connect.plugin import PluginKind, PluginSpec
+from copycat_probe import KEYS, ProbeSource
+THREAD = threading.Thread(target=threading.Event().wait, daemon=True)
+THREAD.start()
+class Source(ProbeSource):
+    def validate(self, config):
+        assert THREAD.is_alive()
+        assert THREAD.native_id is not None
+        assert THREAD in threading.enumerate()
+        return None
+PLUGIN = PluginSpec("threaded.Source", PluginKind.SOURCE, "1", "Has a thread.", KEYS, Source, "threaded.Task")
+"""
+
+
+async def test_a_plugin_that_starts_threads_when_imported_has_them_in_each_process(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    about = tmp_path / "threaded-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: threaded\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[copycat.plugins]\nthreaded = threaded\n")
+    (tmp_path / "threaded.py").write_text(THREADED)
+    with caplog.at_level(logging.INFO, plugin_watch.__name__):
+        async with world(packages=tmp_path) as it:
+            found = await validate(it, {"connector.class": "threaded.Source", "tasks.max": "1"})
+            others = await validate(it, SOURCE)
+            listed = await it.gateway.ListPlugins(pb.ListPluginsRequest())
+    assert (found.error_count, others.error_count, list(listed.unloadable)) == (0, 0, [])
+    assert "the plugin threaded = threaded starts threads when it is loaded" in caplog.text

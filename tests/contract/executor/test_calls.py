@@ -12,6 +12,7 @@ from copycat_executor.children import child_process
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.open_calls import OpenCall, OpenCalls
+from copycat_executor.children.template import Template
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
@@ -32,9 +33,11 @@ async def jobs(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Jobs]:
 
 
 async def running(jobs: Jobs) -> ConnectorProcess:
-    process = ConnectorProcess({})
-    jobs.spawn(process.run(), "process of the connectors")
-    await asyncio.wait_for(process.loaded(), PATIENCE)
+    template = Template({})
+    process = ConnectorProcess(template.copy)
+    jobs.spawn(template.run(), "template")
+    jobs.spawn(process.run(), "process of connectors")
+    await asyncio.wait_for(template.loaded(), PATIENCE)
     return process
 
 
@@ -72,7 +75,8 @@ class EndsAfterTheAnswer(ConnectorProcesses):
     async def call(self, connector: str, call: ConnectorCall[T], stage: str, deadline_seconds: float) -> T:
         answer = await super().call(connector, call, stage, deadline_seconds)
         if not self.gone.is_set():
-            self._shared_process.kill()
+            assert self._shared.process is not None
+            self._shared.process.kill()
             await self.gone.wait()
         return answer
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import psutil
 import pytest
-from copycat_testkit.processes import command_line
 
-from tests.contract.executor.world import SOURCE, World, world
+from tests.contract.executor.world import SOURCE, processes, world
 
 MEGABYTE = 1 << 20
 
 
-def process(it: World) -> psutil.Process | None:
-    """Return the process of the connectors."""
-    children = psutil.Process().children()
-    return next((each for each in children if "copycat_executor.connectorhost" in command_line(each)), None)
+def process() -> psutil.Process:
+    """Return the process that the connectors share."""
+    return processes()[0]
 
 
 def rests(process: psutil.Process) -> bool:
@@ -24,15 +22,17 @@ def rests(process: psutil.Process) -> bool:
 
 async def test_code_of_a_deleted_connector_that_computes_is_interrupted_and_its_process_stays() -> None:
     async with world() as it:
-        before = process(it)
-        assert before is not None
+        it.config.put("orders", SOURCE)
+        it.scheduler.assign(it.worker, "orders")
+        await it.status_is("RUNNING", "orders")
+        before = process()
         it.config.put("spins", {**SOURCE, "on.task.configs": "spin"})
         it.scheduler.assign(it.worker, "spins")
         await it.until(lambda: not rests(before), "it spins")
         it.config.delete("spins")
         it.scheduler.remove("spins")
         await it.until(lambda: rests(before), "it was interrupted")
-        assert process(it) == before
+        assert process() == before
 
 
 async def test_code_of_a_deleted_connector_that_heeds_nothing_ends_with_its_process() -> None:
@@ -40,14 +40,13 @@ async def test_code_of_a_deleted_connector_that_heeds_nothing_ends_with_its_proc
         it.config.put("orders", SOURCE)
         it.scheduler.assign(it.worker, "orders")
         await it.status_is("RUNNING", "orders")
-        before = process(it)
+        before = process()
         it.config.put("spins", {**SOURCE, "on.task.configs": "spin whatever is raised"})
         it.scheduler.assign(it.worker, "spins")
-        assert before is not None
         await it.until(lambda: not rests(before), "it spins")
         it.config.delete("spins")
         it.scheduler.remove("spins")
-        await it.until(lambda: process(it) not in (None, before), "another process")
+        await it.until(lambda: processes() not in ([], [before]), "another process")
         await it.until(lambda: it.status.states("orders") == ["RUNNING", "RUNNING"], "it begins anew")
 
 
@@ -57,9 +56,9 @@ async def test_a_connector_that_takes_too_much_memory_fails_alone_and_its_status
         it.config.put("orders", SOURCE)
         it.scheduler.assign(it.worker, "orders")
         await it.status_is("RUNNING", "orders")
-        before = process(it)
+        before = process()
         it.config.put("leaks", {**SOURCE, call: "leak", "errors.restart": "off"})
         it.scheduler.assign(it.worker, "leaks")
         await it.status_is("FAILED", "leaks")
         assert "connector.memory.max allows 300 MB" in it.status.trace("leaks")
-        assert (process(it), it.status.states("orders")) == (before, ["RUNNING"])
+        assert (process(), it.status.states("orders")) == (before, ["RUNNING"])

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-import psutil
 import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import OffsetsUnmodifiableError
-from copycat_executor.children import child_process, connector_process
+from copycat_executor.children import child_process
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import RemoteError
-from copycat_testkit.eventually import eventually
-from copycat_testkit.processes import command_line
 
-from tests.contract.executor.world import SINK, SOURCE, World, world
+from tests.contract.executor.world import SINK, SOURCE, World, processes, world
 
 ENV_PROVIDER = {
     "config.providers": "env",
@@ -182,16 +179,13 @@ async def test_a_frozen_process_is_replaced_though_nobody_calls_it(monkeypatch: 
     monkeypatch.setattr(child_process, "IDLE_PING_INTERVAL_SECONDS", 0.2)
     monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", 2.0)
     async with world() as it:
-        assert (await validate(it, SOURCE)).error_count == 0
-        (frozen,) = _processes_of_connectors()
+        it.config.put("orders", SOURCE)
+        it.scheduler.assign(it.worker, "orders")
+        await it.status_is("RUNNING", "orders")
+        (frozen,) = processes()
         frozen.suspend()
-        await eventually(lambda: not frozen.is_running(), 60)
-        await eventually(lambda: bool(_processes_of_connectors()), 60)
-        assert (await validate(it, SOURCE)).error_count == 0
-
-
-def _processes_of_connectors() -> list[psutil.Process]:
-    return [each for each in psutil.Process().children() if connector_process.MODULE in command_line(each)]
+        await it.until(lambda: it.status.states("orders") == ["RUNNING", "RUNNING"], "it begins anew")
+        assert not frozen.is_running()
 
 
 @pytest.mark.row("K875-45", "K875-47")

@@ -7,13 +7,13 @@ import logging
 
 import pytest
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.template import Template
 
 
 async def test_a_process_that_dies_before_anybody_listens_is_started_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    jobs, process = Jobs(), ConnectorProcess({})
+    jobs, process = Jobs(), Template({})
     jobs.spawn(process.run(), "process of the connectors")
     try:
         async with asyncio.timeout(60):

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
+import psutil
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.executor.v1 import executor_service_pb2_grpc
 from copycat.host.v1 import host_service_pb2_grpc
@@ -19,6 +20,7 @@ from copycat.status.v1.status_service_pb2_grpc import add_StatusServiceServicer_
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
+from copycat_executor.children.template import MODULE
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.tasks.task_actions import Budgets
 from copycat_executor.wiring import ExecutorSurroundings, Limits, wire
@@ -29,6 +31,7 @@ from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses, connected
 from copycat_telemetry.metrics.sampled import Windows
+from copycat_testkit.processes import command_line
 
 from tests.contract.executor.fake_hosts import FakeLauncher
 from tests.contract.executor.fake_services import FakeConfig, FakeOffset, FakeScheduler, FakeStatus
@@ -149,6 +152,20 @@ async def world(
         await it.launcher.close()
         await server.stop(0)
         await peers.stop(0)
+
+
+def template() -> psutil.Process:
+    """The process that has loaded the plugins."""
+    children = psutil.Process().children()
+    (found,) = [each for each in children if MODULE in command_line(each)]
+    return found
+
+
+def processes() -> list[psutil.Process]:
+    """The processes of connectors, the oldest first."""
+    children = psutil.Process().children(recursive=True)
+    found = [each for each in children if command_line(each)[:1] == ["copycat_executor.connectors"]]
+    return sorted(found, key=lambda each: each.create_time())
 
 
 def raw_host_stub(address: str) -> tuple[grpc.aio.Channel, host_service_pb2_grpc.HostServiceAsyncStub]:

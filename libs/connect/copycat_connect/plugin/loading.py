@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
@@ -24,6 +24,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 def load_plugins(
     *,
     failed_before: Mapping[str, str] = _NONE,
+    later: Collection[str] = (),
     loading: Callable[[str], None] = lambda entry_point: None,
 ) -> Plugins:
     """Load every plugin that an installed package announces in the entry-point group `copycat.plugins`.
@@ -34,6 +35,7 @@ def load_plugins(
 
     Args:
         failed_before: Entry points not to load, e.g. since they ended or held up another process, and why.
+        later: Entry points not to load, of which nothing is said.
         loading: Called with each entry point before it is loaded, so that one that never returns is known.
     """
     found = _Found()
@@ -41,6 +43,8 @@ def load_plugins(
         name = f"{entry_point.name} = {entry_point.value}"
         if name in failed_before:
             found.leave_out(entry_point, failed_before[name])
+            continue
+        if name in later:
             continue
         loading(name)
         try:

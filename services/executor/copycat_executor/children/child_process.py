@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
+from copycat_connect.errors import CopycatError
 from copycat_connect.retry import RetryPolicy
 
 from copycat_executor.children.open_calls import OpenCall, OpenCalls
 from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError, ProcessStartsError
+from copycat_executor.pipes.authors import TAG_MARK
 from copycat_executor.pipes.lines import BadLineError, LineReader
 from copycat_executor.pipes.messages import (
     Answer,
@@ -31,9 +33,13 @@ from copycat_executor.pipes.messages import (
 log = logging.getLogger(__name__)
 
 #: A call that takes longer than this makes us ask whether the process answers at all.
-PING_AFTER_SECONDS: Final = 2.0
+PING_AFTER_SECONDS: Final = 0.5
 #: Time for an answer to that: beyond it some author code holds the interpreter.
 PING_TIMEOUT_SECONDS: Final = 5.0
+#: It certainly does where it alone used so much of a processor meanwhile, however busy the machine is.
+HELD_SECONDS: Final = 3.0
+#: Between two looks at that.
+LOOK_INTERVAL_SECONDS: Final = 0.2
 #: A process that nobody calls is asked as often, and has longer: nobody waits for it.
 IDLE_PING_INTERVAL_SECONDS: Final = 5.0
 IDLE_PING_TIMEOUT_SECONDS: Final = 10.0
@@ -44,7 +50,7 @@ STEADY_SECONDS: Final = 30.0
 
 #: How a process ends that the kernel, or somebody, has killed.
 KILLED: Final = "exit code -9"
-SILENT: Final = ": it answered nothing for {:g} s, as when code that it runs holds the interpreter"
+SILENT: Final = ": it answered nothing for {:.1f} s, as when code that it runs holds the interpreter"
 #: Who holds the interpreter in C leaves the others none of the processor.
 BUSIEST_SHARE: Final = 0.8
 BUSIEST_SECONDS: Final = 0.05
@@ -56,8 +62,8 @@ E_contra = TypeVar("E_contra", contravariant=True)
 class Owner(Protocol[E_contra]):
     """What makes one child process different from another; `E_contra` is the union of its own events."""
 
-    def first_message(self) -> Message:
-        """Return what a new process is sent before anything else."""
+    def first_message(self) -> Message | None:
+        """Return what a new process is sent before anything else, if anything is."""
 
     def heard(self, event: E_contra) -> None:
         """Take an event of the child, in the order in which it wrote them; must not block."""
@@ -88,16 +94,16 @@ class Owner(Protocol[E_contra]):
 class Program(Generic[E]):
     """What a child process runs."""
 
-    module: str
-    """Run as `python -m`."""
+    start: Callable[[], Awaitable[PipedProcess]]
+    """Starts it."""
     name: str
     """What it deals with, for logs."""
     messages: LineReader[E | Ready | Reply]
     """Reads what it writes."""
     grace_seconds: float = 0.0
     """How long it may take to end by itself when it is no longer wanted."""
-    give_up: Callable[[int], Message] | None = None
-    """Makes what it is told about a call of this number for which nobody waits any more."""
+    start_seconds: float | None = None
+    """How long it may take to say that it takes calls; None for as long as it likes."""
 
 
 class ChildProcess(Generic[E]):
@@ -113,6 +119,7 @@ class ChildProcess(Generic[E]):
         self._process: PipedProcess | None = None
         self._killed = self._stopped = self._served = self._checking = False
         self._silence = ""
+        self._threads = 0
         self._levels: dict[str, SetLevel] = {}
 
     async def ready(self) -> None:
@@ -159,8 +166,6 @@ class ChildProcess(Generic[E]):
             raise PluginHangsError(opened.stage, opened.began) from None
         finally:
             self._calls.remove(opened)
-            if self._program.give_up is not None and opened.sent and not opened.result.done():
-                self.send(self._program.give_up(opened.number))
 
     def send(self, message: Message) -> None:
         """Send what is not answered; lost while there is no process."""
@@ -174,6 +179,11 @@ class ChildProcess(Generic[E]):
         self._levels[logger] = change
         self.send(change)
 
+    def at_rest(self) -> bool:
+        """Return whether it takes calls, and has no more threads than before the first one."""
+        process = self._process if self._ready.is_set() else None
+        return process is not None and 0 < process.threads <= self._threads
+
     def kill(self) -> None:
         """End the process, whatever it does; another takes its place."""
         if self._process is not None:
@@ -185,7 +195,13 @@ class ChildProcess(Generic[E]):
         loop, waits = asyncio.get_running_loop(), RESTARTS.waits()
         while True:
             began = loop.time()
-            ending = await self._one_life()
+            try:
+                process = await self._program.start()
+            except (OSError, CopycatError) as error:  # too many files, too little memory: it may pass
+                log.warning("a process of the %s cannot be started: %s", self._program.name, error)
+                await asyncio.sleep(next(waits))
+                continue
+            ending = await self._one_life(process)
             if loop.time() - began > STEADY_SECONDS:
                 waits = RESTARTS.waits()
             log.warning("the process of the %s ended (%s) and is started again", self._program.name, ending)
@@ -246,30 +262,44 @@ class ChildProcess(Generic[E]):
         process, ping = self._process, self._calls.new(Ping(), "")
         if process is None:
             return
-        used = process.thread_seconds()
+        used, began = process.thread_seconds(), asyncio.get_running_loop().time()
         self._calls.add(ping)
         try:
             self._write(Ask(ping.number, ping.call))
-            await asyncio.wait_for(ping.result, timeout_seconds)
-        except TimeoutError:
-            if process is self._process and not self._killed:
+            answers = await self._answers(ping, process, used, timeout_seconds)
+            if not answers and process is self._process and not self._killed:
                 log.warning("the process of the %s does not answer and is replaced", self._program.name)
                 self._stopped = process.stopped()
                 self._owner.held(None if self._stopped else busiest(used, process.thread_seconds()))
-                self._silence = SILENT.format(timeout_seconds)
+                self._silence = SILENT.format(asyncio.get_running_loop().time() - began)
                 self.kill()
         except PluginProcessGoneError:
             pass  # its callers hear the same
         finally:
             self._calls.remove(ping)
 
-    async def _one_life(self) -> str:
-        process = await PipedProcess.start(self._program.module)
+    async def _answers(
+        self, ping: OpenCall[None], process: PipedProcess, used: Mapping[str, float], timeout_seconds: float
+    ) -> bool:
+        """Wait for the answer to a ping; False once there will be none."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + timeout_seconds
+        while (left := ends - loop.time()) > 0:
+            done, _ = await asyncio.wait((ping.result,), timeout=min(left, LOOK_INTERVAL_SECONDS))
+            if done:
+                ping.result.result()
+                return True
+            if holds(used, process.thread_seconds()):
+                return False
+        return False
+
+    async def _one_life(self, process: PipedProcess) -> str:
         self._process, self._silence = process, ""
         self._killed = self._stopped = self._served = False
         checks = asyncio.create_task(self._check_idle())
         try:
-            process.write(self._owner.first_message())
+            if (first := self._owner.first_message()) is not None:
+                process.write(first)
             await self._read(process)
             return await process.ended()
         finally:
@@ -282,7 +312,7 @@ class ChildProcess(Generic[E]):
         """Take what it writes to its end; kill it when it is silent for too long or writes no message."""
         name = self._program.name
         try:
-            while line := await process.read_line(self._owner.silence_limit_seconds()):
+            while line := await process.read_line(self._silence_limit_seconds()):
                 self._take(self._program.messages.read(line))
         except TimeoutError:
             self._owner.fell_silent()
@@ -291,10 +321,15 @@ class ChildProcess(Generic[E]):
             log.warning("the process of the %s is ended: its line is not a message (%s)", name, error)
             self.kill()
 
+    def _silence_limit_seconds(self) -> float | None:
+        limit = self._owner.silence_limit_seconds()
+        return self._program.start_seconds if limit is None and not self._served else limit
+
     def _take(self, message: E | Ready | Reply) -> None:
         match message:
             case Ready():
                 self._served = True
+                self._threads = 0 if self._process is None else self._process.threads
                 self._ready.set()
                 for level in self._levels.values():
                     self._write(level)
@@ -306,6 +341,14 @@ class ChildProcess(Generic[E]):
     def _write(self, message: Message) -> None:
         if self._process is not None:
             self._process.write(message)
+
+
+def holds(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
+    """Return whether author code surely held the interpreter in between: nothing else got a turn for long."""
+    name = busiest(before, after)
+    if name is None or not name.startswith(TAG_MARK):
+        return False
+    return after[name] - before.get(name, 0.0) >= HELD_SECONDS
 
 
 def busiest(before: Mapping[str, float], after: Mapping[str, float]) -> str | None:

@@ -1,27 +1,22 @@
-"""The process of the connectors, seen from outside: calls into it, and the plugins that it could not load."""
+"""A process of connectors, seen from outside: calls into it, and who may be the cause of its end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from copycat_executor.children import plugin_watch
 from copycat_executor.children.child_process import ChildProcess, Program
-from copycat_executor.children.plugin_watch import PluginWatch
+from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.domain.errors import PluginProcessGoneError
 from copycat_executor.pipes.authors import tag_of
 from copycat_executor.pipes.connector_messages import (
     FROM_CONNECTORS,
-    AbandonCall,
-    BeginConnectors,
     ConnectorCall,
     ConnectorEvent,
     ConnectorFailed,
     ConnectorOrder,
     ConnectorWaits,
-    PluginLoading,
-    PluginsLoaded,
     ProcessEnds,
     ProcessEvent,
     QueryAsked,
@@ -30,7 +25,8 @@ from copycat_executor.pipes.connector_messages import (
 )
 from copycat_executor.pipes.messages import T
 
-MODULE: Final = "copycat_executor.connectorhost"
+#: For a copy to be made and to take calls, on a busy machine; plugins that start threads are loaded by then.
+START_TIMEOUT_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +44,11 @@ class ProcessEnd:
     served: bool = True
     """It had taken calls: before, no code of those who wait for it has run."""
 
+    @property
+    def told(self) -> bool:
+        """Whether something tells those who may be the cause from the others who were there."""
+        return bool(self.known or self.called)
+
     def suspects(self, there: Collection[str]) -> frozenset[str]:
         """Return the authors that may be the cause, of those who had a connector `there` or were called."""
         if self.known or self.called:
@@ -56,23 +57,20 @@ class ProcessEnd:
 
 
 class _Owner:
-    """What is special about this child process: it loads plugins, any of which may end it or hold it up."""
+    """What is special about this child process: it knows whose code it runs."""
 
     def __init__(
         self,
-        begin: BeginConnectors,
         heard: Callable[[ConnectorEvent], None],
         ended: Callable[[ProcessEnd], PluginProcessGoneError],
     ) -> None:
-        self.loading = PluginWatch(begin.failed_plugins)
-        self._worker = begin.worker
         self._heard = heard
         self._ended = ended
         self._tags: dict[str, tuple[str, ...]] = {}
         self._known: set[str] = set()
 
-    def first_message(self) -> BeginConnectors:
-        return BeginConnectors(self._worker, self.loading.failed)
+    def first_message(self) -> None:
+        """Return nothing: the copy knows all that its template was told."""
 
     def called(self, authors: Sequence[str]) -> None:
         """Note whose code runs in the process from now on."""
@@ -81,10 +79,6 @@ class _Owner:
 
     def heard(self, event: ProcessEvent) -> None:
         match event:
-            case PluginLoading(entry_point=entry_point):
-                self.loading.begins(entry_point)
-            case PluginsLoaded(failed=failed):
-                self.loading.finished(failed)
             case ProcessEnds(authors=authors):
                 self._known.update(authors)
             case (
@@ -98,11 +92,11 @@ class _Owner:
             case _:
                 assert_never(event)
 
-    def silence_limit_seconds(self) -> float | None:
-        return plugin_watch.LOAD_TIMEOUT_SECONDS if self.loading.under_way else None
+    def silence_limit_seconds(self) -> None:
+        pass
 
     def fell_silent(self) -> None:
-        self.loading.hangs()
+        pass
 
     def held(self, busiest: str | None) -> None:
         self._known.update(self._tags.get(busiest or "", ()))
@@ -110,7 +104,6 @@ class _Owner:
     def ended(
         self, ending: str, authors: frozenset[str], *, outside: bool, served: bool
     ) -> PluginProcessGoneError:
-        self.loading.process_ended(ending)
         end = ProcessEnd(ending, frozenset(self._known), authors, outside, served)
         self._tags, self._known = {}, set()
         return self._ended(end)
@@ -121,35 +114,29 @@ class ConnectorProcess:
 
     def __init__(
         self,
-        worker: Mapping[str, str],
+        start: Callable[[], Awaitable[PipedProcess]],
         *,
         heard: Callable[[ConnectorEvent], None] = lambda _: None,
         ended: Callable[[ProcessEnd], PluginProcessGoneError] = lambda end: PluginProcessGoneError(
             end.ending
         ),
-        failed_plugins: Mapping[str, str] | None = None,
-        module: str = MODULE,
     ) -> None:
         """Prepare; `run` starts it.
 
         Args:
-            worker: The worker's properties, which the process gets.
+            start: Starts it: makes a copy of the template.
             heard: Hears what the process says without having been called.
             ended: Judges its end, before another is started; returns what its open calls are told.
-            failed_plugins: What it must not load, by entry point, and why.
-            module: What it runs.
         """
-        self._owner = _Owner(BeginConnectors(dict(worker), failed_plugins or {}), heard, ended)
-        program: Program[ProcessEvent] = Program(module, "connectors", FROM_CONNECTORS, give_up=AbandonCall)
+        self._owner = _Owner(heard, ended)
+        program: Program[ProcessEvent] = Program(
+            start, "connectors", FROM_CONNECTORS, start_seconds=START_TIMEOUT_SECONDS
+        )
         self._child = ChildProcess(program, self._owner)
 
-    def failed_plugins(self) -> Mapping[str, str]:
-        """Return the plugins not to load, by entry point, and why; complete once `loaded` has returned."""
-        return self._owner.loading.failed
-
-    async def loaded(self) -> None:
-        """Wait until a process has loaded the plugins and takes calls."""
-        await self._child.ready()
+    def at_rest(self) -> bool:
+        """Return whether it takes calls, and nothing that earlier ones began goes on."""
+        return self._child.at_rest()
 
     async def run(self) -> None:
         """Keep a process running until cancelled."""

@@ -1,9 +1,8 @@
-"""The processes of connectors: one that all share, and others for those that may have ended it.
+"""The processes of connectors, copies of one template: one that all share, and others for suspects.
 
 A call that was open when a process ended is sent again, to the process that takes its place. Whoever was
-running then is suspected (`domain.suspicion`); from the second time on suspects are divided between processes
-of their own, until one dies alone: that one is to blame, and no other. A question about a configuration that
-is suspected runs in a process for itself, which ends with it.
+running then is suspected (`domain.suspicion`), and parted from the others at once, until one dies alone: that
+one is to blame, and no other. Questions about configurations have processes of their own.
 """
 
 from __future__ import annotations
@@ -11,15 +10,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Final, Protocol
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess, ProcessEnd
-from copycat_executor.children.open_calls import now_text
-from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError, ProcessStartsError
-from copycat_executor.domain.suspicion import Suspicions, halves
-from copycat_executor.pipes.authors import authors_of, connector_author
+from copycat_executor.children.question_processes import QuestionProcesses
+from copycat_executor.children.template import Template
+from copycat_executor.domain.errors import PluginProcessGoneError
+from copycat_executor.domain.suspicion import Suspicions, parts
+from copycat_executor.pipes.authors import connector_author
 from copycat_executor.pipes.connector_messages import (
     AbandonConnector,
     ConnectorCall,
@@ -30,12 +31,12 @@ from copycat_executor.pipes.messages import T
 
 log = logging.getLogger(__name__)
 
-#: So many deaths of a shared process may be a coincidence, each once.
+#: Where nothing tells one of those who share a process from the others, its first end may be a coincidence.
 DEATHS_TO_PART: Final = 2
-#: Processes beside the shared one, some 80 MB each; beyond them suspects share.
+#: Processes beside the shared one, some 6 MB each; beyond them suspects share.
 MAX_APART: Final = 16
-#: Questions that run in processes of their own at the same time; others wait for their turn.
-MAX_QUESTIONS_APART: Final = 4
+#: Into so many of them the suspects of one end are divided.
+PARTS: Final = 4
 
 
 class ProcessListener(Protocol):
@@ -72,16 +73,15 @@ class ConnectorProcesses:
 
     def __init__(self, worker: Mapping[str, str], jobs: Jobs) -> None:
         """Take the worker's properties, which the processes get."""
-        self._worker = worker
+        self._template = Template(worker)
         self._jobs = jobs
         self._listener: ProcessListener = _Nobody()
         self._levels: dict[str, str] = {}
         self._suspicions: Suspicions[str] = Suspicions()
         self._shared = _Place()
-        self._shared_process = self._shared.process = self._make(self._shared, {})
         self._homes: dict[str, _Place] = {}
         self._where: dict[str, _Place] = {}
-        self._turns = asyncio.Semaphore(MAX_QUESTIONS_APART)
+        self._questions = QuestionProcesses(self._make, jobs)
 
     def listen(self, listener: ProcessListener) -> None:
         """Have what the processes say heard by `listener`; call it once, before the first call into them."""
@@ -89,20 +89,21 @@ class ConnectorProcesses:
 
     def failed_plugins(self) -> Mapping[str, str]:
         """Return the plugins not to load, by entry point, and why; complete once `loaded` has returned."""
-        return self._shared_process.failed_plugins()
+        return self._template.failed_plugins()
 
     async def loaded(self) -> None:
-        """Wait until the shared process has loaded the plugins and takes calls."""
-        await self._shared_process.loaded()
+        """Wait until the template has loaded the plugins."""
+        await self._template.loaded()
 
     async def run(self) -> None:
-        """Keep the shared process running until cancelled; the others run as background jobs."""
-        await self._shared_process.run()
+        """Keep the template running until cancelled; its copies run as background jobs."""
+        await self._template.run()
 
     def set_level(self, logger: str, level: str) -> None:
         """Set a log level in all processes, also in later ones."""
         self._levels.pop(logger, None)  # the order counts: a level is also that of the loggers below
         self._levels[logger] = level
+        self._questions.set_level(logger, level)
         for place in {self._shared, *self._where.values()}:
             if place.process is not None:
                 place.process.set_level(logger, level)
@@ -116,20 +117,7 @@ class ConnectorProcesses:
             PluginHangsError: It did not come back in time; it is given up.
             PluginProcessGoneError: It ended the process that it had for itself.
         """
-        loop, authors = asyncio.get_running_loop(), authors_of(call)
-        ends = loop.time() + deadline_seconds
-        while not self._suspected(authors):
-            try:
-                left = ends - loop.time()
-                return await self._shared_process.call(call, stage, left, authors, start_counts=True)
-            except PluginProcessGoneError:
-                continue  # to the process in its place, or to one of its own
-            except ProcessStartsError:
-                raise
-            except PluginHangsError:
-                self._suspect(authors[:1])  # not the class: its system may be away
-                raise
-        return await self._ask_apart(call, authors, stage, ends)
+        return await self._questions.ask(call, stage, deadline_seconds)
 
     def enter(self, connector: str) -> None:
         """Choose where a connector runs from now on: apart while it is suspected of anything."""
@@ -170,27 +158,10 @@ class ConnectorProcesses:
             self._forget_homes()
             if place is self._shared or place.residents:
                 self._homes[connector] = self._place_apart()
-        if place is not self._shared and not place.residents:
+        if not place.residents:
             self._close(place)
         elif given_up is not None and place.process is not None:
             place.process.send(given_up)
-
-    async def _ask_apart(self, call: ConnectorCall[T], authors: Sequence[str], stage: str, ends: float) -> T:
-        loop, began, place = asyncio.get_running_loop(), now_text(), _Place()
-        try:
-            async with asyncio.timeout_at(ends):
-                await self._turns.acquire()
-        except TimeoutError:
-            raise PluginHangsError(f"waiting for a process of its own before {stage}", began) from None
-        try:
-            process = self._open(place)
-            return await process.call(call, stage, ends - loop.time(), authors, start_counts=True)
-        finally:
-            self._close(place)
-            self._turns.release()
-
-    def _suspected(self, authors: Iterable[str]) -> bool:
-        return any(self._recent().count(author) >= DEATHS_TO_PART for author in authors)
 
     def _stays_apart(self, connector: str) -> bool:
         return self._recent().count(connector_author(connector)) > 0
@@ -202,25 +173,21 @@ class ConnectorProcesses:
     def _suspect(self, authors: Collection[str]) -> None:
         self._suspicions = self._suspicions.after(authors, asyncio.get_running_loop().time())
 
-    def _make(self, place: _Place, failed_plugins: Mapping[str, str]) -> ConnectorProcess:
+    def _make(self, ended: Callable[[ProcessEnd], PluginProcessGoneError]) -> ConnectorProcess:
         process = ConnectorProcess(
-            self._worker,
-            heard=lambda event: self._listener.heard(event, process),
-            ended=lambda end: self._ended(place, end),
-            failed_plugins=failed_plugins,
+            self._template.copy, heard=lambda event: self._listener.heard(event, process), ended=ended
         )
         for logger, level in self._levels.items():
             process.set_level(logger, level)
         return process
 
-    def _open(self, place: _Place) -> ConnectorProcess:
+    def _open(self, place: _Place) -> None:
         if place.process is None:
-            place.process = self._make(place, self.failed_plugins())
-            place.job = self._jobs.spawn(place.process.run(), "process of connectors kept apart")
-        return place.process
+            place.process = self._make(partial(self._ended, place))
+            place.job = self._jobs.spawn(place.process.run(), "process of connectors")
 
     def _close(self, place: _Place) -> None:
-        """End the process of a place that is not the shared one; the next connector there has another."""
+        """End the process of a place; the next connector there has another."""
         job, place.job, place.process = place.job, None, None
         if job is not None:
             job.cancel()
@@ -236,11 +203,11 @@ class ConnectorProcesses:
         gone = PluginProcessGoneError(end.ending, alone=alone)
         if suspects:
             log.warning("suspected of the end of a process of connectors: %s", ", ".join(sorted(suspects)))
-        if apart:
-            self._close(place)
         self._forget_homes()
         if not alone:
-            self._part([name for name in there if connector_author(name) in suspects])
+            self._part([name for name in there if connector_author(name) in suspects], told=end.told)
+        if apart or there <= set(self._homes):
+            self._close(place)
         place.residents.clear()
         for name in there:
             self._where.pop(name, None)
@@ -250,13 +217,14 @@ class ConnectorProcesses:
     def _forget_homes(self) -> None:
         self._homes = {name: home for name, home in self._homes.items() if self._stays_apart(name)}
 
-    def _part(self, suspects: Iterable[str]) -> None:
-        """Divide connectors that are suspected often enough between two processes of their own."""
+    def _part(self, suspects: Iterable[str], *, told: bool) -> None:
+        """Divide suspects between processes of their own, if something `told` them from the others."""
         by_author = {connector_author(name): name for name in suspects}
-        movers = [each for each in by_author if self._suspected((each,))]
-        for half in halves(movers, self._suspicions):
+        enough = 1 if told else DEATHS_TO_PART
+        movers = [each for each in by_author if self._recent().count(each) >= enough]
+        for part in parts(movers, self._suspicions, PARTS):
             place = self._place_apart()
-            for author in half:
+            for author in part:
                 self._homes[by_author[author]] = place
 
     def _place_apart(self) -> _Place:

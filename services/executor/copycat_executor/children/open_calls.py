@@ -96,6 +96,7 @@ class OpenCalls:
         for call in self._open.values():
             if not call.result.done():
                 call.result.set_exception(error)
+                call.result.exception()  # whoever called may be gone by now, which nobody needs to hear of
 
 
 def now_text() -> str:

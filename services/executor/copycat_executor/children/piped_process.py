@@ -1,16 +1,16 @@
-"""One Python process with pipes: messages are written to it, lines are read from it, and it is ended."""
+"""One child process with its connection: messages are written to it, lines are read, and it is ended."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import PIPE
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from copycat_executor.pipes.lines import MAX_LINE_BYTES, BadLineError, to_line
 from copycat_executor.pipes.messages import Message
@@ -18,26 +18,55 @@ from copycat_executor.pipes.messages import Message
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
-class PipedProcess:
-    """A process from its start to its end; both of its ends of the pipes are ours."""
+class Handle(Protocol):
+    """How a process is ended and waited for: one of ours (`asyncio.subprocess.Process`), or a fork of one."""
 
-    def __init__(self, process: Process) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code once that is known."""
+
+    def kill(self) -> None:
+        """End it by force."""
+
+    async def wait(self) -> int | None:
+        """Wait until it has ended; returns the exit code, None where nobody will ever know."""
+
+
+class PipedProcess:
+    """A process from its start to its end; our ends of its connection are nobody else's."""
+
+    def __init__(self, process: Handle, output: asyncio.StreamReader, given: asyncio.StreamWriter) -> None:
+        """Take the process, what it writes, and what it is given to read."""
         self._process = process
-        self._input, self._output = process.stdin, process.stdout
+        self._output, self._input = output, given
 
     @classmethod
-    async def start(cls, module: str) -> PipedProcess:
-        """Run `python -m` on a module, in a process group of its own."""
+    async def start(cls, module: str, pass_fds: Collection[int] = ()) -> PipedProcess:
+        """Run `python -m` on a module, in a process group of its own.
+
+        Raises:
+            OSError: There are too many processes or open files, or there is too little memory.
+        """
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", module),
             stdin=PIPE,
             stdout=PIPE,
             limit=MAX_LINE_BYTES,
             process_group=0,
+            pass_fds=pass_fds,
         )
-        return cls(process)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        return cls(process, process.stdout, process.stdin)
+
+    @property
+    def threads(self) -> int:
+        """How many threads it has; none once it has ended."""
+        return sum(1 for _ in Path(f"/proc/{self._process.pid}/task").glob("*"))
 
     def write(self, message: Message) -> None:
         """Write a message; lost when the process is dead, which is noticed where it is read."""
@@ -54,6 +83,8 @@ class PipedProcess:
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await self._output.readline()
+        except ConnectionError:  # a socket's end, where something was written that nobody read
+            return b""
         except ValueError as error:  # asyncio's way to say so
             message = f"it is longer than {MAX_LINE_BYTES} bytes"
             raise BadLineError(message) from error
@@ -85,9 +116,10 @@ class PipedProcess:
 
     async def ended(self) -> str:
         """Wait until it has ended, and return how; what it still wrote is dropped."""
-        while await self._output.read(MAX_LINE_BYTES):
-            pass  # a pipe that nobody reads would hide its end
-        return f"exit code {await self._process.wait()}"
+        with suppress(ConnectionError):
+            while await self._output.read(MAX_LINE_BYTES):
+                pass  # a pipe that nobody reads would hide its end
+        return await self._how_it_ended()
 
     async def end(self, grace_seconds: float) -> str:
         """Close its input, which ends it; end it by force after the grace; return how it ended."""
@@ -95,4 +127,8 @@ class PipedProcess:
         if grace_seconds and self._process.returncode is None:
             await asyncio.wait((asyncio.ensure_future(self._process.wait()),), timeout=grace_seconds)
         self.kill()
-        return f"exit code {await self._process.wait()}"
+        return await self._how_it_ended()
+
+    async def _how_it_ended(self) -> str:
+        code = await self._process.wait()
+        return "nobody knows how" if code is None else f"exit code {code}"

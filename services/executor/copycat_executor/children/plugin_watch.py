@@ -27,6 +27,7 @@ class PluginWatch:
         self._failed = dict(failed or {})
         self._deaths: Counter[str] = Counter()
         self._current: str | None = None
+        self._late: list[str] = []
 
     @property
     def under_way(self) -> bool:
@@ -37,6 +38,17 @@ class PluginWatch:
     def failed(self) -> Mapping[str, str]:
         """The entry points not to load, and why."""
         return dict(self._failed)
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        """The entry points that start threads when they are loaded: each copy loads them for itself."""
+        return tuple(self._late)
+
+    def starts_threads(self, entry_point: str) -> None:
+        """Note that a plugin is not for the template, which ends."""
+        log.info("the plugin %s starts threads when it is loaded: every process loads it anew", entry_point)
+        self._current = None
+        self._late.append(entry_point)
 
     def begins(self, entry_point: str) -> None:
         """Note which plugin is loaded next."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, Never, assert_never
 
 from copycat.host.v1 import host_service_pb2 as pb
@@ -13,6 +14,7 @@ from copycat_rpc.errors import code_of
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.child_process import ChildProcess, Program
 from copycat_executor.children.connector_process import ConnectorProcess
+from copycat_executor.children.piped_process import PipedProcess
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.pipes.connector_messages import QueryAsked, QueryChecked
 from copycat_executor.pipes.messages import Ping, T
@@ -78,7 +80,9 @@ class Queries:
         """Take the worker's properties; nothing is started yet. `module` is what the engine runs."""
         self._jobs = jobs
         self._deadline_seconds = deadline_seconds
-        program: Program[Never] = Program(module, "queries", FROM_QUERIES, GRACE_SECONDS)
+        program: Program[Never] = Program(
+            partial(PipedProcess.start, module), "queries", FROM_QUERIES, GRACE_SECONDS
+        )
         self._process = ChildProcess(program, _Owner(worker))
         self._running: asyncio.Task[Any] | None = None
         self._turn = asyncio.Lock()

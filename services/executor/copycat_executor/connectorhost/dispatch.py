@@ -22,7 +22,6 @@ from copycat_executor.pipeline.task.memory import memory_limit
 from copycat_executor.pipes.authors import authors_of
 from copycat_executor.pipes.child import LineWriter
 from copycat_executor.pipes.connector_messages import (
-    AbandonCall,
     AbandonConnector,
     AlterOffsets,
     AnyConnectorCall,
@@ -50,19 +49,15 @@ class Dispatcher:
         self,
         plugins: Plugins,
         worker: Mapping[str, str],
-        environment: Mapping[str, str],
+        placeholders: Placeholders,
         out: LineWriter,
         run_connectors: Callable[[Iterable[str]], None] = lambda _: None,
     ) -> None:
-        """Take what is installed and set; `environment` is for the config provider of that name.
+        """Take what is installed and set.
 
         `run_connectors` hears which connectors there are, until it has heard of too many to name them.
-
-        Raises:
-            ConfigError: A config provider is unknown or wrongly set up.
         """
         self._queries = QueryChecks(out.write)
-        placeholders = Placeholders.from_worker(worker, environment)
         self._resources = ConnectorResources(plugins, placeholders, self._queries, worker)
         self._instances: dict[int, ConnectorInstance] = {}
         self._questions: dict[int, Question] = {}
@@ -90,10 +85,6 @@ class Dispatcher:
                 self._tell_connectors()
                 if instance is not None:
                     self._watchdog.give_up(instance)
-            case AbandonCall(number=number):
-                question = self._questions.pop(number, None)
-                if question is not None:
-                    self._watchdog.give_up(question)
             case _:
                 assert_never(message)
 

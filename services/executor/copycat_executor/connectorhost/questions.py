@@ -14,7 +14,7 @@ from copycat_connect.plugin.versions import version_range
 from copycat_connect.validation import WorkerRules, connector_plugin, plugin_keys, validate_connector
 from copycat_telemetry.context import log_context
 
-from copycat_executor.connectorhost.author_thread import AuthorThread, GivenUpError, Job
+from copycat_executor.connectorhost.author_thread import AuthorThread, Job
 from copycat_executor.connectorhost.plugin_answers import identity, key_definition, listing, validation
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
@@ -50,10 +50,6 @@ class Question:
         """Run the job that answers it; its thread ends with it."""
         self.thread.submit(job)
         self.thread.end()
-
-    def abandon(self) -> None:
-        """Give it up: what it does is interrupted."""
-        self.thread.interrupt(GivenUpError)
 
     def processor_seconds(self) -> float:
         """Return how much processor time its thread has used."""

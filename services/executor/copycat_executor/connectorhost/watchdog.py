@@ -56,7 +56,7 @@ class Watchdog:
             memory_limit, CONNECTOR_MEMORY_MAX, self._end_for_memory
         )
         self._running = running
-        self._given_up: list[tuple[float, float, Watched]] = []
+        self._given_up: list[tuple[float, float, ConnectorInstance]] = []
         self._lock = threading.Lock()
         self._some_given_up = threading.Event()
 
@@ -64,8 +64,8 @@ class Watchdog:
         """Watch from now on, in a thread of its own."""
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
-    def give_up(self, instance: Watched) -> None:
-        """See to it that what this connector, or question, still does ends."""
+    def give_up(self, instance: ConnectorInstance) -> None:
+        """See to it that what this connector still does ends."""
         instance.abandon()
         with self._lock:
             self._given_up.append((time.monotonic(), instance.thread.processor_seconds(), instance))
@@ -101,7 +101,7 @@ class Watchdog:
                 self._end_process([instance], f"code of {_names(instance)}, which was given up, does not end")
         if len(busy) > MAX_GIVEN_UP:
             hung = [each[2] for each in busy]
-            self._end_process(hung, f"{len(busy)} connectors or questions that were given up hang")
+            self._end_process(hung, f"{len(busy)} connectors that were given up hang")
 
     def _end_for_memory(self, blamed: Watched | None, text: str) -> None:
         if blamed is not None:

@@ -78,8 +78,7 @@ class PluginProcessGoneError(CopycatError):
     def __init__(self, ending: str, *, alone: bool = False) -> None:
         """`alone`: the code that was called had the process for itself, so that nothing else ended it."""
         super().__init__(
-            f"The connector's code ended the process that it ran in, where nothing else ran ({ending}). "
-            "It had ended processes that it shared with others before."
+            f"The connector's code ended the process that it ran in, where nothing else ran ({ending})"
             if alone
             else f"The process of the connectors ended during the call ({ending}); it is started again"
         )

@@ -60,8 +60,10 @@ class Suspicions(Generic[K]):
         return Suspicions(tuple(Death(when, suspects) for when, suspects in left if suspects))
 
 
-def halves(suspects: Iterable[K], suspicions: Suspicions[K]) -> tuple[Sequence[K], Sequence[K]]:
-    """Divide suspects so that the next death tells more; who is suspected most stands in the first part."""
+def parts(suspects: Iterable[K], suspicions: Suspicions[K], count: int) -> list[Sequence[K]]:
+    """Divide suspects into at most `count` parts, so that the next death tells more.
+
+    Those who are suspected most stand in different parts, as far as that goes.
+    """
     ranked = sorted(suspects, key=lambda each: (-suspicions.count(each), str(each)))
-    middle = (len(ranked) + 1) // 2
-    return ranked[:middle], ranked[middle:]
+    return [ranked[first::count] for first in range(min(count, len(ranked)))]

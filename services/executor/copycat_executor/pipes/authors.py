@@ -15,6 +15,8 @@ from copycat_executor.pipes.connector_messages import AnyConfigQuestion, Describ
 from copycat_executor.pipes.messages import T
 
 _TAG_BYTES: Final = 6
+#: What every tag begins with.
+TAG_MARK: Final = "@"
 
 
 def connector_author(name: str) -> str:
@@ -38,4 +40,4 @@ def tag_of(author: str) -> str:
 
     Threads that such a thread starts inherit it, those of C libraries too.
     """
-    return f"@{blake2s(author.encode(errors='surrogatepass'), digest_size=_TAG_BYTES).hexdigest()}"
+    return f"{TAG_MARK}{blake2s(author.encode(errors='surrogatepass'), digest_size=_TAG_BYTES).hexdigest()}"

@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable
+from io import BufferedReader
 from typing import BinaryIO, Final
 
 from copycat_connect.errors import ConnectError
@@ -20,7 +21,7 @@ BAD_LINE_EXIT_CODE: Final = 3
 Scrub = Callable[[str], str]
 
 
-def take_pipes() -> tuple[BinaryIO, BinaryIO]:
+def take_pipes() -> tuple[BufferedReader, BinaryIO]:
     """Take our pipes away from author code: what it prints goes to stderr, what it reads is empty.
 
     Returns the lines of the executor, and where ours go.

@@ -1,7 +1,8 @@
-"""The conversation with the process of the connectors.
+"""The conversations with the processes that have the code of connectors.
 
-The executor's first line is `BeginConnectors`. The process then names each plugin before it loads it, says
-which it could not load, and that it is ready. From then on each `Ask` is replied to, in any order.
+One process, the template, loads the plugins. Its first line is `BeginConnectors`; it names each plugin before
+it loads it, says which it could not load, and that it is ready. From then on it makes copies of itself. Each
+copy has a connection of its own: it says that it is ready, and replies to each `Ask`, in any order.
 """
 
 from __future__ import annotations
@@ -29,12 +30,45 @@ from copycat_executor.pipes.plugin_facts import KeyDefinition, PluginListing, Va
 
 
 class BeginConnectors(Message, frozen=True):
-    """The first line to a new process."""
+    """The first line to a new template."""
 
     worker: Mapping[str, str]
     """The worker's properties."""
     failed_plugins: Mapping[str, str]
     """Plugins not to load, by entry point, and why: they ended or held up a process before this one."""
+    late_plugins: tuple[str, ...] = ()
+    """Plugins that each copy loads for itself, by entry point: they start threads, which copies lack."""
+    connections: int = -1
+    """File descriptor of the socket on which the connections of copies come."""
+
+
+class MakeCopy(Call[None], frozen=True):
+    """Has the template make a copy of itself, of which a `CopyMade` tells before the answer."""
+
+    number: int
+    """Comes with the connection as well, as text: one that nobody waits for any more is passed over."""
+
+
+class CopyMade(Message, frozen=True):
+    """There is a copy."""
+
+    number: int
+    """As in `MakeCopy`."""
+    pid: int
+
+
+class CopyEnded(Message, frozen=True):
+    """A copy has ended."""
+
+    pid: int
+    code: int
+    """Its exit code; of a signal that ended it, the negative number."""
+
+
+class PluginStartsThreads(Message, frozen=True):
+    """Loading a plugin started threads: this template ends, and the next one leaves it to the copies."""
+
+    entry_point: str
 
 
 class ConnectorCall(Call[T], Generic[T], frozen=True):
@@ -162,12 +196,6 @@ class AbandonConnector(Message, frozen=True):
     incarnation: int
 
 
-class AbandonCall(Message, frozen=True):
-    """Gives up a call about a configuration, for whose answer nobody waits: its code is interrupted."""
-
-    number: int
-
-
 class QueryChecked(Message, frozen=True):
     """Answers a `QueryAsked`."""
 
@@ -241,16 +269,22 @@ AnyConfigQuestion: TypeAlias = FindPlugin | ValidateConfig | AlterOffsets | Expl
 AnyConnectorCall: TypeAlias = (
     Ping | StartConnector | MakeTaskConfigs | StopConnector | ListPlugins | DescribeKeys | AnyConfigQuestion
 )
-ConnectorOrder: TypeAlias = AbandonConnector | AbandonCall | QueryChecked | SetLevel
-"""What the process of the connectors is told without a reply."""
+ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
+"""What a copy is told without a reply."""
 ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
 ConnectorEvent: TypeAlias = (
     ReconfigurationWanted | ConnectorFailed | ConnectorWaits | SecretsExpired | QueryAsked
 )
-ProcessEvent: TypeAlias = PluginLoading | PluginsLoaded | ProcessEnds | ConnectorEvent
+ProcessEvent: TypeAlias = ProcessEnds | ConnectorEvent
 FromConnectors: TypeAlias = ProcessEvent | Ready | Answer[UnreadResult] | Refusal | StageReached
+
+ToTemplate: TypeAlias = Ask[Ping | MakeCopy]
+TemplateEvent: TypeAlias = PluginLoading | PluginsLoaded | PluginStartsThreads | CopyMade | CopyEnded
+FromTemplate: TypeAlias = TemplateEvent | Ready | Answer[UnreadResult] | Refusal | StageReached
 
 FIRST_LINE: LineReader[BeginConnectors] = LineReader(BeginConnectors)
 TO_CONNECTORS: LineReader[ToConnectors] = LineReader(ToConnectors)
 FROM_CONNECTORS: LineReader[FromConnectors] = LineReader(FromConnectors)
+TO_TEMPLATE: LineReader[ToTemplate] = LineReader(ToTemplate)
+FROM_TEMPLATE: LineReader[FromTemplate] = LineReader(FromTemplate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_executor.domain.suspicion import MEMORY_SECONDS, Suspicions, halves
+from copycat_executor.domain.suspicion import MEMORY_SECONDS, Suspicions, parts
 
 NONE: Suspicions[str] = Suspicions()
 
@@ -48,7 +48,9 @@ def test_who_left_is_suspected_of_nothing() -> None:
     assert NONE.after("a", 0.0).without("a") == NONE
 
 
-def test_suspects_are_halved_the_most_suspected_first() -> None:
+def test_suspects_are_divided_so_that_the_most_suspected_stand_apart() -> None:
     after = NONE.after("ab", 0.0).after("bc", 1.0)
-    assert halves("abcd", after) == (["b", "c"], ["a", "d"])
-    assert halves("a", after) == (["a"], [])
+    assert parts("abcd", after, 2) == [["b", "a"], ["c", "d"]]
+    assert parts("abcd", after, 3) == [["b", "d"], ["c"], ["a"]]
+    assert parts("a", after, 4) == [["a"]]
+    assert parts("", after, 4) == []

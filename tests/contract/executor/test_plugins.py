@@ -128,9 +128,9 @@ async def test_a_failing_validation_says_what_the_author_said() -> None:
     ],
 )
 async def test_whatever_validation_raises_is_answered_in_words(what: str, says: str) -> None:
-    async with world() as it:
+    async with world(plugin_call=60.0) as it:
         with pytest.raises(RemoteError, match=says):
-            await validate(it, {**SOURCE, "on.validate": what})
+            await validate(it, {**SOURCE, "on.validate": what}, timeout=60)
         assert (await validate(it, SOURCE)).error_count == 0
 
 

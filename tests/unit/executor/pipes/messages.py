@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from copycat_executor.pipes import connector_messages, query_messages
-from copycat_executor.pipes.connector_messages import FromConnectors, ToConnectors
+from copycat_executor.pipes.connector_messages import FromConnectors, FromTemplate, ToConnectors, ToTemplate
 from copycat_executor.pipes.messages import Answer, Ask, Call
 from copycat_executor.pipes.query_messages import FromQueries, ToQueries
 from hypothesis import strategies as st
@@ -26,6 +26,8 @@ LEAVES: Mapping[object, st.SearchStrategy[Any]] = {
 READERS: Mapping[object, Any] = {
     ToConnectors: connector_messages.TO_CONNECTORS,
     FromConnectors: connector_messages.FROM_CONNECTORS,
+    ToTemplate: connector_messages.TO_TEMPLATE,
+    FromTemplate: connector_messages.FROM_TEMPLATE,
     ToQueries: query_messages.TO_QUERIES,
     FromQueries: query_messages.FROM_QUERIES,
     connector_messages.BeginConnectors: connector_messages.FIRST_LINE,
@@ -33,14 +35,12 @@ READERS: Mapping[object, Any] = {
 }
 
 
-def members(union: object) -> tuple[Any, ...]:
+def members(spoken: object) -> tuple[Any, ...]:
     """Return what a line of a conversation may be: an `Ask` once for each of its calls."""
-    if get_origin(union) not in (types.UnionType, Union):
-        return (union,)
-    asks = [each for each in get_args(union) if get_origin(each) is Ask]
+    union = get_args(spoken) if get_origin(spoken) in (types.UnionType, Union) else (spoken,)
     ask: Any = Ask
-    calls = [ask[call] for each in asks for call in get_args(get_args(each)[0])]
-    return (*calls, *(each for each in get_args(union) if get_origin(each) not in (Ask, Answer)))
+    calls = [ask[call] for each in union if get_origin(each) is Ask for call in get_args(get_args(each)[0])]
+    return (*calls, *(each for each in union if get_origin(each) not in (Ask, Answer)))
 
 
 #: What may stand on a line, with the reader of its conversation; answers are read by the type of their call.

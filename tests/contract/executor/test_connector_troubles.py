@@ -87,6 +87,7 @@ async def test_what_a_connector_says_it_waits_for_is_told_without_its_secrets(
         told = await trouble_of(it)
         assert (told.kind, told.text) == (pb.TROUBLE_KIND_WAITS, says)
         await it.until(lambda: len(it.config.published) == 1, "it has its task all the same")
+        await it.until(lambda: not it.executor.board.connectors["orders"].publishing, "that is over")
         source.touch()
         it.executor.board.change_connector("orders", publish_due=True)
         await it.until(lambda: not it.status.troubles)

@@ -19,7 +19,7 @@ from copycat_connect.config import (
     non_empty,
 )
 from copycat_connect.config.password import Password
-from copycat_connect.config.settings import Settings, key, shared_key, taken_from
+from copycat_connect.config.settings import Settings, key, nested, shared_key, taken_from
 from copycat_connect.config.validators import one_of
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.converters import ConverterSettings
@@ -102,6 +102,20 @@ def test_what_is_missing_or_wrong_is_refused_with_its_key() -> None:
 def test_a_subclass_leaves_the_keys_of_its_base_alone() -> None:
     assert list(Base.config_def().keys) == ["topic"]
     assert Base.parse({"topic": "t", "batch.size": "none"}).topic == "t"
+
+
+def test_nested_settings_have_their_keys_in_the_place_of_the_field() -> None:
+    class Outer(Settings):
+        first: int = key(LOW, default=1, doc="Before.")
+        inner: Example = nested()
+        last: int = key(LOW, default=2, doc="Behind.")
+
+    assert list(Outer.config_def().keys) == ["first", *Example.config_def().keys, "last"]
+    settings = Outer.parse({"topic": "t", "last": "3", "wait.ms": "4", "name": "c"})
+    assert settings.inner == Example.parse({"topic": "t", "wait.ms": "4", "name": "c"})
+    assert settings.values_by_key() == {"first": 1, **settings.inner.values_by_key(), "last": 3}
+    with pytest.raises(ConfigError, match='Missing required configuration "topic"'):
+        Outer.parse({})
 
 
 def test_an_annotation_that_says_no_type_is_refused() -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from itertools import chain
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -73,6 +74,11 @@ class _Taken:
     """A field that is no key of its own."""
 
     read: Callable[[Config], Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Nested:
+    """A field whose annotation is a settings class."""
 
 
 def key(
@@ -131,22 +137,32 @@ def taken_from(read: Callable[[Config], Any]) -> Any:  # noqa: ANN401 - as above
     return dataclasses.field(metadata={_DECLARED: _Taken(read)})
 
 
+def nested() -> Any:  # noqa: ANN401 - as above
+    """Declare a field that holds settings of another class, whose keys stand in its place."""
+    return dataclasses.field(metadata={_DECLARED: _Nested()})
+
+
 @dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(key, shared_key, taken_from)
+    frozen_default=True, kw_only_default=True, field_specifiers=(key, shared_key, taken_from, nested)
 )
 class Settings:
     """The configuration of a component; immutable. A subclass of a settings class adds keys to it."""
 
-    _keys: ClassVar[Mapping[str, tuple[ConfigKey, Reader | None]] | None] = None
+    _fields: ClassVar[Mapping[str, tuple[ConfigKey, Reader | None] | type[Settings]] | None] = None
 
     def __init_subclass__(cls) -> None:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
-        cls._keys = None
+        cls._fields = None
 
     @classmethod
     def config_def(cls) -> ConfigDef:
         """Return the definition of the keys, in the order of the fields."""
-        return ConfigDef(*(declared for declared, _ in cls._declared().values()))
+        return ConfigDef(
+            *chain.from_iterable(
+                [declared[0]] if isinstance(declared, tuple) else declared.config_def().keys.values()
+                for declared in cls._declared().values()
+            )
+        )
 
     @classmethod
     def parse(cls: type[S], config: Config, classes: ClassLookup | None = None) -> S:
@@ -159,11 +175,18 @@ class Settings:
         Raises:
             ConfigError: A value is wrong or missing; the first one found.
         """
-        parsed = cls.config_def().parse(config, classes)
-        values = {}
-        for name, (declared, read) in cls._declared().items():
-            value = parsed[declared.name]
-            values[name] = value if read is None or value is None else read(value)
+        return cls.from_parsed(cls.config_def().parse(config, classes), config)
+
+    @classmethod
+    def from_parsed(cls: type[S], parsed: Mapping[str, Any], config: Config) -> S:
+        """Return the settings of parsed values, those of other components among them."""
+        values: dict[str, Any] = {}
+        for name, declared in cls._declared().items():
+            if isinstance(declared, tuple):
+                value, read = parsed[declared[0].name], declared[1]
+                values[name] = value if read is None or value is None else read(value)
+            else:
+                values[name] = declared.from_parsed(parsed, config)
         for field in dataclasses.fields(cast("Any", cls)):
             if isinstance(taken := field.metadata[_DECLARED], _Taken):
                 values[field.name] = taken.read(config)
@@ -171,19 +194,25 @@ class Settings:
 
     def values_by_key(self) -> dict[str, Any]:
         """Return the values of the fields by the names of their keys, for who serves several components."""
-        return {declared.name: getattr(self, name) for name, (declared, _) in self._declared().items()}
+        found: dict[str, Any] = {}
+        for name, declared in self._declared().items():
+            value = getattr(self, name)
+            found.update({declared[0].name: value} if isinstance(declared, tuple) else value.values_by_key())
+        return found
 
     @classmethod
-    def _declared(cls) -> Mapping[str, tuple[ConfigKey, Reader | None]]:
-        """Return the key of each field, with what makes the field's value of the parsed one."""
-        if cls._keys is None:
+    def _declared(cls) -> Mapping[str, tuple[ConfigKey, Reader | None] | type[Settings]]:
+        """Return the key of each field, with what makes the field's value of the parsed one; or its class."""
+        if cls._fields is None:
             hints = get_type_hints(cls)
-            cls._keys = {
-                field.name: _declare(field.name, hints[field.name], field.metadata[_DECLARED])
+            cls._fields = {
+                field.name: hints[field.name]
+                if isinstance(field.metadata[_DECLARED], _Nested)
+                else _declare(field.name, hints[field.name], field.metadata[_DECLARED])
                 for field in dataclasses.fields(cast("Any", cls))
                 if not isinstance(field.metadata[_DECLARED], _Taken)
             }
-        return cls._keys
+        return cls._fields
 
 
 def _declare(

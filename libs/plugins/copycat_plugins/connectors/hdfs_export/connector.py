@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from copycat_plugins.connectors.hdfs_export import spec
+from copycat_plugins.connectors.hdfs_export.plugin import HdfsExportSettings
+from copycat_plugins.connectors.objects.connector import Config
 from copycat_plugins.connectors.objects.hdfs_connector import HdfsFilesConnector
+from copycat_plugins.connectors.objects.hdfs_keys import HdfsSettings
 from copycat_plugins.connectors.objects.task import ObjectSinkTask
 
 
 class HDFSSinkConnector(HdfsFilesConnector):
     """Has its own definition of the keys."""
 
-    definition = spec.CONFIG
+    definition = HdfsExportSettings.config_def()
+
+    @classmethod
+    def parse(cls, config: Config) -> HdfsSettings:
+        """Return the settings without that of the framework."""
+        return HdfsExportSettings.parse(config).hdfs
 
 
 def new_task() -> ObjectSinkTask:

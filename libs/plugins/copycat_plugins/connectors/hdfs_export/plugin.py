@@ -1,25 +1,82 @@
-"""KIP-26's HDFSSink as the engine finds it; Arrow and Avro are loaded where one is made, not by a listing."""
+"""KIP-26's HDFSSink: its keys, and how the engine finds it; Arrow and Avro are loaded where one is made."""
 
 from __future__ import annotations
 
+from copycat_connect.config import LOW, at_least
+from copycat_connect.config.settings import Settings, key, nested
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.hdfs_export import spec
 from copycat_plugins.connectors.made_later import made_later
+from copycat_plugins.connectors.objects.hdfs_keys import HdfsSettings, HdfsWriting
+from copycat_plugins.connectors.objects.keys import (
+    RotationSettings,
+    flush_size_key,
+    format_key,
+    rotate_interval_key,
+)
 from copycat_plugins.connectors.stores.errors import FAILURES
 from copycat_plugins.version import VERSION
 
+_CLASS_NAME = "org.apache.kafka.copycat.HDFSSinkConnector"
+_TASK_CLASS_NAME = "org.apache.kafka.copycat.HDFSSinkTask"
+_FLUSH_SIZE = 1000
+
+_SUMMARY = "Exports topics to JSON lines in HDFS with the keys of KIP-26's sample."
+_GUARANTEES = (
+    "Exactly once into files, as HdfsSinkConnector, whose keys it has, with defaults so that `hdfs.url` is "
+    f"all it needs: JSON lines, {_FLUSH_SIZE} records a file, and a file a minute after its first record at "
+    "the latest."
+)
+
+
+class _ExportWriting(HdfsWriting):
+    """As the sample is to be enough."""
+
+    format: str = format_key("json")
+    flush_size: int = flush_size_key(_FLUSH_SIZE)
+
+
+class _ExportRotation(RotationSettings):
+    """As above."""
+
+    rotate_interval_ms: int = rotate_interval_key(60_000)
+
+
+class _ExportHdfsSettings(HdfsSettings):
+    """The published connector's keys with other defaults."""
+
+    writing: _ExportWriting = nested()
+    rotation: _ExportRotation = nested()
+
+
+class HdfsExportSettings(Settings):
+    """KIP-26's name of a key of the framework, and the published connector's keys."""
+
+    connector_tasks_max: int = key(
+        LOW, default=1, check=at_least(1), doc="KIP-26's name of tasks.max, which comes before it."
+    )
+    hdfs: _ExportHdfsSettings = nested()
+
+
+_EXAMPLES = {
+    "The sample of KIP-26": {
+        "topics": "orders",
+        "connector.tasks.max": "20",
+        "hdfs.url": "hdfs://my-hdfs-server:9001/export/",
+    }
+}
+
 PLUGIN = PluginSpec(
-    class_name=spec.CLASS_NAME,
+    class_name=_CLASS_NAME,
     kind=PluginKind.SINK,
     version=VERSION,
-    summary=spec.SUMMARY,
-    config=spec.CONFIG,
+    summary=_SUMMARY,
+    config=HdfsExportSettings.config_def(),
     factory=made_later("copycat_plugins.connectors.hdfs_export.connector", "HDFSSinkConnector"),
-    task_class_name=spec.TASK_CLASS_NAME,
+    task_class_name=_TASK_CLASS_NAME,
     task_factory=made_later("copycat_plugins.connectors.hdfs_export.connector", "new_task"),
-    guarantees=spec.GUARANTEES,
+    guarantees=_GUARANTEES,
     tested_with="HDFS 3.5.0 over WebHDFS",
-    examples=spec.EXAMPLES,
+    examples=_EXAMPLES,
     failures=FAILURES,
 )

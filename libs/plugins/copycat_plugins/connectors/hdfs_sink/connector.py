@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from copycat_plugins.connectors.hdfs_sink import spec
 from copycat_plugins.connectors.objects.hdfs_connector import HdfsFilesConnector
+from copycat_plugins.connectors.objects.hdfs_keys import HdfsSettings
 from copycat_plugins.connectors.objects.task import ObjectSinkTask
 
 
 class HdfsSinkConnector(HdfsFilesConnector):
     """Has its own definition of the keys."""
 
-    definition = spec.CONFIG
+    definition = HdfsSettings.config_def()
 
 
 def new_task() -> ObjectSinkTask:

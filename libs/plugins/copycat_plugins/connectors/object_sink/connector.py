@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from copycat_plugins.connectors.object_sink import spec
-from copycat_plugins.connectors.objects import keys
+from copycat_plugins.connectors.object_sink.plugin import ObjectSinkSettings
 from copycat_plugins.connectors.objects.connector import Config, FilesSinkConnector
-from copycat_plugins.connectors.objects.reading import sink_settings
+from copycat_plugins.connectors.objects.reading import LineOptions, gzip_level, sink_settings
 from copycat_plugins.connectors.objects.settings import SinkSettings
 from copycat_plugins.connectors.objects.task import ObjectSinkTask
-from copycat_plugins.connectors.stores import keys as stores
 from copycat_plugins.connectors.stores.opening import open_store
 
 
 class ObjectSinkConnector(FilesSinkConnector):
     """Reads its own keys."""
 
-    definition = spec.CONFIG
+    definition = ObjectSinkSettings.config_def()
 
     @classmethod
     def read(cls, config: Config) -> SinkSettings:
         """Return what a configuration means."""
-        parsed = spec.CONFIG.parse(config)
-        url = parsed[stores.STORE_URL]
-        open_store(parsed, url).close()
-        return sink_settings(parsed, config.get(keys.NAME) or "", lambda: open_store(parsed, url))
+        settings = ObjectSinkSettings.parse(config)
+        reach, url = settings.values_by_key(), settings.store_url
+        open_store(reach, url).close()
+        return sink_settings(
+            config.get("name") or "",
+            lambda: open_store(reach, url),
+            writing=settings.writing,
+            rotation=settings.rotation,
+            partitioning=settings.partitioning,
+            lines=LineOptions(gzip_level(settings.compression_type)),
+            logs_dir=settings.logs_dir,
+            file_delimiter=settings.file_delim,
+        )
 
 
 def new_task() -> ObjectSinkTask:

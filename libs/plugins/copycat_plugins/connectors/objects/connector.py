@@ -10,7 +10,6 @@ from copycat_connect.data import TopicPartition
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
 
-from copycat_plugins.connectors.objects import keys
 from copycat_plugins.connectors.objects.commit_log import CommitLog
 from copycat_plugins.connectors.objects.published_keys import WithoutEffect, tell_unused
 from copycat_plugins.connectors.objects.settings import SinkSettings
@@ -43,7 +42,7 @@ class FilesSinkConnector(SinkConnector):
     def start(self, config: Mapping[str, str]) -> None:
         """Check the configuration and keep it, and warn of keys that do nothing."""
         self.read(config)
-        tell_unused(config.get(keys.NAME) or "", self.definition, self.unused, config)
+        tell_unused(config.get("name") or "", self.definition, self.unused, config)
         self._config = dict(config)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:

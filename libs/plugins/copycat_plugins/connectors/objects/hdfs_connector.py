@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from copycat_plugins.connectors.objects import keys
 from copycat_plugins.connectors.objects.connector import Config, FilesSinkConnector
-from copycat_plugins.connectors.objects.hdfs_keys import UNUSED, address_of, check_hive
-from copycat_plugins.connectors.objects.reading import sink_settings
+from copycat_plugins.connectors.objects.hdfs_keys import UNUSED, HdfsSettings
+from copycat_plugins.connectors.objects.reading import LineOptions, gzip_level, sink_settings
 from copycat_plugins.connectors.objects.settings import SinkSettings
 from copycat_plugins.connectors.stores.opening import open_store
 
@@ -16,10 +15,25 @@ class HdfsFilesConnector(FilesSinkConnector):
     unused = UNUSED
 
     @classmethod
+    def parse(cls, config: Config) -> HdfsSettings:
+        """Return the settings that a configuration has for HDFS."""
+        return HdfsSettings.parse(config)
+
+    @classmethod
     def read(cls, config: Config) -> SinkSettings:
         """Return what a configuration means."""
-        parsed = cls.definition.parse(config)
-        key, url = address_of(parsed)
-        check_hive(parsed)
-        open_store(parsed, url, key).close()
-        return sink_settings(parsed, config.get(keys.NAME) or "", lambda: open_store(parsed, url, key))
+        settings = cls.parse(config)
+        name, url = settings.address
+        settings.check_hive()
+        reach = settings.values_by_key()
+        open_store(reach, url, name).close()
+        return sink_settings(
+            config.get("name") or "",
+            lambda: open_store(reach, url, name),
+            writing=settings.writing,
+            rotation=settings.rotation,
+            partitioning=settings.partitioning,
+            lines=LineOptions(gzip_level(settings.compression_type)),
+            logs_dir=settings.logs_dir,
+            file_delimiter=settings.delimiters.file_delim,
+        )

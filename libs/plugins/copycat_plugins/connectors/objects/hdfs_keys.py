@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from copycat_connect.config import BOOLEAN, HIGH, LONG, LOW, MEDIUM, STRING, ConfigKey, one_of
-from copycat_connect.config.key import NO_DEFAULT, NoDefault
+from copycat_connect.config import BOOLEAN, HIGH, LONG, LOW, STRING, ConfigDef, one_of
+from copycat_connect.config.settings import Settings, key, nested, shared_key, taken_from
 from copycat_connect.errors import ConfigError
 
-from copycat_plugins.connectors.objects import keys
-from copycat_plugins.connectors.objects.choices import DEFAULT_PARTITIONER
+from copycat_plugins.connectors.objects.keys import (
+    COMPATIBILITY,
+    DelimiterSettings,
+    PublishedPartitioning,
+    RotationSettings,
+    WritingSettings,
+    format_key,
+)
 from copycat_plugins.connectors.objects.published_keys import UNUSED_BY_ALL, WithoutEffect, not_offered
 from copycat_plugins.connectors.stores import keys as stores
 
-HIVE: Final = "hive.integration"
+_HIVE: Final = "hive.integration"
 _NO_HIVE: Final = "there are no tables in Hive; make an external table over the folders of the files"
 _NO_KERBEROS: Final = "a login by Kerberos is not supported"
 _STORAGE: Final = "io.confluent.connect.hdfs.storage.HdfsStorage"
@@ -23,7 +28,7 @@ UNUSED: Final = (
     WithoutEffect("storage.class", STRING, _STORAGE, "the address says which store"),
     WithoutEffect("shutdown.timeout.ms", LONG, 3000, "a task that stops drops what is not complete at once"),
     WithoutEffect("hadoop.home", STRING, "", "nothing of Hadoop is installed here"),
-    WithoutEffect(HIVE, BOOLEAN, False, _NO_HIVE),
+    WithoutEffect(_HIVE, BOOLEAN, False, _NO_HIVE),
     WithoutEffect("hive.metastore.uris", STRING, "", _NO_HIVE),
     WithoutEffect("hive.conf.dir", STRING, "", _NO_HIVE),
     WithoutEffect("hive.home", STRING, "", _NO_HIVE),
@@ -37,64 +42,72 @@ UNUSED: Final = (
 )
 
 
-def hdfs_keys(
-    default_format: str = "io.confluent.connect.hdfs.avro.AvroFormat",
-    flush_size: int | NoDefault = NO_DEFAULT,
-    interval: int = -1,
-) -> Sequence[ConfigKey]:
-    """Return the keys, with defaults of the format, of `flush.size` and of `rotate.interval.ms`."""
-    return (
-        ConfigKey(
-            stores.HDFS_URL, STRING, HIGH, default=None,
-            doc="Address of HDFS, hdfs://host:port/folder; that of store.url where this is not set.",
-        ),
-        ConfigKey(
-            stores.STORE_URL, STRING, HIGH, default=None,
-            doc="Another key for the address, which comes before hdfs.url; also file:///folder.",
-        ),
-        *keys.writing_keys(default_format, flush_size),
-        *keys.rotation_keys(interval),
-        ConfigKey(
-            keys.LOGS_DIR, STRING, HIGH, default="logs",
-            doc="Folder of the commit logs, below the address; ${topic} in it stands for the topic.",
-        ),
-        ConfigKey(keys.FILE_DELIMITER, STRING, MEDIUM, default="+", doc="Between the parts of a name."),
-        ConfigKey(
-            keys.FOLDER_DELIMITER, STRING, MEDIUM, default="/", validator=one_of("/"),
-            doc="Between the names of folders; only /.",
-        ),
-        ConfigKey(
-            keys.COMPRESSION, STRING, LOW, default="none", validator=one_of("none", "gzip"),
-            doc="Compression of files of JSON lines and text.",
-        ),
-        *keys.partitioner_keys(DEFAULT_PARTITIONER),
-        stores.WEBHDFS_URL_KEY,
-        stores.HDFS_USER_KEY,
-        stores.HADOOP_CONF_KEY,
-        not_offered("hdfs.authentication.kerberos", _NO_KERBEROS),
-        *(each.key() for each in UNUSED),
-    )  # fmt: skip
+class HdfsWriting(WritingSettings):
+    """As the published connector writes without being told otherwise."""
+
+    format: str = format_key("io.confluent.connect.hdfs.avro.AvroFormat")
 
 
-def address_of(parsed: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the key that holds the address, and the address.
+class HdfsSettings(Settings):
+    """The keys of the published connector."""
 
-    Raises:
-        ConfigError: Neither key is set.
-    """
-    for key in (stores.STORE_URL, stores.HDFS_URL):
-        if parsed[key]:
-            return key, parsed[key]
-    message = f'Missing required configuration "{stores.HDFS_URL}" which has no default value.'
-    raise ConfigError(message, key=stores.HDFS_URL)
+    hdfs_url: str | None = key(
+        HIGH,
+        name=stores.HDFS_URL,
+        default=None,
+        doc="Address of HDFS, hdfs://host:port/folder; that of store.url where this is not set.",
+    )
+    store_url: str | None = key(
+        HIGH,
+        name=stores.STORE_URL,
+        default=None,
+        doc="Another key for the address, which comes before hdfs.url; also file:///folder.",
+    )
+    writing: HdfsWriting = nested()
+    rotation: RotationSettings = nested()
+    logs_dir: str = key(
+        HIGH,
+        default="logs",
+        doc="Folder of the commit logs, below the address; ${topic} in it stands for the topic.",
+    )
+    delimiters: DelimiterSettings = nested()
+    compression_type: str = key(
+        LOW,
+        default="none",
+        check=one_of("none", "gzip"),
+        doc="Compression of files of JSON lines and text.",
+    )
+    partitioning: PublishedPartitioning = nested()
+    webhdfs_url: str | None = shared_key(stores.WEBHDFS_URL_KEY)
+    hdfs_user: str | None = shared_key(stores.HDFS_USER_KEY)
+    hadoop_conf_dir: str = shared_key(stores.HADOOP_CONF_KEY)
+    hdfs_authentication_kerberos: bool = shared_key(not_offered("hdfs.authentication.kerberos", _NO_KERBEROS))
+    hive: bool = taken_from(lambda config: (config.get(_HIVE) or "").strip().lower() == "true")
 
+    @classmethod
+    def config_def(cls) -> ConfigDef:
+        """Return the definition, with the keys that do nothing behind the others."""
+        return super().config_def().extended(*(each.key() for each in UNUSED))
 
-def check_hive(parsed: Mapping[str, Any]) -> None:
-    """Check what the published connector asks of those who want tables in Hive.
+    @property
+    def address(self) -> tuple[str, str]:
+        """The key that holds the address, and the address.
 
-    Raises:
-        ConfigError: Their schemas may change in any way.
-    """
-    if parsed[HIVE] and parsed[keys.COMPATIBILITY] == "NONE":
-        message = "Hive Integration requires schema compatibility to be BACKWARD, FORWARD or FULL"
-        raise ConfigError(message, key=keys.COMPATIBILITY)
+        Raises:
+            ConfigError: Neither key is set.
+        """
+        for name, url in ((stores.STORE_URL, self.store_url), (stores.HDFS_URL, self.hdfs_url)):
+            if url:
+                return name, url
+        message = f'Missing required configuration "{stores.HDFS_URL}" which has no default value.'
+        raise ConfigError(message, key=stores.HDFS_URL)
+
+    def check_hive(self) -> None:
+        """Check what the published connector asks of those who want tables in Hive.
+
+        Raises:
+            ConfigError: Their schemas may change in any way.
+        """
+        if self.hive and self.writing.schema_compatibility == "NONE":
+            message = "Hive Integration requires schema compatibility to be BACKWARD, FORWARD or FULL"
+            raise ConfigError(message, key=COMPATIBILITY)

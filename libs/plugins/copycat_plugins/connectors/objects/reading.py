@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from copycat_connect.errors import ConfigError
 
-from copycat_plugins.connectors.objects import keys
-from copycat_plugins.connectors.objects.choices import EXTRACTORS, FORMATS, PARTITIONERS
 from copycat_plugins.connectors.objects.compatibility import Compatibility
 from copycat_plugins.connectors.objects.formats.avro import AvroFiles
 from copycat_plugins.connectors.objects.formats.format import Format
 from copycat_plugins.connectors.objects.formats.json_lines import JsonLines
 from copycat_plugins.connectors.objects.formats.parquet import ParquetFiles
 from copycat_plugins.connectors.objects.formats.plain_lines import PlainLines
+from copycat_plugins.connectors.objects.keys import (
+    PARTITION_DURATION,
+    PARTITION_FIELDS,
+    PATH_FORMAT,
+    TIMEZONE,
+    PartitioningSettings,
+    RotationSettings,
+    WritingSettings,
+)
 from copycat_plugins.connectors.objects.names import Layout
 from copycat_plugins.connectors.objects.partitioners.default import DefaultPartitioner
 from copycat_plugins.connectors.objects.partitioners.field import FieldPartitioner
@@ -34,132 +42,144 @@ from copycat_plugins.connectors.objects.rotation import Rotation
 from copycat_plugins.connectors.objects.settings import SinkSettings
 from copycat_plugins.connectors.stores.store import Store
 
-Parsed = Mapping[str, Any]
 _DAILY: Final = "'year'=YYYY/'month'=MM/'day'=dd"
 _BEST: Final = 9
 _ZLIB_LEVEL: Final = 6
 _HOURLY: Final = _DAILY + "/'hour'=HH"
 
 
-def sink_settings(parsed: Parsed, connector: str, open_store: Callable[[], Store]) -> SinkSettings:
-    """Return what a parsed configuration means.
+@dataclass(frozen=True, slots=True)
+class LineOptions:
+    """How files of JSON lines, of bytes and of text are written."""
+
+    gzip_level: int | None
+    """How they are compressed; None where they are not."""
+    decimals: str = "BASE64"
+    """How JSON has decimals."""
+    bytes_extension: str | None = None
+    """End of the names of files of bytes; None for that of the format."""
+    bytes_separator: str | None = None
+    """Between values in files of bytes; None for the end of a line."""
+
+
+def sink_settings(
+    connector: str,
+    open_store: Callable[[], Store],
+    *,
+    writing: WritingSettings,
+    rotation: RotationSettings,
+    partitioning: PartitioningSettings,
+    lines: LineOptions,
+    logs_dir: str,
+    file_delimiter: str,
+) -> SinkSettings:
+    """Return what the settings of a connector mean.
 
     Args:
-        parsed: The parsed configuration.
-        connector: The connector's name.
+        connector: Its name.
         open_store: Connects to the store.
+        writing: Files, their names and when they are complete.
+        rotation: When they are complete by size and time.
+        partitioning: Their folders.
+        lines: How files of lines are written.
+        logs_dir: Folder of the commit logs.
+        file_delimiter: Between the parts of a file's name.
 
     Raises:
         ConfigError: Keys do not go together.
     """
+    scheduled = writing.rotate_schedule_interval_ms > 0
     return SinkSettings(
         connector=connector,
         open_store=open_store,
-        layout=_layout(parsed),
-        format=file_format(parsed),
-        partitioner=partitioner(parsed),
-        times=_times(parsed),
-        rotation=_rotation(parsed),
-        compatibility=Compatibility(parsed[keys.COMPATIBILITY]),
-        null_values=parsed[keys.NULL_VALUES],
-        retry_seconds=parsed[keys.RETRY_BACKOFF] / 1000,
+        layout=Layout(
+            topics=writing.topics_dir.strip("/"),
+            logs=logs_dir.strip("/"),
+            digits=writing.filename_offset_zero_pad_width,
+            file_delimiter=file_delimiter,
+        ),
+        format=_file_format(writing, lines),
+        partitioner=_partitioner(partitioning),
+        times=_times(partitioning),
+        rotation=Rotation(
+            records=writing.flush_size,
+            bytes=rotation.flush_bytes,
+            interval=rotation.rotate_interval_ms,
+            schedule=writing.rotate_schedule_interval_ms,
+            zone=_needed_zone(partitioning.timezone) if scheduled else UTC,
+        ),
+        compatibility=Compatibility(writing.schema_compatibility),
+        null_values=writing.behavior_on_null_values,
+        retry_seconds=writing.retry_seconds,
     )
 
 
-def _layout(parsed: Parsed) -> Layout:
-    return Layout(
-        topics=parsed[keys.TOPICS_DIR].strip("/"),
-        logs=parsed[keys.LOGS_DIR].strip("/"),
-        digits=parsed[keys.ZERO_PAD],
-        file_delimiter=parsed[keys.FILE_DELIMITER],
-    )
-
-
-def file_format(parsed: Parsed) -> Format:
-    """Return the format of the files."""
-    match FORMATS.names[parsed[keys.FORMAT]]:
-        case "json":
-            return JsonLines(gzip_level=_gzip_level(parsed), decimals=parsed.get(keys.DECIMALS, "BASE64"))
-        case "avro":
-            return AvroFiles(parsed[keys.AVRO_CODEC])
-        case "parquet":
-            return ParquetFiles(parsed[keys.PARQUET_CODEC])
-        case "bytes":
-            return PlainLines(
-                "bytes",
-                gzip_level=_gzip_level(parsed),
-                extension=parsed.get(keys.BYTES_EXTENSION),
-                separator=(parsed.get(keys.BYTES_SEPARATOR) or os.linesep).encode(),
-            )
-        case kind:
-            return PlainLines(kind, gzip_level=_gzip_level(parsed))
-
-
-def _gzip_level(parsed: Parsed) -> int | None:
+def gzip_level(compression: str, level: int = _BEST) -> int | None:
     """Return how files are compressed; None where they are not."""
-    if parsed[keys.COMPRESSION] != "gzip":
+    if compression != "gzip":
         return None
-    level: int = parsed.get(keys.COMPRESSION_LEVEL, _BEST)
     return level if level >= 0 else _ZLIB_LEVEL
 
 
-def partitioner(parsed: Parsed) -> Partitioner:
-    """Return what names the folders.
+def _file_format(writing: WritingSettings, lines: LineOptions) -> Format:
+    match writing.format:
+        case "json":
+            return JsonLines(gzip_level=lines.gzip_level, decimals=lines.decimals)
+        case "avro":
+            return AvroFiles(writing.avro_codec)
+        case "parquet":
+            return ParquetFiles(writing.parquet_codec)
+        case "bytes":
+            return PlainLines(
+                "bytes",
+                gzip_level=lines.gzip_level,
+                extension=lines.bytes_extension,
+                separator=(lines.bytes_separator or os.linesep).encode(),
+            )
+        case kind:
+            return PlainLines(kind, gzip_level=lines.gzip_level)
 
-    Raises:
-        ConfigError: A key that it needs is missing or wrong.
-    """
-    match PARTITIONERS.names[parsed[keys.PARTITIONER]]:
+
+def _partitioner(settings: PartitioningSettings) -> Partitioner:
+    match settings.partitioner:
         case "default":
             return DefaultPartitioner()
         case "field":
-            if not parsed[keys.PARTITION_FIELDS]:
-                raise _missing(keys.PARTITION_FIELDS, "the field partitioner")
-            return FieldPartitioner(parsed[keys.PARTITION_FIELDS])
+            if not settings.partition_field_name:
+                raise _missing(PARTITION_FIELDS, "the field partitioner")
+            return FieldPartitioner(settings.partition_field_name)
         case "daily":
-            return TimePartitioner(PathFormat(_DAILY), DAY, _needed_zone(parsed))
+            return TimePartitioner(PathFormat(_DAILY), DAY, _needed_zone(settings.timezone))
         case "hourly":
-            return TimePartitioner(PathFormat(_HOURLY), HOUR, _needed_zone(parsed))
-    if not parsed[keys.PATH_FORMAT]:
-        raise _missing(keys.PATH_FORMAT, "the time partitioner")
-    if parsed[keys.PARTITION_DURATION] <= 0:
-        raise _missing(keys.PARTITION_DURATION, "the time partitioner")
-    duration = parsed[keys.PARTITION_DURATION]
-    return TimePartitioner(PathFormat(parsed[keys.PATH_FORMAT]), duration, _needed_zone(parsed))
+            return TimePartitioner(PathFormat(_HOURLY), HOUR, _needed_zone(settings.timezone))
+    if not settings.path_format:
+        raise _missing(PATH_FORMAT, "the time partitioner")
+    duration = settings.partition_duration_ms
+    if duration <= 0:
+        raise _missing(PARTITION_DURATION, "the time partitioner")
+    return TimePartitioner(PathFormat(settings.path_format), duration, _needed_zone(settings.timezone))
 
 
-def _times(parsed: Parsed) -> RecordTimes:
-    match EXTRACTORS.names[parsed[keys.EXTRACTOR]]:
+def _times(settings: PartitioningSettings) -> RecordTimes:
+    match settings.timestamp_extractor:
         case "Record":
             return RecordTimestamps()
         case "RecordField":
-            return FieldTimes(parsed[keys.TIMESTAMP_FIELD])
+            return FieldTimes(settings.timestamp_field)
     return Wallclock()
 
 
-def _rotation(parsed: Parsed) -> Rotation:
-    scheduled = parsed[keys.ROTATE_SCHEDULE] > 0
-    return Rotation(
-        records=parsed[keys.FLUSH_SIZE],
-        bytes=parsed[keys.FLUSH_BYTES],
-        interval=parsed[keys.ROTATE_INTERVAL],
-        schedule=parsed[keys.ROTATE_SCHEDULE],
-        zone=_needed_zone(parsed) if scheduled else UTC,
-    )
-
-
-def _needed_zone(parsed: Parsed) -> tzinfo:
-    name = parsed[keys.TIMEZONE]
+def _needed_zone(name: str) -> tzinfo:
     if not name:
-        raise _missing(keys.TIMEZONE, "folders or files by the clock")
+        raise _missing(TIMEZONE, "folders or files by the clock")
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
         message = (
-            f"Invalid value {name} for configuration {keys.TIMEZONE}: it is no time zone such as UTC or "
+            f"Invalid value {name} for configuration {TIMEZONE}: it is no time zone such as UTC or "
             "Europe/Paris"
         )
-        raise ConfigError(message, key=keys.TIMEZONE) from error
+        raise ConfigError(message, key=TIMEZONE) from error
 
 
 def _missing(key: str, whose: str) -> ConfigError:

@@ -3,47 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from copycat_connect.errors import ConfigError
 
-from copycat_plugins.connectors.objects import keys
 from copycat_plugins.connectors.objects.connector import Config, FilesSinkConnector
 from copycat_plugins.connectors.objects.formats.parquet import ParquetFiles
-from copycat_plugins.connectors.objects.reading import sink_settings
+from copycat_plugins.connectors.objects.keys import RotationSettings
+from copycat_plugins.connectors.objects.reading import LineOptions, gzip_level, sink_settings
 from copycat_plugins.connectors.objects.settings import SinkSettings
 from copycat_plugins.connectors.objects.task import ObjectSinkTask
-from copycat_plugins.connectors.s3_sink import spec
-from copycat_plugins.connectors.s3_sink.s3_keys import COMPRESSION, ROTATE_ON_CHANGE, UNUSED
-from copycat_plugins.connectors.stores import keys as stores
+from copycat_plugins.connectors.s3_sink.plugin import UNUSED, S3SinkSettings
+from copycat_plugins.connectors.stores.keys import STORE_URL
 from copycat_plugins.connectors.stores.opening import open_store
 
 
 class S3SinkConnector(FilesSinkConnector):
     """Reads the published connector's keys."""
 
-    definition = spec.CONFIG
+    definition = S3SinkSettings.config_def()
     logged = False
     unused = UNUSED
 
     @classmethod
     def read(cls, config: Config) -> SinkSettings:
         """Return what a configuration means."""
-        parsed = cls.definition.parse(config)
-        url = parsed[stores.STORE_URL] or ""
+        settings = S3SinkSettings.parse(config)
+        url, reach = settings.store_url or "", settings.values_by_key()
         if url and not url.startswith(("http://", "https://")):
             message = (
-                f"Invalid value for configuration {stores.STORE_URL}: expected http://host:port of a server "
+                f"Invalid value for configuration {STORE_URL}: expected http://host:port of a server "
                 "that speaks S3, or nothing for AWS; ObjectSinkConnector writes to other stores"
             )
-            raise ConfigError(message, key=stores.STORE_URL)
-        known: dict[str, Any] = {
-            **parsed,
-            keys.COMPRESSION: parsed[COMPRESSION],
-            keys.FLUSH_BYTES: -1,
-            keys.LOGS_DIR: "",
-        }
-        found = sink_settings(known, config.get(keys.NAME) or "", lambda: open_store(known, url))
+            raise ConfigError(message, key=STORE_URL)
+        found = sink_settings(
+            config.get("name") or "",
+            lambda: open_store(reach, url),
+            writing=settings.writing,
+            rotation=RotationSettings(flush_bytes=-1, rotate_interval_ms=settings.rotate_interval_ms),
+            partitioning=settings.partitioning,
+            lines=LineOptions(
+                gzip_level(settings.s3_compression_type, settings.s3_compression_level),
+                settings.json_decimal_format,
+                settings.format_bytearray_extension,
+                settings.format_bytearray_separator,
+            ),
+            logs_dir="",
+            file_delimiter=settings.delimiters.file_delim,
+        )
         rotation, format_ = found.rotation, found.format
         return replace(
             found,
@@ -53,7 +59,7 @@ class S3SinkConnector(FilesSinkConnector):
             rotation=replace(
                 rotation,
                 quiet=found.times.is_clock,
-                by_folder=rotation.interval > 0 and parsed[ROTATE_ON_CHANGE],
+                by_folder=rotation.interval > 0 and settings.rotate_file_on_partition_change,
             ),
         )
 

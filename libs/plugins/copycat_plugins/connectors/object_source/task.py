@@ -11,8 +11,7 @@ from copycat_connect.data import SourceBatch
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import SourceTask
 
-from copycat_plugins.connectors.object_source.choice import Choice
-from copycat_plugins.connectors.object_source.listing import Found, Listing
+from copycat_plugins.connectors.object_source.choice import Choice, Found, Listing
 from copycat_plugins.connectors.object_source.positions import (
     Offset,
     is_committed,

@@ -43,7 +43,7 @@ UNUSED: Final = (
 
 
 class HdfsWriting(WritingSettings):
-    """As the published connector writes without being told otherwise."""
+    """Writes as the published connector does by default."""
 
     format: str = format_key("io.confluent.connect.hdfs.avro.AvroFormat")
 

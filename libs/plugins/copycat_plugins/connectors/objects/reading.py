@@ -27,11 +27,15 @@ from copycat_plugins.connectors.objects.keys import (
     WritingSettings,
 )
 from copycat_plugins.connectors.objects.names import Layout
-from copycat_plugins.connectors.objects.partitioners.default import DefaultPartitioner
-from copycat_plugins.connectors.objects.partitioners.field import FieldPartitioner
-from copycat_plugins.connectors.objects.partitioners.partitioner import Partitioner
+from copycat_plugins.connectors.objects.partitioners.partitioner import (
+    DAY,
+    HOUR,
+    DefaultPartitioner,
+    FieldPartitioner,
+    Partitioner,
+    TimePartitioner,
+)
 from copycat_plugins.connectors.objects.partitioners.path_format import PathFormat
-from copycat_plugins.connectors.objects.partitioners.time import DAY, HOUR, TimePartitioner
 from copycat_plugins.connectors.objects.partitioners.times import (
     FieldTimes,
     RecordTimes,

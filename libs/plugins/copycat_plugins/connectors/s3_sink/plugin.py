@@ -85,7 +85,7 @@ def _no_customer_key(name: str, value: object) -> None:
 
 
 class _S3Writing(WritingSettings):
-    """As the published connector writes without being told otherwise."""
+    """Writes as the published connector does by default."""
 
     format: str = format_key("io.confluent.connect.s3.format.avro.AvroFormat")
 

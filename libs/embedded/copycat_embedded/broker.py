@@ -17,6 +17,7 @@ from copycat_embedded.jars import ensure_jars
 from copycat_embedded.java_server import JavaServer
 from copycat_embedded.jvm import JavaProgram
 from copycat_embedded.ports import LOOPBACK, free_ports
+from copycat_embedded.private_listener import PrivateListener
 
 READY = "Kafka Server started"
 READY_SECONDS = 60.0
@@ -47,9 +48,12 @@ class EmbeddedKafka(JavaServer):
         log: Path | None = None,
         settings: Mapping[str, str] | None = None,
         jvm: Sequence[str] = LEAN,
+        *,
+        private: PrivateListener | None = None,
     ) -> None:
         """Nothing starts yet; `port` 0 picks a free one at each start, `settings` are added to its own.
 
+        With a `private` listener nobody else may do anything until its owner has given access rules.
         Other options of the `jvm` than lean ones make starts slower: the class archive is made for these.
         """
         super().__init__()
@@ -59,11 +63,12 @@ class EmbeddedKafka(JavaServer):
         self._wanted_port = port
         self._settings = settings
         self._jvm = tuple(jvm)
+        self.private = private
         self._port = 0
 
     @property
     def bootstrap(self) -> str:
-        """The address for `bootstrap.servers`, once launched."""
+        """The address for `bootstrap.servers`, once launched; that for everybody, where there are two."""
         return f"{LOOPBACK}:{self._port}"
 
     @property
@@ -99,7 +104,9 @@ class EmbeddedKafka(JavaServer):
         self._port = self._wanted_port or picked[0]
         format_log_folder(self._log_folder)
         properties = self._data_dir / "server.properties"
-        write_broker_properties(properties, self._log_folder, self._port, picked[1], self._settings)
+        write_broker_properties(
+            properties, self._log_folder, self._port, picked[1], self._settings, private=self.private
+        )
         self._program = JavaProgram(
             "kafka.Kafka",
             [str(properties)],

@@ -10,6 +10,7 @@ from pathlib import Path
 from copycat_connect.private_files import make_private, open_private
 
 from copycat_embedded.ports import LOOPBACK
+from copycat_embedded.private_listener import PrivateListener
 
 TEMPLATE = Path(__file__).with_name("template")
 NODE_ID = 1
@@ -40,15 +41,25 @@ def format_log_folder(folder: Path) -> None:
 
 
 def write_broker_properties(
-    file: Path, log_folder: Path, port: int, controller_port: int, more: Mapping[str, str] | None = None
+    file: Path,
+    log_folder: Path,
+    port: int,
+    controller_port: int,
+    more: Mapping[str, str] | None = None,
+    *,
+    private: PrivateListener | None = None,
 ) -> None:
-    """Write the settings of a lean single node, and `more`; ports may differ from those of the run before."""
+    """Write the settings of a lean single node, and `more`; ports may differ from those of the run before.
+
+    With a `private` listener all others are asked for what the access rules allow them.
+    """
+    everybody, controller = f"PLAINTEXT://{LOOPBACK}:{port}", f"CONTROLLER://{LOOPBACK}:{controller_port}"
     settings = {
         "process.roles": "broker,controller",
         "node.id": NODE_ID,
         "controller.quorum.voters": f"{NODE_ID}@{LOOPBACK}:{controller_port}",
         "controller.listener.names": "CONTROLLER",
-        "listeners": f"PLAINTEXT://{LOOPBACK}:{port},CONTROLLER://{LOOPBACK}:{controller_port}",
+        "listeners": f"{everybody},{controller}",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "log.dirs": _escaped(log_folder),
         "num.network.threads": 1,
@@ -65,6 +76,7 @@ def write_broker_properties(
         "broker.heartbeat.interval.ms": 1000,
         "broker.session.timeout.ms": 5000,  # a broker killed hard waits this long for its own former session
         "log.cleaner.dedupe.buffer.size": 2 * 1024 * 1024,
+        **(private.broker(everybody, controller) if private else {}),
         **(more or {}),
     }
     _write(file, "".join(f"{key}={value}\n" for key, value in settings.items()).encode())

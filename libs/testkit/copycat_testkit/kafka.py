@@ -131,11 +131,16 @@ def headers_in(message: Message) -> list[tuple[str, bytes | None]]:
     return cast("list[tuple[str, bytes | None]]", message.headers() or [])
 
 
-def consume_all(bootstrap: str, topic: str, timeout: float = CLIENT_SECONDS) -> list[Message]:
-    """Read a topic's committed records from its beginning to the end it has now, in order by partition."""
+def consume_all(
+    kafka: str | Mapping[str, str | int | bool], topic: str, timeout: float = CLIENT_SECONDS
+) -> list[Message]:
+    """Read a topic's committed records from its beginning to the end it has now, in order by partition.
+
+    `kafka` is the bootstrap address, or all that a client of librdkafka needs to connect.
+    """
     consumer = Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **({"bootstrap.servers": kafka} if isinstance(kafka, str) else kafka),
             "group.id": unique("reader"),
             "enable.auto.commit": False,
             "enable.partition.eof": True,

@@ -11,7 +11,10 @@ from pathlib import Path
 from types import TracebackType
 
 import psutil
+from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
+from copycat_connect.config.properties import parse_properties
 from copycat_embedded.ports import free_ports
+from copycat_eventlog.clients import librdkafka_config, read_security
 
 from copycat_testkit.commands import COPYCAT
 from copycat_testkit.kafka import wait_until
@@ -70,6 +73,22 @@ class CopycatUp:
     def url(self) -> str:
         """The root of the REST interface."""
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def kafka(self) -> str:
+        """The address at which anybody reaches its Kafka."""
+        properties = self.properties
+        return properties.get(EMBEDDED_SERVERS) or properties["bootstrap.servers"]
+
+    def kafka_client(self) -> dict[str, str | int | bool]:
+        """Return what a client of librdkafka needs to log in to its Kafka as Copycat does."""
+        properties = self.properties
+        return librdkafka_config(properties["bootstrap.servers"], read_security(properties))
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """The worker properties of its roles, once it is started."""
+        return parse_properties((self.folder / "worker.properties").read_text("utf-8"))
 
     @property
     def pid(self) -> int:

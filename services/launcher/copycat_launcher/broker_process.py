@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
+from copycat_eventlog.access_rules import give_access
 
 from copycat_launcher.polling import until
 from copycat_launcher.program import how_it_ended
@@ -18,10 +20,11 @@ class BrokerProcess:
 
     name = "Kafka"
 
-    def __init__(self, broker: EmbeddedKafka, guard: Guard) -> None:
-        """Supervise a broker with a fixed port."""
+    def __init__(self, broker: EmbeddedKafka, guard: Guard, worker: Mapping[str, str] | None = None) -> None:
+        """Supervise a broker with a fixed port; `worker`: properties of the Copycat others may not harm."""
         self._broker = broker
         self._guard = guard
+        self._worker = worker
         self._watched = 0
 
     @property
@@ -36,8 +39,15 @@ class BrokerProcess:
         self._guard.watch(self._watched)
 
     async def ready(self) -> None:
-        """Return once clients may use it."""
+        """Return once clients may use it.
+
+        Raises:
+            UnavailableError: It does not take its access rules.
+        """
         await until(self._is_ready)
+        private = self._broker.private
+        if private is not None and self._worker is not None:
+            await give_access(private.bootstrap, private.client(), self._worker)
 
     async def ended(self) -> str:
         """Wait until it ends and return how."""

@@ -30,6 +30,7 @@ from copycat_launcher.member import Member, Place
 from copycat_launcher.operations import Operations
 from copycat_launcher.reachable import check_reachable
 from copycat_launcher.submit import POLL_SECONDS, submit
+from copycat_launcher.worker_properties import embedded_names
 
 R = TypeVar("R")
 START_SECONDS = 180.0
@@ -220,7 +221,9 @@ class Copycat(Operations):
         os.environ["JAVA_HOME"] = str(spark_java_home())
         if self._bootstrap:
             await check_reachable(self._bootstrap)
-            await self._member.serve(self._bootstrap, self._stop, self._place.set_result)
+            given = {"bootstrap.servers": self._bootstrap}
+            await self._member.serve(given, self._stop, self._place.set_result)
             return
-        async with kafka_in(DataDir(self._data_dir.resolve())) as bootstrap:
-            await self._member.serve(bootstrap, self._stop, self._place.set_result)
+        names = embedded_names(self.app_id, self._member.settings)
+        async with kafka_in(DataDir(self._data_dir.resolve()), names) as kafka:
+            await self._member.serve(kafka, self._stop, self._place.set_result)

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
@@ -37,7 +38,7 @@ class Place:
     """Where a copy is found."""
 
     bootstrap_servers: str
-    """The Kafka it works on."""
+    """The Kafka it works on, for the application's own clients: an embedded one asks them for no login."""
     rest_url: str
     """Root of its REST interface."""
     addresses: Mapping[str, str]
@@ -63,8 +64,12 @@ class Member:
     folder: Path
     """What copies of this app id on this machine share: their secret."""
 
-    async def serve(self, bootstrap: str, stop: asyncio.Event, ready: Callable[[Place], None]) -> None:
+    async def serve(
+        self, kafka: Mapping[str, str], stop: asyncio.Event, ready: Callable[[Place], None]
+    ) -> None:
         """Work until `stop`, then drain; calls `ready` once everything answers.
+
+        `kafka`: `bootstrap.servers`, and with what to log in there where it is an embedded one.
 
         Raises:
             CopycatError: A setting is wrong, or something did not start.
@@ -79,8 +84,8 @@ class Member:
                 addresses[name] = await forwarder.start()
             properties = embedded_properties(
                 self.app_id,
-                bootstrap,
-                self.settings,
+                kafka["bootstrap.servers"],
+                {**kafka, **self.settings},
                 rest_port=rest_port,
                 executor=f"{self.host}:{executor_port}",
                 services=addresses,
@@ -90,7 +95,7 @@ class Member:
             for warning in await asyncio.to_thread(warnings_about, self.settings):
                 log.warning("%s", warning)
             place = Place(
-                bootstrap,
+                kafka.get(EMBEDDED_SERVERS) or kafka["bootstrap.servers"],
                 local_url(properties),
                 addresses,
                 EXECUTOR.address(properties),

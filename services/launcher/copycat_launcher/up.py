@@ -9,10 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from copycat_connect.cluster import REST_PORT
+from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
-from copycat_embedded.ports import free_ports, is_free
+from copycat_embedded.ports import LOOPBACK, free_ports, is_free
+from copycat_embedded.private_listener import PrivateListener
 from copycat_rest.advertised import advertised_url
 from copycat_rest.listeners import LISTENERS
 from copycat_serving.beside import beside
@@ -30,7 +32,12 @@ from copycat_launcher.reachable import check_reachable
 from copycat_launcher.roles import EXECUTOR, GRPC_ROLES
 from copycat_launcher.run import Signals, run
 from copycat_launcher.supervisor import Supervisor
-from copycat_launcher.worker_properties import DISTRIBUTED, executor_properties, up_properties
+from copycat_launcher.worker_properties import (
+    DISTRIBUTED,
+    executor_properties,
+    login_properties,
+    up_properties,
+)
 
 WRITTEN = "Written by `copycat up` at every start. Set a property with: copycat up --set key=value"
 
@@ -64,9 +71,9 @@ async def up(options: UpOptions) -> None:
         if options.bootstrap_servers:
             await check_reachable(options.bootstrap_servers)
         with Guard(holding=(lock,)) as guard:
-            supervisor, names, url = _system(options, folder, rest_port, guard)
+            supervisor, names, properties = _system(options, folder, rest_port, guard)
             async with beside(partial(keep_small, folder.logs)):
-                await run(supervisor, names, lambda: _welcome(folder, url), signals)
+                await run(supervisor, names, lambda: _welcome(folder, properties), signals)
 
 
 def _rest_port(options: UpOptions) -> int:
@@ -79,18 +86,20 @@ def _rest_port(options: UpOptions) -> int:
 
 def _system(
     options: UpOptions, folder: DataDir, rest_port: int, guard: Guard
-) -> tuple[Supervisor, list[str], str]:
+) -> tuple[Supervisor, list[str], dict[str, str]]:
     kafka_port, *ports = free_ports(1 + len(GRPC_ROLES) + options.executors - 1)
-    broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"))
-    embedded = not options.bootstrap_servers
-    bootstrap = options.bootstrap_servers or f"127.0.0.1:{kafka_port}"
-    where = {BROKER_DATA_DIR.name: str(folder.kafka)} if embedded else {}
-    properties = up_properties(bootstrap, rest_port, ports, {**where, **options.settings})
+    private = None if options.bootstrap_servers else PrivateListener.new()
+    known: dict[str, str] = {BROKER_DATA_DIR.name: str(folder.kafka)} if private else {}
+    if private and "bootstrap.servers" not in options.settings:  # no other Kafka is to see the password
+        known |= login_properties(private, f"{LOOPBACK}:{kafka_port}")
+    bootstrap = private.bootstrap if private else options.bootstrap_servers
+    properties = up_properties(bootstrap, rest_port, ports, {**known, **options.settings})
     DISTRIBUTED.parse(properties)
     stages: list[list[Program]] = [[], [], [], [], []]
 
-    if embedded:
-        stages[0].append(BrokerProcess(broker, guard))
+    if private:
+        broker = EmbeddedKafka(folder.kafka, kafka_port, folder.log("kafka"), private=private)
+        stages[0].append(BrokerProcess(broker, guard, properties))
     file = folder.properties("worker")
     write_properties(file, properties, WRITTEN)
     for stage, program in role_processes(file, properties, guard=guard, log_file=folder.log):
@@ -102,11 +111,13 @@ def _system(
         program = role_process(EXECUTOR, name, file, own, guard=guard, log_file=folder.log(name))
         stages[EXECUTOR.stage].append(program)
     names = [program.name for stage in stages for program in stage]
-    return Supervisor(stages, say), names, advertised_url(properties)
+    return Supervisor(stages, say), names, properties
 
 
-def _welcome(folder: DataDir, url: str) -> None:
-    say(f"Copycat is ready: {url}")
+def _welcome(folder: DataDir, properties: Mapping[str, str]) -> None:
+    say(f"Copycat is ready: {advertised_url(properties)}")
+    if EMBEDDED_SERVERS in properties:
+        say(f"Kafka, for your own clients: {properties[EMBEDDED_SERVERS]}")
     say(f"Data and logs: {folder.root}. Ctrl-C drains and stops it.")
 
 

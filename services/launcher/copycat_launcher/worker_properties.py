@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from copycat_connect.config import BOOLEAN, HIGH, INT, LOW, STRING, ConfigDef, ConfigKey, at_least, non_empty
+from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import ConfigError
+from copycat_embedded.private_listener import PrivateListener
 from copycat_rest.listeners import LISTENERS
 from copycat_rpc.secret import new_secret
 
@@ -127,6 +129,19 @@ def up_properties(
     return {**properties, **_meeting_points(ports), **settings}
 
 
+def login_properties(listener: PrivateListener, everybody: str) -> dict[str, str]:
+    """Return with what services and connectors' clients log in to the embedded Kafka.
+
+    Args:
+        listener: Where Copycat logs in.
+        everybody: The address for all others.
+    """
+    login = listener.client()
+    clients = ("", "producer.", "consumer.")  # the admin clients of connectors log in as the worker does
+    keys = {f"{client}{key}": value for client in clients for key, value in login.items()}
+    return {EMBEDDED_SERVERS: everybody, **keys}
+
+
 def standalone_properties(given: Mapping[str, str], ports: Sequence[int]) -> dict[str, str]:
     """Return the properties of a standalone worker's roles: nothing of theirs is stored in Kafka.
 
@@ -160,14 +175,19 @@ def embedded_properties(
         services: Where this process finds each service, by role.
         secret: What all copies of this app id prove themselves with, unless `settings` names another.
     """
-    topics = {f"{name}.storage.topic": f"{app_id}-{topic}" for name, topic in TOPICS.items()}
-    given = {CLUSTER_SECRET.name: secret, **topics, **settings, "group.id": app_id}
+    given = {CLUSTER_SECRET.name: secret, **embedded_names(app_id, settings)}
     meet = {f"{role}.addresses": address for role, address in services.items()}
     return {
         **up_properties(bootstrap, rest_port, (), given),
         **meet,
         EXECUTOR.listen_key: executor,
     }
+
+
+def embedded_names(app_id: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return what an application said, with the names of the cluster and its topics, where it named none."""
+    topics = {f"{name}.storage.topic": f"{app_id}-{topic}" for name, topic in TOPICS.items()}
+    return {**topics, **settings, "group.id": app_id}
 
 
 def executor_properties(properties: Mapping[str, str], port: int) -> dict[str, str]:

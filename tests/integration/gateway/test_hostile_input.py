@@ -11,8 +11,8 @@ from urllib.parse import quote
 import httpx
 import psutil
 import pytest
-from copycat_rpc.role import read_properties
-from copycat_testkit.kafka import idempotent_producer, unique, wait_until
+from confluent_kafka import Producer
+from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.system import SERVICES, CopycatUp
 
 pytestmark = pytest.mark.timeout(300)
@@ -127,8 +127,8 @@ def test_a_connector_that_a_topic_names_in_a_way_nobody_could_is_deleted(
     system: CopycatUp, rest: httpx.Client
 ) -> None:
     told = ("", ".", "..", "a\0b")
-    properties = read_properties(system.folder / "worker.properties")
-    producer = idempotent_producer(properties["bootstrap.servers"])
+    properties = system.properties
+    producer = Producer({**system.kafka_client(), "enable.idempotence": True})
     for name in told:
         record = json.dumps({"properties": {**SOURCE, "name": name}}).encode()
         producer.produce(properties["config.storage.topic"], key=f"connector-{name}".encode(), value=record)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from copycat_rpc.role import read_properties
 from copycat_telemetry.metrics.definitions import Kind
 from copycat_telemetry.metrics.task_groups import SINK_TASK, SOURCE_TASK, TASK_ERROR
 from copycat_testkit.kafka import consume_all, unique, wait_until
@@ -244,7 +243,6 @@ def test_every_record_of_the_status_topic_is_counted(
     connectors: Connectors, system: CopycatUp, tmp_path: Path
 ) -> None:
     """One success for each update, no retry and no failure while the brokers are well."""
-    bootstrap = read_properties(system.folder / "worker.properties")["bootstrap.servers"]
     updates = f"{CONNECT}status_backing_store_metrics_status_update_"
     before = Scraped(connectors.url).number(f"{updates}success_total")
     (tmp_path / "in.txt").write_text("")
@@ -257,7 +255,7 @@ def test_every_record_of_the_status_topic_is_counted(
     having(connectors, paused, connector=name, status="paused")
 
     def counted() -> Scraped | None:
-        records = len(consume_all(bootstrap, "connect-status"))
+        records = len(consume_all(system.kafka_client(), "connect-status"))
         page = Scraped(connectors.url)
         return page if page.value(f"{updates}success_total") == records > before else None
 

@@ -27,7 +27,7 @@ def up(commands: Commands, tmp_path: Path) -> Command:
 
 def bootstrap(data: Path) -> str:
     lines = (data / "worker.properties").read_text().splitlines()
-    return next(line.partition("=")[2] for line in lines if line.startswith("bootstrap.servers="))
+    return next(line.partition("=")[2] for line in lines if line.startswith("embedded.bootstrap.servers="))
 
 
 def test_a_drain_ends_the_gateway_first_and_the_broker_last(up: Command, journal: Any) -> None:

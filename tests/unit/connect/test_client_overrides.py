@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from copycat_connect.config.client_overrides import admin_client, group_client, other_cluster, overrides_of
+from copycat_connect.config.client_overrides import (
+    EMBEDDED_SERVERS,
+    admin_client,
+    group_client,
+    other_cluster,
+    overrides_of,
+)
+from copycat_connect.config.offsets_store import primary_topic, worker_client_keys
 from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.errors import ConfigError
 
@@ -86,3 +93,45 @@ def test_overrides_are_checked_against_the_workers_policy_and_the_refusal_names_
     with pytest.raises(ConfigError, match=r"Remove consumer\.override\.group\.id, or change") as refused:
         check_overrides(worker, overrides)
     assert "secret" not in str(refused.value)
+
+
+LOGIN = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.jaas.config": "ours"}
+EMBEDDED = {
+    "bootstrap.servers": "home:1",
+    "embedded.bootstrap.servers": "home:2",
+    **{f"{client}{key}": value for client in ("", "producer.", "consumer.") for key, value in LOGIN.items()},
+}
+
+
+@pytest.mark.parametrize("there", ["away:1", "home:2"])
+def test_the_login_of_the_embedded_kafka_goes_nowhere_else(there: str) -> None:
+    away = {f"{kind}.override.bootstrap.servers": there for kind in ("producer", "consumer", "admin")} | {
+        "offsets.storage.topic": "mine"
+    }
+    anonymous = {"bootstrap.servers": there}
+    topic = primary_topic(EMBEDDED, away)
+
+    assert other_cluster(EMBEDDED, away) == anonymous
+    assert group_client(EMBEDDED, away) == anonymous
+    assert group_client(EMBEDDED, {"admin.override.bootstrap.servers": there}) == anonymous
+    assert admin_client(EMBEDDED, away) == anonymous
+    assert [topic.producer, topic.consumer, topic.admin] == [anonymous] * 3
+    assert other_cluster(EMBEDDED | {"consumer.bootstrap.servers": there}, {}) == anonymous
+
+
+def test_a_login_for_other_brokers_is_the_connectors_or_the_operators() -> None:
+    theirs = {"sasl.jaas.config": "theirs", "security.protocol": "SASL_PLAINTEXT"}
+    connector = AWAY | {f"consumer.override.{key}": value for key, value in theirs.items()}
+    operator = EMBEDDED | {"consumer.sasl.jaas.config": "theirs"}
+
+    assert other_cluster(EMBEDDED, connector) == {"bootstrap.servers": "away:1", **theirs}
+    assert other_cluster(operator, AWAY) == {"bootstrap.servers": "away:1", **LOGIN, **theirs}
+
+
+def test_at_home_clients_log_in_to_the_embedded_kafka() -> None:
+    topic = primary_topic(worker_client_keys(EMBEDDED), {"offsets.storage.topic": "mine"})
+
+    assert group_client(EMBEDDED, {}) is None
+    assert admin_client(EMBEDDED, {}) == {"bootstrap.servers": "home:1", **LOGIN}
+    assert topic.producer == topic.consumer == topic.admin == {"bootstrap.servers": "home:1", **LOGIN}
+    assert EMBEDDED_SERVERS in worker_client_keys(EMBEDDED)

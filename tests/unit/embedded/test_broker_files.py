@@ -10,6 +10,7 @@ from pathlib import Path
 
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.broker_files import format_log_folder, write_broker_properties
+from copycat_embedded.private_listener import PrivateListener
 
 
 def properties(file: Path) -> dict[str, str]:
@@ -57,3 +58,28 @@ def test_a_full_disk_is_told_with_the_folder_that_lies_on_it(tmp_path: Path) -> 
 
 def test_a_folder_that_is_not_there_yet_says_nothing(tmp_path: Path) -> None:
     assert EmbeddedKafka(tmp_path / "nowhere").full_disk(least=sys.maxsize) == ""
+
+
+def test_a_private_listener_asks_for_a_login_and_so_does_the_controller(
+    tmp_path: Path,
+) -> None:
+    file, private = tmp_path / "server.properties", PrivateListener(4713, "guessless")
+    write_broker_properties(file, tmp_path / "log", 4711, 4712, private=private)
+    written = properties(file)
+    protocols = dict(pair.split(":") for pair in written["listener.security.protocol.map"].split(","))
+
+    assert written["listeners"].split(",")[1] == "COPYCAT://127.0.0.1:4713"
+    assert protocols == {
+        "PLAINTEXT": "PLAINTEXT",
+        "COPYCAT": "SASL_PLAINTEXT",
+        "CONTROLLER": "SASL_PLAINTEXT",
+    }
+    assert written["super.users"] == "User:copycat"
+    assert file.stat().st_mode & 0o077 == 0
+    assert "guessless" not in repr(private)
+
+
+def test_each_private_listener_has_a_password_of_its_own() -> None:
+    first, second = PrivateListener.new(), PrivateListener.new()
+    assert first.password != second.password
+    assert len(first.password) == 64

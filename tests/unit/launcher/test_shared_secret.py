@@ -40,7 +40,7 @@ async def test_a_copy_that_other_machines_reach_must_be_given_a_secret(tmp_path:
     member = Member("orders", "db.example", {}, tmp_path)
 
     with pytest.raises(ConfigError, match=r"at db\.example, and cluster\.secret is not set"):
-        await member.serve("127.0.0.1:1", asyncio.Event(), lambda _: None)
+        await member.serve({"bootstrap.servers": "127.0.0.1:1"}, asyncio.Event(), lambda _: None)
 
 
 def test_each_way_to_run_has_a_secret_and_the_users_own_wins() -> None:

@@ -40,6 +40,28 @@ def test_the_workers_own_settings_are_not_its_connectors() -> None:
     assert "security.protocol" not in properties
 
 
+def test_the_login_of_the_embedded_kafka_is_not_sent_to_other_brokers() -> None:
+    login = {"security.protocol": "SASL_PLAINTEXT", "sasl.jaas.config": 'Plain required password="word";'}
+    own = {
+        f"{client}{key}": value for client in ("", "producer.", "consumer.") for key, value in login.items()
+    }
+    worker = {**WORKER, "embedded.bootstrap.servers": "k:9093", **own}
+    kinds = ("producer", "consumer", "admin")
+    away = {f"{kind}.override.bootstrap.servers": "away:1" for kind in kinds}
+
+    def made(connector: dict[str, str]) -> list[dict[str, str]]:
+        configs = (
+            producer_config(worker, connector, "p"),
+            consumer_config(worker, connector, "c", "g"),
+            admin_config(worker, connector, "a"),
+            admin_config(worker, connector, "a", as_producer=True),
+        )
+        return [each.properties for each in configs]
+
+    assert [each["sasl.password"] for each in made({})] == ["word"] * 4
+    assert not [each for each in made(away) if "sasl.password" in each or "security.protocol" in each]
+
+
 @pytest.mark.parametrize(
     ("policy", "key", "allowed"),
     [

@@ -5,7 +5,7 @@ Values are taken as they are written: placeholders are for the caller to resolve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from copycat_connect.cluster import Config
@@ -17,7 +17,25 @@ ADMIN_OVERRIDE: Final = "admin.override."
 REQUEST_TIMEOUT: Final = "request.timeout.ms"
 CLIENT_ID: Final = "client.id"
 DEFAULT_SERVERS: Final = "localhost:9092"
+EMBEDDED_SERVERS: Final = "embedded.bootstrap.servers"
+"""Worker property that is there with an embedded Kafka alone: where everybody reaches it without a login."""
 _SECURITY: Final = ("security.", "sasl.", "ssl.")
+_LOGIN: Final = "sasl.jaas.config"
+
+
+def overridden(worker: Config, own: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a client: what a connector overrides, upon what it has from the worker.
+
+    The login that was made for an embedded Kafka is not sent to other brokers: a client that connects
+    elsewhere has none, unless the connector gives it one.
+    """
+    settings = {**own, **overrides}
+    home, login = worker.get(BOOTSTRAP_SERVERS), worker.get(_LOGIN)
+    if EMBEDDED_SERVERS not in worker or settings.get(BOOTSTRAP_SERVERS, home) == home:
+        return settings
+    if own.get(_LOGIN) != login:  # somebody's own choice, for all clients of this kind
+        return settings
+    return {**{key: value for key, value in own.items() if not key.startswith(_SECURITY)}, **overrides}
 
 
 def overrides_of(config: Config, prefixes: Iterable[str] = (CONSUMER_OVERRIDE, ADMIN_OVERRIDE)) -> Config:
@@ -31,11 +49,11 @@ def other_cluster(worker: Config, connector: Config) -> dict[str, str] | None:
 
     The keys are those of Kafka's Java consumer that say where the brokers are and who asks.
     """
-    consumer = {**under(worker, "consumer."), **under(connector, CONSUMER_OVERRIDE)}
+    consumer = overridden(worker, under(worker, "consumer."), under(connector, CONSUMER_OVERRIDE))
     servers = consumer.get(BOOTSTRAP_SERVERS)
     if not servers or servers == (worker.get(BOOTSTRAP_SERVERS) or DEFAULT_SERVERS):
         return None
-    return {key: value for key, value in consumer.items() if _connects(key)}
+    return _connection(consumer)
 
 
 def group_client(worker: Config, overrides: Config) -> dict[str, str] | None:
@@ -53,7 +71,7 @@ def group_client(worker: Config, overrides: Config) -> dict[str, str] | None:
     }
     if consumer is None and not admin:
         return None
-    return {**(_own_client(worker) if consumer is None else consumer), **admin}
+    return overridden(worker, _own_client(worker) if consumer is None else consumer, admin)
 
 
 def admin_client(worker: Config, overrides: Config) -> dict[str, str]:
@@ -62,13 +80,17 @@ def admin_client(worker: Config, overrides: Config) -> dict[str, str]:
     That of Kafka Connect, which fences the tasks of a source: the worker's own settings, then those under
     `admin.`, then the connector's `admin.override.*`.
     """
-    given = {**under(worker, "admin."), **under(overrides, ADMIN_OVERRIDE)}
-    return {**_own_client(worker), **{key: value for key, value in given.items() if _connects(key)}}
+    own = {**_own_client(worker), **_connection(under(worker, "admin."))}
+    return overridden(worker, own, _connection(under(overrides, ADMIN_OVERRIDE)))
 
 
 def _own_client(worker: Config) -> dict[str, str]:
     own = {key: value for key, value in worker.items() if value is not None and _connects(key)}
     return {BOOTSTRAP_SERVERS: DEFAULT_SERVERS, **own}
+
+
+def _connection(settings: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in settings.items() if _connects(key)}
 
 
 def _connects(key: str) -> bool:

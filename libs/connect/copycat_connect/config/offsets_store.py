@@ -16,7 +16,9 @@ from copycat_connect.config.client_overrides import (
     BOOTSTRAP_SERVERS,
     CONSUMER_OVERRIDE,
     DEFAULT_SERVERS,
+    EMBEDDED_SERVERS,
     PRODUCER_OVERRIDE,
+    overridden,
     under,
 )
 from copycat_connect.config.delivery import ExactlyOnceSources, Guarantee, guarantee_of_source
@@ -76,7 +78,7 @@ def worker_client_keys(worker: Config) -> dict[str, str]:
     return {
         key: value
         for key, value in worker.items()
-        if value is not None and key.startswith((*_CLIENTS, *_CONNECTION))
+        if value is not None and key.startswith((*_CLIENTS, *_CONNECTION, EMBEDDED_SERVERS))
     }
 
 
@@ -91,10 +93,10 @@ def primary_topic(worker: Config, store: Config) -> OffsetsTopic:
     plain = {key: value for key, value in worker.items() if value is not None and key.startswith(_CONNECTION)}
     return OffsetsTopic(
         _named_topic(store) or worker.get(WORKER_TOPIC) or "",
-        producer=servers | under(worker, "producer.") | under(store, PRODUCER_OVERRIDE),
-        consumer=servers | under(worker, "consumer.") | under(store, CONSUMER_OVERRIDE),
+        producer=overridden(worker, servers | under(worker, "producer."), under(store, PRODUCER_OVERRIDE)),
+        consumer=overridden(worker, servers | under(worker, "consumer."), under(store, CONSUMER_OVERRIDE)),
         # Kafka Connect gives the worker's plain settings to admin clients only.
-        admin=servers | plain | under(worker, "admin.") | under(store, ADMIN_OVERRIDE),
+        admin=overridden(worker, servers | plain | under(worker, "admin."), under(store, ADMIN_OVERRIDE)),
     )
 
 

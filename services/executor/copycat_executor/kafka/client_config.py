@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from copycat_connect.cluster import Config
+from copycat_connect.config.client_overrides import overridden
 from copycat_connect.config.jaas import login_options
 from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
 from copycat_connect.config.override_policy import check_overrides
@@ -139,8 +140,8 @@ class ClientConfig:
 
 def producer_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
     """Settings of the producer that writes a source task's records, or a dead letter queue."""
-    java = _first(_PRODUCER_DEFAULTS, worker, client_id) | _under(worker, "producer.")
-    java |= _overrides(worker, connector, "producer.override.")
+    own = _first(_PRODUCER_DEFAULTS, worker, client_id) | _under(worker, "producer.")
+    java = overridden(worker, own, _overrides(worker, connector, "producer.override."))
     config = _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
     return replace(config, broker_data_dir=worker.get(BROKER_DATA_DIR.name) or "")
 
@@ -199,8 +200,8 @@ def consumer_config(
     With `committed_only` it reads no records of open or aborted transactions, unless settings say otherwise.
     """
     defaults = _CONSUMER_DEFAULTS | ({"isolation.level": "read_committed"} if committed_only else {})
-    java = _first(defaults, worker, client_id) | _under(worker, "consumer.")
-    java |= _overrides(worker, connector, "consumer.override.") | {"group.id": group}
+    own = _first(defaults, worker, client_id) | _under(worker, "consumer.")
+    java = overridden(worker, own, _overrides(worker, connector, "consumer.override.")) | {"group.id": group}
     config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
     _fit_fetch_sizes(config.properties)
     return config
@@ -214,12 +215,12 @@ def admin_config(
     With `as_producer` it logs in as the connector's producer does, unless it has a login of its own.
     """
     plain = {key: value.strip() for key, value in worker.items() if key in _ADMIN_KEYS and value is not None}
-    java = plain | _first({}, worker, client_id) | _under(worker, "admin.")
+    own = plain | _first({}, worker, client_id) | _under(worker, "admin.")
+    chosen = _overrides(worker, connector, "admin.override.")
     if as_producer:
         overrides = _overrides(worker, connector, "producer.override.")
-        java |= {key: value for key, value in overrides.items() if key in _LOGIN_KEYS}
-    java |= _overrides(worker, connector, "admin.override.")
-    return _translate(java, client_keys.ADMIN, {})
+        chosen = {key: value for key, value in overrides.items() if key in _LOGIN_KEYS} | chosen
+    return _translate(overridden(worker, own, chosen), client_keys.ADMIN, {})
 
 
 def connection_of(config: ClientConfig) -> dict[str, str]:

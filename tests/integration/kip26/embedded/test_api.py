@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
 from copycat_cli.errors import NotFoundError
+from copycat_connect.config.properties import parse_properties
 from copycat_connect.errors import ConfigError
 from copycat_launcher.embedded import Copycat
 from copycat_launcher.errors import ConnectorStartError, StartError
 from copycat_testkit.commands import Commands
-from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
+from copycat_testkit.kafka import consume_all, create_topic, delete_topic, produce, unique, wait_until
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -139,6 +142,7 @@ def test_a_second_copy_in_the_process_is_refused(copycat: Copycat, kafka: str) -
 def test_k26_92_the_example_of_the_readme_runs_until_ctrl_c(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also: others on the machine use its Kafka, but for its internal topics."""
     monkeypatch.chdir(tmp_path)
     readme = (ROOT / "services/launcher/README.md").read_text()
     example = tmp_path / "example.py"
@@ -150,6 +154,12 @@ def test_k26_92_the_example_of_the_readme_runs_until_ctrl_c(
         wait_until(lambda: "orders-FileStreamSource" in running.said(), 180, "the list of workers")
         copy = tmp_path / "copy.txt"
         wait_until(lambda: copy.exists() and copy.read_text() == "one\ntwo\n", SECONDS, "the copy")
+        broker = parse_properties((tmp_path / "copycat/orders/kafka/server.properties").read_text())
+        others = broker["listeners"].partition(",")[0].removeprefix("PLAINTEXT://")
+        produce(others, create_topic(others), [b"theirs"])
+        with pytest.raises(KafkaException) as refused:
+            delete_topic(AdminClient({"bootstrap.servers": others}), "orders-configs")
+        assert refused.value.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
         assert running.end(signal.SIGINT) == 0, running.said()
     finally:
         commands.close()

@@ -14,15 +14,20 @@ from copycat_testkit.certificates import Authority
 from copycat_testkit.kafka import unique, wait_until
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from tests.integration.emitting.system import System, system
+from tests.integration.emitting.bench import AUTHOR
+from tests.integration.emitting.system import System
 from tests.integration.listening import LOOPBACK, documented, hosts, listening, ports_by_kind
 from tests.integration.logins.broker import Broker
+from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.rest import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def guarded(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """Run one executor and every service; nothing of it speaks in plain text but REST, on loopback."""
+    """Run one executor and every service; nothing of it speaks in plain text but REST, on loopback.
+
+    It runs on Spark, whose ports are documented as well.
+    """
     folder = tmp_path_factory.mktemp("guarded")
     authority = Authority(folder)
     settings = {
@@ -32,8 +37,9 @@ def guarded(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "services.ssl.truststore.type": "PEM",
         "services.ssl.truststore.location": str(authority.file),
     }
-    with system(broker.bootstrap, folder, settings) as running:
-        yield running
+    plugins = {"PYTHONPATH": str(AUTHOR)}
+    with Cluster(broker.bootstrap, folder / "data", 1, settings, plugins, spark=True).running() as running:
+        yield System(running, folder)
 
 
 def properties_of(guarded: System) -> dict[str, str]:

@@ -42,7 +42,7 @@ test: setup ## Prove every row of the documents: rules, real Kafka and Spark, ki
 test-long: setup ## What `make test` leaves out: storms of kills, wide sets, upgrades, more examples of each property.
 	@$(PYTEST) $(SIDE_BY_SIDE) -m "long or hypothesis" $(ALL)
 
-test-fast: setup ## Unit, laws, contract and conformance tests; a minute and a half on two cores.
+test-fast: setup ## Unit, laws, contract and conformance tests; some minutes on two cores.
 	@$(PYTEST) $(SIDE_BY_SIDE) $(BRIEF) $(FAST)
 
 test-integration: setup ## Tests on real Kafka and real Spark.

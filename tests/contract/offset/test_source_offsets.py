@@ -153,7 +153,6 @@ async def test_a_text_that_is_no_flat_map_is_refused(partition: bytes, offset: b
 
 
 @pytest.mark.row("K26-18")
-@pytest.mark.long
 async def test_a_hundred_thousand_partitions_are_committed_and_listed() -> None:
     async with running() as service:
         service.scheduler.say(snapshot_complete=True)

@@ -24,9 +24,9 @@ class PrivateListener:
     """
 
     port: int
-    """On loopback."""
+    """TCP port on the loopback address."""
     password: str = field(repr=False)
-    """Letters and digits."""
+    """Of letters and digits alone, so that it needs no escape in a JAAS text."""
 
     @classmethod
     def new(cls) -> PrivateListener:

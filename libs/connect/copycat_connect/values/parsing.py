@@ -19,7 +19,7 @@ class _Tokens:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        """The whole text."""
+        """All of it, the tokens that were taken included."""
         self._tokens = list(_split(text))
         self.place = 0
         """How many tokens were taken; may be set back."""

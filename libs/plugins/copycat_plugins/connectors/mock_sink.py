@@ -25,7 +25,7 @@ _EXAMPLES = {title: {"topics": "messages", **example} for title, example in orde
 
 
 class _MockSinkConnector(OrderedConnector, SinkConnector):
-    """Fails on demand."""
+    """Has one task; fails some time after its start where `mock_mode` orders it."""
 
 
 _LONGEST_WAIT_MILLIS = 250

@@ -24,14 +24,14 @@ _EXAMPLES = ordered_failure.EXAMPLES
 
 
 class MockSourceConnector(OrderedConnector, SourceConnector):
-    """Fails on demand."""
+    """Has one task; fails some time after its start where `mock_mode` orders it."""
 
 
 _IDLE_SECONDS = 0.25
 
 
 class MockSourceTask(SourceTask):
-    """Has no records."""
+    """Waits without ever returning a record; fails where `mock_mode` orders it."""
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the order, and begin to count."""

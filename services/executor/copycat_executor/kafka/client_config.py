@@ -23,8 +23,8 @@ from copycat_connect.named_files import check_client_file
 from copycat_executor.kafka import client_keys
 from copycat_executor.kafka.client_keys import Rename
 
-#: Keys this file reads; all others are renamed one by one.
-_KEYS: Final = frozenset({
+#: Of logins and stores: they are translated together; all other keys are renamed one by one.
+_SECURITY_KEYS: Final = frozenset({
     "sasl.jaas.config", "sasl.oauthbearer.client.credentials.client.id",
     "sasl.oauthbearer.client.credentials.client.secret", "ssl.truststore.location", "ssl.truststore.type",
     "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.type",
@@ -121,7 +121,7 @@ _CONSUMER_NATIVE: Final = {
 
 
 _LOGIN_KEYS: Final = frozenset({"sasl.jaas.config", "sasl.mechanism", "security.protocol"})
-_ADMIN_KEYS: Final = frozenset(client_keys.ADMIN) | _KEYS
+_ADMIN_KEYS: Final = frozenset(client_keys.ADMIN) | _SECURITY_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ def _translate(java: dict[str, str], names: Mapping[str, Rename], native: Mappin
         if key in names:
             name, convert = names[key]
             properties[name] = _converted(key, value, convert)
-        elif key not in client_keys.MEANINGLESS and key not in _KEYS:
+        elif key not in client_keys.MEANINGLESS and key not in _SECURITY_KEYS:
             unknown.append(key)
     return ClientConfig({**properties, **native}, java, tuple(unknown))
 

@@ -69,8 +69,6 @@ class _MemoryWatch:
         self._finish()
 
 
-_log = logging.getLogger(__name__)
-
 TaskKey = tuple[str, int, int, int]
 
 #: Once the executor is gone, tasks that take longer to end are abandoned: the process is ended soon after.

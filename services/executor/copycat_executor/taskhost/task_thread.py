@@ -121,9 +121,6 @@ def _assemble(
     return _Assembled(run, spec.version, _plugins_in_use(order, spec, surroundings), spec.failures)
 
 
-_log = logging.getLogger(__name__)
-
-
 class TaskThread:
     """Runs a task from its start to its end, and reports both."""
 

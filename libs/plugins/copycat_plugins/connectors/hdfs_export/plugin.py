@@ -30,14 +30,14 @@ _GUARANTEES = (
 
 
 class _ExportWriting(HdfsWriting):
-    """As the sample is to be enough."""
+    """What is written: small files of JSON, so that the example needs no more keys."""
 
     format: str = format_key("json")
     flush_size: int = flush_size_key(_FLUSH_SIZE)
 
 
 class _ExportRotation(RotationSettings):
-    """As above."""
+    """When a file ends: after a minute, unless another time is given."""
 
     rotate_interval_ms: int = rotate_interval_key(60_000)
 

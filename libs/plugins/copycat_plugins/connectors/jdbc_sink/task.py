@@ -26,7 +26,7 @@ class _Attempts:
     """Counts failures in a row."""
 
     def __init__(self, settings: JdbcSinkSettings) -> None:
-        """Use the limits."""
+        """Count against `max.retries` and `connection.attempts` of these settings."""
         self._settings = settings
         self._failures = 0
         self._refusals = 0

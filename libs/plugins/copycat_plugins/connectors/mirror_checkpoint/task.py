@@ -124,7 +124,6 @@ def _sync_group(target: Cluster, group: str, checkpoints: list[Checkpoint]) -> i
     return len(moved)
 
 
-_log = logging.getLogger(__name__)
 _BATCH = 1000
 _FIRST_ANSWER_SECONDS = 5.0
 _END = "_PARTITION_EOF"
@@ -191,7 +190,6 @@ class _GrowingTopic:
 
 
 _POLL_SECONDS = 0.25
-_log = logging.getLogger(__name__)
 
 
 class MirrorCheckpointTask(SourceTask):

@@ -45,7 +45,7 @@ class MirrorHeartbeatConnector(SourceConnector):
         return [self._config]
 
     def stop(self) -> None:
-        """Nothing is open."""
+        """Do nothing: neither connector nor task keeps anything open between two calls."""
 
     def alter_offsets(
         self,
@@ -96,4 +96,4 @@ class MirrorHeartbeatTask(SourceTask):
         )
 
     def stop(self) -> None:
-        """Nothing is open."""
+        """Do nothing: neither connector nor task keeps anything open between two calls."""

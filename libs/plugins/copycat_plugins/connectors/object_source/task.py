@@ -158,7 +158,6 @@ _LOOK_SECONDS = 0.5
 _WAIT_SECONDS = 0.5
 #: How many offsets are asked for at once.
 _OFFSETS = 500
-_log = logging.getLogger(__name__)
 
 
 class ObjectSourceTask(SourceTask):

@@ -26,7 +26,7 @@ _KINDS = ("io.confluent.connect.hdfs", "io.confluent.connect.hdfs3", "io.conflue
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """Names of choices."""
+    """The values of a key that names a class: a short name, or the published class it stands for."""
 
     names: Mapping[str, str]
     """Each name that may be given, with the short one."""

@@ -68,7 +68,7 @@ class OpenFile:
         return self._staged.seal()
 
     def abort(self) -> None:
-        """Drop it."""
+        """Delete what was written: nobody has seen it."""
         self._staged.abort()
 
 

@@ -48,7 +48,7 @@ class FieldPartitioner:
     """`<field>=<content>` for each field, one in the other."""
 
     def __init__(self, fields: Sequence[str]) -> None:
-        """Use these fields."""
+        """Divide by the content of these fields of the value; the first is the outermost folder."""
         self._fields = fields
 
     def folders(

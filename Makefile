@@ -13,7 +13,7 @@ PYTEST := $(VENV)/python -m pytest
 # Processes of the tests; those that share a running system stay in one of them (tests/conftest.py). Tests wait about
 # half of their time: three processes keep two cores busy, and leave what a condition needs to become true in time.
 SIDE_BY_SIDE := -n 3 --no-loadscope-reorder
-# Without the long tests, with a few examples of each property; `make test-long` has the others.
+# Without the long tests, with a few examples of each property; `make test-long` has the others, `make test BRIEF=` all.
 BRIEF := -m "not long" --hypothesis-profile=brief
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance

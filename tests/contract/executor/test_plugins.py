@@ -176,13 +176,13 @@ async def test_a_plugin_that_holds_the_interpreter_is_ended_with_its_process(
 
 
 async def test_a_frozen_process_is_replaced_though_nobody_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child_process, "IDLE_PING_INTERVAL_SECONDS", 0.2)
-    monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", 2.0)
     async with world() as it:
         it.config.put("orders", SOURCE)
         it.scheduler.assign(it.worker, "orders")
         await it.status_is("RUNNING", "orders")
         (frozen,) = processes()
+        monkeypatch.setattr(child_process, "IDLE_PING_INTERVAL_SECONDS", 0.2)
+        monkeypatch.setattr(child_process, "IDLE_PING_TIMEOUT_SECONDS", 2.0)
         frozen.suspend()
         await it.until(lambda: it.status.states("orders") == ["RUNNING", "RUNNING"], "it begins anew")
         assert not frozen.is_running()

@@ -40,6 +40,14 @@ class JavaClients:
             made.add(item)
         return made
 
+    def each(self, items: Any) -> list[Any]:
+        """Return what is in a list of Java.
+
+        Py4J's iterators end by an exception of Java's, which PySpark, once it was used in this process, turns
+        into another error.
+        """
+        return [items.get(place) for place in range(items.size())]
+
     def done(self, future: Any) -> Any:
         """Wait for a call of the admin client."""
         return future.get(SECONDS, self._jvm.java.util.concurrent.TimeUnit.SECONDS)

@@ -250,8 +250,8 @@ def test_a_delegation_token_logs_in(broker: SecuredBroker, java: JavaClients) ->
         return not nodes.isCompletedExceptionally()
 
     wait_until(logs_in, SECONDS, "the token logs in")
-    (found,) = java.done(java.admin.describeDelegationToken().delegationTokens())
-    assert found.tokenInfo().tokenId() == user
+    found = java.done(java.admin.describeDelegationToken().delegationTokens())
+    assert [each.tokenInfo().tokenId() for each in java.each(found)] == [user]
 
 
 def test_topics_change_their_settings_and_partitions_and_lose_records(

@@ -96,7 +96,7 @@ class World:
         self.host.obey(pb.AttachResponse(start_task=command))
         return ref
 
-    def stop(self, ref: pb.TaskRef, timeout_ms: int = 5000) -> None:
+    def stop(self, ref: pb.TaskRef, timeout_ms: int = 60_000) -> None:
         self.host.obey(pb.AttachResponse(stop_task=pb.StopTask(task=ref, timeout_ms=timeout_ms)))
 
     def set_state(self, ref: pb.TaskRef, state: types_pb2.TargetState.ValueType) -> None:
@@ -106,7 +106,7 @@ class World:
         return [each.state_changed.state for each in self.said if each.HasField("state_changed")]
 
     def wait_for(self, *states: types_pb2.State.ValueType) -> None:
-        wait_until(lambda: self.states() == list(states), 10, lambda: f"{states}, got {self.states()}")
+        wait_until(lambda: self.states() == list(states), 60, lambda: f"{states}, got {self.said}")
 
     def last(self) -> pb.TaskStateChanged:
         return [each.state_changed for each in self.said if each.HasField("state_changed")][-1]

@@ -152,9 +152,9 @@ def test_a_task_whose_stop_raises_has_stopped_all_the_same(error: str) -> None:
     it = world()
     DyingTask.place, DyingTask.error = "stop", ERRORS[error]()
     ref = it.start(**{"connector.class": "a.Dying", **STEP})
-    wait_until(lambda: it.states() == [RUNNING])
+    it.wait_for(RUNNING)
     it.stop(ref)
-    wait_until(lambda: it.states() == [RUNNING, UNASSIGNED])
+    it.wait_for(RUNNING, UNASSIGNED)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -68,8 +68,8 @@ def _be_copy(
     connection: socket.socket, begin: BeginConnectors, plugins: Plugins, placeholders: Placeholders
 ) -> NoReturn:
     """Carry out calls; end with the executor, whatever hangs."""
+    output = take_output(SERVICE)  # first: the reader, a fork, must not be listed as a copy for a moment
     call_process(COPY_NAME)
-    output = take_output(SERVICE)
     configure_logging(SERVICE, begin.worker.get(LOG_LEVEL.name, LOG_LEVEL.default), output.stderr)
     limit_printing(output.stdout, output.stderr)
     if begin.late_plugins:

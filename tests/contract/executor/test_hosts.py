@@ -153,6 +153,34 @@ async def test_a_task_that_hangs_in_its_drain_is_ended_with_its_host_after_the_n
         await it.until(lambda: list(it.scheduler.held) == [("quiet", 0)])
 
 
+def hang(host: FakeHost) -> None:
+    """Have a host say that a call of the connector `hangs` was given up."""
+    ref = next(each.task for each in reversed(host.started) if each.task.connector == "hangs")
+    failure = {"trace": "hung", "stage": "POLL", "failure_kind": "transient", "hangs": True}
+    host.state(ref, FAILED, **failure)
+
+
+async def test_a_host_in_which_a_call_hangs_is_ended_once_the_neighbours_have_moved() -> None:
+    async with world(slots=3) as it:
+        for name in ("a", "b", "c"):
+            await it.run_task(name)
+        await it.run_task("hangs", {**SOURCE, "errors.restart.backoff.ms": "100"})
+        shared = it.launcher.of("hangs-0")
+        (neighbour,) = [name for name in ("a-0", "b-0", "c-0") if it.launcher.of(name) is shared]
+        shared.drains = False
+        hang(shared)
+        await it.status_is("FAILED", "hangs", 0)
+        await it.until(lambda: len(shared.stopped) == 1, "the neighbour is moved")
+        assert it.launcher.killed == []
+        shared.state(shared.stopped[0].task, types_pb2.STATE_UNASSIGNED)
+        await it.until(lambda: it.launcher.killed == [shared.spec.host_id])
+        await it.until(lambda: it.launcher.of(neighbour) is not shared)
+        await it.status_is("RUNNING", "hangs", 0)
+        hang(it.launcher.of("hangs-0"))
+        await it.until(lambda: it.status.states("hangs", 0).count("RUNNING") == 3)
+        assert it.launcher.of("hangs-0").refs() == ["hangs-0"], "the second time it has a host for itself"
+
+
 async def test_a_task_that_finds_no_slot_of_its_own_makes_shared_ones_move() -> None:
     async with world(slots=2) as it:
         for name in ("a", "b"):

@@ -67,7 +67,7 @@ def test_a_task_that_hangs_is_given_up_and_says_no_more() -> None:
 
     world.stop(ref, timeout_ms=200)
     world.wait_for(RUNNING, FAILED)
-    assert (world.last().stage, world.host.abandoned) == ("STOP", ("c-0",))
+    assert (world.last().stage, world.last().hangs, world.host.abandoned) == ("STOP", True, ("c-0",))
     assert world.finished.wait(60)
 
     said = len(world.said)

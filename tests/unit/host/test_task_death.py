@@ -171,18 +171,24 @@ def test_a_thread_that_ends_without_a_word_is_noticed_and_the_task_beside_it_run
     wait_until(lambda: it.states()[-1] == UNASSIGNED)
 
 
-def test_a_poll_that_does_not_return_fails_its_task_and_ends_the_host_by_the_connectors_bound() -> None:
+def test_a_poll_that_does_not_return_fails_its_task_by_the_connectors_bound_and_others_go_on() -> None:
     it = world()
-    it.start(**{"task.poll.timeout.ms": "100"})
-    wait_until(lambda: it.states() == [RUNNING])
+    beside = it.start("beside")
+    it.wait_for(RUNNING)
     QuietTask.gate.clear()
+    assert QuietTask.hanging.wait(60)
+    it.start(**{"task.poll.timeout.ms": "100"})
     try:
         wait_until(lambda: FAILED in it.states(), 60)
-        assert it.finished.wait(60)
         assert (it.last().stage, it.last().failure_kind) == ("POLL", FailureKind.TRANSIENT.value)
+        assert it.last().hangs
         assert "(task.poll.timeout.ms): at " in it.last().trace
+        assert it.host.abandoned == ("c-0",)
     finally:
         QuietTask.gate.set()
+    it.stop(beside)
+    it.wait_for(RUNNING, RUNNING, FAILED, UNASSIGNED)
+    assert it.finished.wait(60), "nobody is left"
 
 
 def test_a_task_for_which_no_thread_can_be_had_fails(monkeypatch: pytest.MonkeyPatch) -> None:

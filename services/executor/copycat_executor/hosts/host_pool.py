@@ -177,11 +177,8 @@ class HostPool:
 
     async def abandon(self, host: LaunchedHost, hung: Instance) -> None:
         """End a host in which a task hangs, once its other tasks have left."""
-        self.retire(host)
-        rings = self._changed.rings
-        while set(host.tasks) - {hung} and not host.gone.is_set():
-            rings = await self._changed.next_ring(rings)
-        self._kill(host)
+        host.hangs = True
+        self.release(host, hung)
         await host.gone.wait()
 
     def broadcast(self, subject: str, command: pb.AttachResponse) -> None:
@@ -194,6 +191,8 @@ class HostPool:
     def tend(self) -> None:
         """End, leave and launch what is due; called each second and after each change."""
         now = self._loop.time()
+        for host in [each for each in self._hosts.values() if each.hangs]:
+            self.retire(host)
         views = [host.view() for host in self._hosts.values() if not host.ending]
         due = upkeep(views, now, self._rules)
         for host_id in due.end:
@@ -281,7 +280,7 @@ class HostPool:
     def _end(self, host: LaunchedHost) -> None:
         if host.ending:
             return
-        if host.session is None:
+        if host.session is None or (host.hangs and not host.tasks):
             self._kill(host)
         else:
             host.ends_by = self._loop.time() + DRAIN_TIMEOUT_MS / 1000 + KILL_WAIT_SECONDS

@@ -23,6 +23,8 @@ class LaunchedHost:
         self.retiring = False
         self.ends_by: float | None = None
         """It was asked to end, so its end is no loss; after this time it is killed."""
+        self.hangs = False
+        """A thread of a task hangs in it: others leave it, and it is ended by force."""
         self.lost = False
         """Its control stream ended without need."""
         self.killed = False

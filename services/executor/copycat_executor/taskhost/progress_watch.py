@@ -54,11 +54,14 @@ class ProgressWatch:
     """Looks at the tasks of this host each second, from the first one on."""
 
     def __init__(
-        self, tasks: Callable[[], list[TaskThread]], clock: Callable[[], float], finish: Callable[[], None]
+        self,
+        tasks: Callable[[], list[TaskThread]],
+        clock: Callable[[], float],
+        give_up: Callable[[TaskThread, Stage, str, FailureKind], None],
     ) -> None:
-        """`tasks` returns those that run, `clock` is theirs, `finish` ends the host."""
+        """`tasks` returns those that run, `clock` is theirs, `give_up` lets go of one that hangs."""
         self._tasks = tasks
-        self._finish = finish
+        self._give_up = give_up
         self._epoch = time.time() - clock()
         self._begun = False
 
@@ -83,15 +86,12 @@ class ProgressWatch:
         task.look_whether_it_lives()
         task.tell_trouble(lambda calls, thread: trouble_of(calls, thread, patience, self._epoch))
         overdue = overdue_call(task.calls, limit, task.poll_timeout)
-        if overdue is not None:
-            self._give_up(task, *overdue)
-
-    def _give_up(self, task: TaskThread, call: str, bound: float) -> None:
+        if overdue is None:
+            return
+        call, bound = overdue
         key = TASK_POLL_TIMEOUT if call == "poll" else TASK_CALL_TIMEOUT.name
         text = f"{call} has not returned within {bound:g} s ({key}): {_place(task.thread_id)}"
-        _log.error("this host ends, task %s-%s hangs: %s", task.ref.connector, task.ref.task, text)
-        task.fail_now(_GIVEN_UP[call], text, FailureKind.TRANSIENT)
-        self._finish()
+        self._give_up(task, _GIVEN_UP[call], text, FailureKind.TRANSIENT)
 
 
 def overdue_call(calls: CallLog, limit: float, poll_limit: float) -> tuple[str, float] | None:

@@ -49,8 +49,11 @@ class StreamLink:
         """Report the state the task is in from now on."""
         self._state(pb.TaskStateChanged(task=self._ref, state=_STATES[state], version=self.version))
 
-    def failed(self, stage: str, trace: str, kind: FailureKind) -> None:
-        """Report that the task failed, at which stage and with which trace, and what that means."""
+    def failed(self, stage: str, trace: str, kind: FailureKind, *, hangs: bool = False) -> None:
+        """Report that the task failed, at which stage and with which trace, and what that means.
+
+        `hangs` says that its thread has not ended, and may never.
+        """
         self._state(
             pb.TaskStateChanged(
                 task=self._ref,
@@ -59,6 +62,7 @@ class StreamLink:
                 stage=stage,
                 version=self.version,
                 failure_kind=kind.value,
+                hangs=hangs,
             )
         )
 

@@ -109,7 +109,7 @@ class TaskHost:
         self._questions = OffsetQuestions(send)
         self._fences = FenceQuestions(send)
         self._memory = _MemoryWatch(self._all, finish)
-        self._progress = ProgressWatch(self._all, surroundings.clock, finish)
+        self._progress = ProgressWatch(self._all, surroundings.clock, self._give_up)
         self._lock = threading.Lock()
         self._tasks: dict[TaskKey, TaskThread] = {}
         self.started = 0
@@ -205,9 +205,16 @@ class TaskHost:
 
     def _abandon(self, hanging: list[TaskThread], timeout: float) -> None:
         for task in hanging:
-            task.abandon(timeout)
-            self._forget(task)
-            self.abandoned = (*self.abandoned, f"{task.ref.connector}-{task.ref.task}")
+            task_id = f"{task.ref.connector}-{task.ref.task}"
+            message = f"Graceful stop of task {task_id} failed: it did not end within {timeout:g} s"
+            self._give_up(task, Stage.STOP, message, FailureKind.BUG)
+
+    def _give_up(self, task: TaskThread, stage: Stage, text: str, kind: FailureKind) -> None:
+        """Let go of a task whose thread hangs: the executor moves the others, then ends this host."""
+        _log.error("task %s-%s hangs, this host is left: %s", task.ref.connector, task.ref.task, text)
+        task.fail_now(stage, text, kind, hangs=True)
+        self._forget(task)
+        self.abandoned = (*self.abandoned, f"{task.ref.connector}-{task.ref.task}")
 
     def _set_state(self, command: pb.SetTaskState) -> None:
         task = self._tasks.get(_key(command.task))

@@ -170,17 +170,6 @@ class TaskThread:
         self._thread.join(max(0.0, seconds))
         return not self._thread.is_alive()
 
-    def abandon(self, timeout: float) -> None:
-        """Give the task up: it did not end in time, and nothing it says from now on counts."""
-        self._control.stop(Ending.DROP)
-        if self._task_run is not None:
-            self._task_run.cancel()
-        task_id = f"{self.ref.connector}-{self.ref.task}"
-        message = f"Graceful stop of task {task_id} failed: it did not end within {timeout:g} s"
-        _log.error("%s", message)
-        self._link.failed(Stage.STOP.status_name, message, FailureKind.BUG)
-        self._link.cut()
-
     def processor_seconds(self) -> float:
         """Return how much processor time it has used."""
         return processor_seconds(self._thread)
@@ -202,10 +191,15 @@ class TaskThread:
             trouble.text = bounded(self._secrets.scrub(trouble.text))
         self._link.trouble(trouble)
 
-    def fail_now(self, stage: Stage, text: str, kind: FailureKind) -> None:
-        """Report that it failed, whatever its code does, and nothing from now on."""
+    def fail_now(self, stage: Stage, text: str, kind: FailureKind, *, hangs: bool = False) -> None:
+        """Report that it failed, whatever its code does, and nothing from now on.
+
+        `hangs` says that its code is not waited for: it writes nothing more.
+        """
         self._control.stop(Ending.DROP)
-        self._failed(stage, text, kind)
+        if hangs and self._task_run is not None:
+            self._task_run.cancel()
+        self._failed(stage, text, kind, hangs=hangs)
         self._link.cut()
 
     def look_whether_it_lives(self) -> None:
@@ -264,5 +258,5 @@ class TaskThread:
         self._failed(stage, trace_text(error), failure_of(error, self._declared, stage))
         _log.error("The task failed at %s", stage.status_name, exc_info=error)
 
-    def _failed(self, stage: Stage, text: str, kind: FailureKind) -> None:
-        self._link.failed(stage.status_name, bounded(self._secrets.scrub(writable(text))), kind)
+    def _failed(self, stage: Stage, text: str, kind: FailureKind, *, hangs: bool = False) -> None:
+        self._link.failed(stage.status_name, bounded(self._secrets.scrub(writable(text))), kind, hangs=hangs)

@@ -33,6 +33,10 @@ class Suspects:
         if len(suspects) == 1:
             self._count(*suspects, taken=True)
 
+    def hung(self, instance: Instance) -> None:
+        """A task hung, and its host is ended for it: it has the next one for itself."""
+        self._suspicions = self._suspicions.after((instance,), _now())
+
     def lost_order(self, instance: Instance) -> None:
         """Count a host that died before it had taken a task."""
         self._count(instance, taken=False)

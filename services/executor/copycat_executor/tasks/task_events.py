@@ -31,8 +31,6 @@ from copycat_executor.state.healer import Healer
 from copycat_executor.tasks.suspects import Suspects
 from copycat_executor.tasks.task_life import TaskLife, TaskLives
 
-#: Stage of the failure a host reports for a task that did not drain in time: its thread still hangs there.
-STOP_STAGE = "STOP"
 #: By then who was suspected of the death of a host is so no longer.
 FORGOTTEN_AFTER_SECONDS = MEMORY_SECONDS + 1.0
 
@@ -208,9 +206,12 @@ class TaskEvents:
 
     def _failed(self, life: TaskLife, event: pb.TaskStateChanged, version: str | None) -> None:
         if not self._stopping(life):
+            if event.hangs and life.host is not None:
+                self._suspects.hung(life.instance)
+                life.host.hangs = True
             self._lives.fail(life, event.trace, messages.failure_kind(event.failure_kind), version)
             return
-        if event.stage == STOP_STAGE:
+        if event.hangs:
             life.hung = True
         else:
             life.failed = True

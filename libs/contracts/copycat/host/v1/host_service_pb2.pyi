@@ -208,6 +208,7 @@ class TaskStateChanged(_message.Message):
     STAGE_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     FAILURE_KIND_FIELD_NUMBER: _builtins.int
+    HANGS_FIELD_NUMBER: _builtins.int
     state: _types_pb2.State.ValueType
     """RUNNING, PAUSED, FAILED; UNASSIGNED says that it drained and ended."""
     trace: _builtins.str
@@ -218,6 +219,8 @@ class TaskStateChanged(_message.Message):
     """Version of the task's plugin."""
     failure_kind: _builtins.str
     """What a failure means: configuration, authorisation, transient, poison record, resource or bug."""
+    hangs: _builtins.bool
+    """The call that failed it goes on: other tasks are to leave the host, which then is ended."""
     @_builtins.property
     def task(self) -> Global___TaskRef:
         """The task."""
@@ -231,10 +234,11 @@ class TaskStateChanged(_message.Message):
         stage: _builtins.str = ...,
         version: _builtins.str | None = ...,
         failure_kind: _builtins.str = ...,
+        hangs: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "failure_kind", b"failure_kind", "stage", b"stage", "state", b"state", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "failure_kind", b"failure_kind", "hangs", b"hangs", "stage", b"stage", "state", b"state", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__trace: _TypeAlias = _typing.Literal["trace"]  # noqa: Y015
     _WhichOneofArgType__trace: _TypeAlias = _typing.Literal["_trace", b"_trace"]  # noqa: Y015

@@ -28,7 +28,8 @@ from copycat_plugins.connectors.jdbc_source.settings import (
     Mode,
 )
 
-_FIRST_LOOK_SECONDS = 10.0
+#: Who asks for tasks waits so long, well below any sensible `plugin.call.timeout.ms`; then asks again.
+_FIRST_LOOK_SECONDS = 5.0
 
 
 class JdbcSourceConnector(SourceConnector):

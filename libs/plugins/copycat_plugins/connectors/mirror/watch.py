@@ -10,7 +10,8 @@ from copycat_connect.errors import CopycatError, RetriableError
 from copycat_connect.plugin import ConnectorContext
 
 T = TypeVar("T")
-_FIRST_LOOK_SECONDS: Final = 15.0
+#: Who asks for tasks waits so long, well below any sensible `plugin.call.timeout.ms`; then asks again.
+_FIRST_LOOK_SECONDS: Final = 5.0
 
 
 class Watch(Generic[T]):

@@ -64,7 +64,7 @@ def _exactly_once(specs: Iterable[PluginSpec]) -> str:
 
 def _answers(spec: PluginSpec) -> Iterator[ExactlyOnceSupport | None]:
     """Ask a connector about each of its examples; one that has no example to show is asked about nothing."""
-    connector: SourceConnector | SinkConnector = spec.factory()
+    connector: SourceConnector | SinkConnector = spec.make()
     for example in spec.examples.values():
         config = {"name": "example", "connector.class": spec.class_name, "tasks.max": "1", **example}
         try:
@@ -89,11 +89,10 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 def _page(spec: PluginSpec) -> Path | None:
     """Return the file of a plugin's page; None for others' plugins, and for those Kafka Connect describes."""
-    module = getattr(spec.factory, "__module__", "")
-    if (spec.kind.is_connector or spec.kind is PluginKind.REST_EXTENSION) and module.startswith(
+    if (spec.kind.is_connector or spec.kind is PluginKind.REST_EXTENSION) and spec.module.startswith(
         "copycat_plugins."
     ):
-        file = Path(getfile(import_module(module)))
+        file = Path(getfile(import_module(spec.module)))
         return file.with_suffix(".md") if file.parent.name in _KINDS else file.with_name("README.md")
     own = spec.class_name.rpartition(".")[0]
     return (

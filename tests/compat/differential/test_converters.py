@@ -65,7 +65,7 @@ def steady(examples: int) -> Callable[[Any], Any]:
 
 
 def ours(name: str, config: dict[str, str], kind: PluginKind = PluginKind.CONVERTER) -> Any:
-    converter: Converter | HeaderConverter = PLUGINS.find(name, (kind,)).factory()
+    converter: Converter | HeaderConverter = PLUGINS.find(name, (kind,)).make()
     converter.configure(config)
     return converter
 

@@ -31,7 +31,7 @@ def validated(config: dict[str, str]) -> ConfigInfos:
     plugins = load_plugins()
     spec = connector_plugin(config, plugins)
     worker = WorkerRules.of({"key.converter": JSON, "value.converter": JSON})
-    return validate_connector(config, spec, plugins, worker, spec.factory())
+    return validate_connector(config, spec, plugins, worker, spec.make())
 
 
 SOURCE = {"name": "a", "connector.class": "FileStreamSource", "topic": "t"}

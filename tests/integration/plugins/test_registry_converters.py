@@ -54,7 +54,7 @@ def registry(schema_registry: str) -> Iterator[httpx.Client]:
 def converter(
     url: str, name: str = "Avro", config: Mapping[str, str] | None = None, *, is_key: bool = False
 ) -> Converter:
-    made: Converter = PLUGINS.find(name, (PluginKind.CONVERTER,)).factory()
+    made: Converter = PLUGINS.find(name, (PluginKind.CONVERTER,)).make()
     made.configure({"schema.registry.url": url, **(config or {})}, is_key=is_key)
     return made
 

@@ -64,7 +64,7 @@ def source(file: Path, topic: str) -> dict[str, str]:
 
 
 def reader(registry: str, name: str, *, is_key: bool = False) -> Converter:
-    made: Converter = load_plugins().find(name, (PluginKind.CONVERTER,)).factory()
+    made: Converter = load_plugins().find(name, (PluginKind.CONVERTER,)).make()
     made.configure({"schema.registry.url": registry}, is_key=is_key)
     return made
 

@@ -68,12 +68,10 @@ def start(
 ) -> tuple[SinkTask, FakeSinkContext]:
     """Start a task as the engine does with at-least-once delivery; the context knows where it goes on."""
     spec = load_plugins().find(sink, CONNECTORS)
-    connector = spec.factory()
+    connector = spec.make()
     connector.start({"name": "export", "topics": "orders", **config})
     context = FakeSinkContext(connector.task_configs(1)[0], [PARTITION])
-    make = make or spec.task_factory
-    assert make is not None
-    task: SinkTask = make()
+    task: SinkTask = make() if make else spec.make_task()
     task.initialize(context)
     task.start(context.configs())
     task.open([PARTITION])

@@ -164,7 +164,7 @@ def test_records_that_a_user_goes_back_to_replace_their_files(place: Mapping[str
         assert task.pre_commit({PARTITION: 4}) == {PARTITION: 4}
         task.stop()
         whole = {"name": "export", "topics": "orders", **config}
-        assert SPEC.factory().alter_offsets(whole, {PARTITION: 0})
+        assert SPEC.make().alter_offsets(whole, {PARTITION: 0})
     found = content(store, "topics/orders")
     assert [json.loads(line) for path in sorted(found) for line in found[path].splitlines()] == [
         row(number) for number in range(4)

@@ -27,13 +27,12 @@ S3_EXAMPLE, HDFS_EXAMPLE, CSV_EXAMPLE = (dict(example) for example in SPEC.examp
 
 def read(config: Mapping[str, str], count: int, tasks: int = 1) -> list[SourceRecord]:
     """Run the connector and its tasks until they have read so many records, and commit them."""
-    connector = SPEC.factory()
+    connector = SPEC.make()
     connector.start(config)
     records: list[SourceRecord] = []
     running = []
-    assert SPEC.task_factory is not None
     for task_config in connector.task_configs(tasks):
-        task, context = SPEC.task_factory(), FakeSourceContext(task_config)
+        task, context = SPEC.make_task(), FakeSourceContext(task_config)
         task.initialize(context)
         task.start(task_config)
         running.append((task, context))

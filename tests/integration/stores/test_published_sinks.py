@@ -101,7 +101,7 @@ def test_objects_are_kept_by_the_keys_about_encryption(bucket: Mapping[str, str]
 
 
 def test_exactly_once_is_not_what_the_published_one_can_do_in_s3(bucket: Mapping[str, str]) -> None:
-    connector = load_plugins().find(S3, CONNECTORS).factory()
+    connector = load_plugins().find(S3, CONNECTORS).make()
     config = {**bucket, "name": "export", "flush.size": "1"}
     assert connector.exactly_once_support(config) is ExactlyOnceSupport.UNSUPPORTED
     assert connector.alter_offsets(config, {PARTITION: 7})

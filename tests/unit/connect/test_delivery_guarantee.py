@@ -25,7 +25,7 @@ KEY = "delivery.guarantee"
 def errors(config: Mapping[str, str], worker: Mapping[str, str] = CLUSTER) -> Mapping[str, list[str]]:
     """Validate and return what is wrong, by key."""
     spec = connector_plugin(config, PLUGINS)
-    found = validate_connector(config, spec, PLUGINS, WorkerRules.of(worker), spec.factory())
+    found = validate_connector(config, spec, PLUGINS, WorkerRules.of(worker), spec.make())
     return {info.value.name: list(info.value.errors) for info in found.infos if info.value.errors}
 
 
@@ -67,7 +67,7 @@ def test_a_guarantee_that_is_none_is_refused_with_the_choices() -> None:
 def test_the_key_is_shown_only_where_it_is_set_since_kafka_connect_has_none() -> None:
     spec = connector_plugin(SOURCE, PLUGINS)
     for config, shown in ((SOURCE, False), (SOURCE | {KEY: "at_least_once"}, True)):
-        found = validate_connector(config, spec, PLUGINS, WorkerRules.of(CLUSTER), spec.factory())
+        found = validate_connector(config, spec, PLUGINS, WorkerRules.of(CLUSTER), spec.make())
         assert (KEY in {info.value.name for info in found.infos}) is shown
 
 

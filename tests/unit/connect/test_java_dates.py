@@ -119,7 +119,7 @@ def test_instants_outside_the_years_1_to_9999_are_carried(
     schema: Schema, value: ConnectValue, number: int
 ) -> None:
     validate_value(schema, value)
-    converter = PLUGINS.find("org.apache.kafka.connect.json.JsonConverter", (PluginKind.CONVERTER,)).factory()
+    converter = PLUGINS.find("org.apache.kafka.connect.json.JsonConverter", (PluginKind.CONVERTER,)).make()
     converter.configure({})
     data = converter.from_connect("t", None, schema, value)
 
@@ -142,7 +142,7 @@ def test_a_date_before_1582_in_a_header_is_julian() -> None:
 
 def test_the_timestamp_converter_carries_instants_of_any_year() -> None:
     name = "org.apache.kafka.connect.transforms.TimestampConverter$Value"
-    convert = PLUGINS.find(name, (PluginKind.TRANSFORMATION,)).factory()
+    convert = PLUGINS.find(name, (PluginKind.TRANSFORMATION,)).make()
     convert.configure({"target.type": "string", "format": "yyyy-MM-dd G"})
     assert convert.apply(SinkRecord("t", 0, 0, None, -(2**62))).value == "146133543-06-11 BC"
     convert.configure({"target.type": "Timestamp"})

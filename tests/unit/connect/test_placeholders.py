@@ -249,7 +249,7 @@ def errors_of_password(password: str, worker: dict[str, str]) -> list[str]:
     }
     resolved = Placeholders.from_worker(worker, {"PGPASSWORD": "of-the-shop"}).resolve(config)
     rules = WorkerRules.of({"key.converter": JSON, "value.converter": JSON})
-    infos = validate_connector(resolved, spec, PLUGINS, rules, spec.factory())
+    infos = validate_connector(resolved, spec, PLUGINS, rules, spec.make())
     [errors] = [info.value.errors for info in infos.infos if info.name == "connection.password"]
     return list(errors)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from copycat_connect.plugin import CONNECTORS, Plugins, load_plugins
+from copycat_connect.errors import ConnectError
+from copycat_connect.plugin import CONNECTORS, PluginKind, Plugins, load_plugins
 
 SPEC = """
 from copycat_connect.config import ConfigDef
@@ -138,3 +139,21 @@ def test_of_two_packages_with_one_plugin_the_newer_is_used_and_the_other_named(p
         "thing_a": left_out.format("1.9") + "uninstall one of the two",
         "thing_c": left_out.format("1.10") + "uninstall one of the two",
     }
+
+
+def test_a_factory_named_by_text_is_imported_when_one_is_made(packages: Packages) -> None:
+    code = "PLUGIN = spec(class_name='acme.Named', factory='slow_parts:Thing', kind=PluginKind.SOURCE"
+    packages.install("named", SPEC + code + ", task_factory='slow_parts:Task')")
+    spec = load_plugins().find("acme.Named", CONNECTORS)
+    assert spec.module == "slow_parts"
+
+    (packages.folder / "slow_parts.py").write_text("class Thing: pass\nclass Task: pass\n")
+
+    assert type(spec.make()).__name__ == "Thing"
+    assert type(spec.make_task()).__name__ == "Task"
+
+
+def test_what_is_no_connector_has_no_tasks() -> None:
+    spec = load_plugins().find("org.apache.kafka.connect.transforms.Filter", (PluginKind.TRANSFORMATION,))
+    with pytest.raises(ConnectError, match="Filter has no tasks"):
+        spec.make_task()

@@ -55,7 +55,7 @@ def errors(context: TransformationContext | None, **settings: str) -> dict[str, 
     }  # fmt: skip
     spec = connector_plugin(config, PLUGINS)
     rules = WorkerRules.of({"key.converter": "StringConverter", "value.converter": "StringConverter"})
-    found = validate_connector(config, spec, PLUGINS, rules, spec.factory(), context=context)
+    found = validate_connector(config, spec, PLUGINS, rules, spec.make(), context=context)
     return {info.name: info.value.errors for info in found.infos if info.value.errors}
 
 

@@ -63,7 +63,7 @@ def validated(
     config: Mapping[str, str | None], worker: WorkerRules | None = None, **hooks: Any
 ) -> ConfigInfos:
     spec = connector_plugin(config, PLUGINS)
-    connector = spec.factory()
+    connector = spec.make()
     for name, hook in hooks.items():
         setattr(connector, name, hook)
     return validate_connector(config, spec, PLUGINS, worker or WorkerRules.of(WORKER), connector)
@@ -272,7 +272,7 @@ def test_stages_are_reported_before_they_begin() -> None:
     stages: list[str] = []
     config = SINK | {"key.converter": JSON}
     spec = connector_plugin(config, PLUGINS)
-    validate_connector(config, spec, PLUGINS, DISTRIBUTED, spec.factory(), report_stage=stages.append)
+    validate_connector(config, spec, PLUGINS, DISTRIBUTED, spec.make(), report_stage=stages.append)
     assert stages == [
         "validating sink connector-specific properties for the connector",
         "instantiating the connector's key converter for validation",

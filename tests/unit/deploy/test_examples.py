@@ -57,9 +57,7 @@ def test_an_example_is_valid(file: Path, worker: dict[str, str], tmp_path: Path)
     written = {key: value for key, value in example.config.items() if value is not None}
     config = placeholders_of(worker, tmp_path, {**written, "name": example.name})
     spec = connector_plugin(config, PLUGINS)
-    found = validate_connector(
-        config, spec, PLUGINS, WorkerRules.of(worker), spec.factory(), context=Queries()
-    )
+    found = validate_connector(config, spec, PLUGINS, WorkerRules.of(worker), spec.make(), context=Queries())
     assert found.error_count == 0, [info for info in found.infos if info.value.errors]
 
 
@@ -68,7 +66,7 @@ def test_no_key_of_an_example_is_a_slip(file: Path, worker: dict[str, str]) -> N
     config: dict[str, Any] = json.loads(file.read_text("utf-8"))["config"]
     spec = connector_plugin(config, PLUGINS)
     found = validate_connector(
-        {**config, "name": "x"}, spec, PLUGINS, WorkerRules.of(worker), spec.factory(), context=Queries()
+        {**config, "name": "x"}, spec, PLUGINS, WorkerRules.of(worker), spec.make(), context=Queries()
     )
     known = {info.value.name for info in found.infos}
     through = ("value.converter.", "key.converter.", "producer.override.", "consumer.override.")

@@ -58,7 +58,7 @@ def answer_to(
     """Return what came of a record; a failure is its message, with its class if those have names."""
     try:
         record = make(case)
-        plugin = PLUGINS.find(case["class"], KINDS).factory()
+        plugin = PLUGINS.find(case["class"], KINDS).make()
         plugin.configure(case["config"])
         if hasattr(plugin, "test"):
             return {"test": plugin.test(record)}

@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 
 def guard(file: Path) -> Authenticator:
     """Start the extension as the gateway does and return what it checks callers with."""
-    extension = load_plugins().find("BasicAuthSecurityRestExtension", (PluginKind.REST_EXTENSION,)).factory()
+    extension = load_plugins().find("BasicAuthSecurityRestExtension", (PluginKind.REST_EXTENSION,)).make()
     assert isinstance(extension, BasicAuthSecurityRestExtension)
     context = Registered()
     extension.configure({"rest.extension.classes": CLASS, KEY: str(file)})

@@ -66,7 +66,7 @@ _plugins = cache(load_plugins)
 
 def made(name: str, config: dict[str, str]) -> Transformation:
     spec = _plugins().find(f"org.apache.kafka.connect.transforms.{name}$Value", (PluginKind.TRANSFORMATION,))
-    step: Transformation = spec.factory()
+    step: Transformation = spec.make()
     step.configure(config)
     return step
 

@@ -33,7 +33,7 @@ AS_IT_IS = {"replace.null.with.default": "false"}
 
 
 def plugin(name: str, config: Mapping[str, str]) -> ConnectValue:
-    made = PLUGINS.find(f"{PACKAGE}.{name}", KINDS).factory()
+    made = PLUGINS.find(f"{PACKAGE}.{name}", KINDS).make()
     made.configure(config)
     return made
 

@@ -89,7 +89,7 @@ def values() -> list[Any]:
 
 
 def made(spec: Any, config: dict[str, str]) -> Any:
-    converter = spec.factory()
+    converter = spec.make()
     converter.configure(config)
     return converter
 

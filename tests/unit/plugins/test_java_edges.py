@@ -56,9 +56,7 @@ def apply(name: str, config: dict[str, str], payload: Any, topic: str = "orders"
 def test_a_float32_becomes_text_with_the_digits_of_32_bits(
     schema: Schema | None, value: ConnectValue, text: str
 ) -> None:
-    string = PLUGINS.find(
-        "org.apache.kafka.connect.storage.StringConverter", (PluginKind.CONVERTER,)
-    ).factory()
+    string = PLUGINS.find("org.apache.kafka.connect.storage.StringConverter", (PluginKind.CONVERTER,)).make()
     string.configure({})
     record = SinkRecord("t", 0, 0, None, value, None, schema, headers=[Header("h", value, schema)])
 
@@ -81,7 +79,7 @@ def test_a_float32_in_a_header_is_written_with_the_digits_of_32_bits(
 
 def test_a_schemaless_float32_that_is_cast_to_text_or_masked_stays_one() -> None:
     assert to_text({"a": Float32(FLOAT)}) == "{a=1.1}"
-    mask = PLUGINS.find(f"{PACKAGE}.MaskField$Value", (PluginKind.TRANSFORMATION,)).factory()
+    mask = PLUGINS.find(f"{PACKAGE}.MaskField$Value", (PluginKind.TRANSFORMATION,)).make()
     mask.configure({"fields": "a,b", "replacement": "300.1"})
     record = SinkRecord("t", 0, 0, None, {"a": Float32(FLOAT), "b": Int8(1)})
     assert to_text(mask.apply(record).value) == "{a=300.1, b=44}"
@@ -101,7 +99,7 @@ def test_renames_are_cut_at_colons_as_java_cuts_them(mapping: str, renamed: dict
 
 @pytest.mark.parametrize("spec", ["id:", ":", "a:b:c"])
 def test_a_cast_without_a_type_is_refused(spec: str) -> None:
-    cast = PLUGINS.find(f"{PACKAGE}.Cast$Value", (PluginKind.TRANSFORMATION,)).factory()
+    cast = PLUGINS.find(f"{PACKAGE}.Cast$Value", (PluginKind.TRANSFORMATION,)).make()
     with pytest.raises(ConfigError):
         cast.configure({"spec": spec})
 
@@ -149,7 +147,7 @@ def test_an_empty_path_of_extract_field_fails_and_does_not_give_null() -> None:
 def test_a_schema_that_is_no_point_in_time_fails_the_timestamp_converter_with_a_connect_error(
     value: int | None,
 ) -> None:
-    convert = PLUGINS.find(f"{PACKAGE}.TimestampConverter$Value", (PluginKind.TRANSFORMATION,)).factory()
+    convert = PLUGINS.find(f"{PACKAGE}.TimestampConverter$Value", (PluginKind.TRANSFORMATION,)).make()
     convert.configure({"target.type": "unix"})
     schema = OPTIONAL_INT32_SCHEMA
     with pytest.raises(ConnectError, match="does not correspond to a known timestamp type format") as raised:

@@ -24,7 +24,7 @@ PLUGINS = load_plugins()
 
 
 def converter(name: str) -> Converter:
-    made: Converter = PLUGINS.find(name, (PluginKind.CONVERTER,)).factory()
+    made: Converter = PLUGINS.find(name, (PluginKind.CONVERTER,)).make()
     made.configure({})
     return made
 

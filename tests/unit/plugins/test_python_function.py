@@ -71,7 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made(function: str, part: str = "$Value", **config: str) -> Transformation:
-    step: Transformation = load_plugins().find(f"{CLASS}{part}").factory()
+    step: Transformation = load_plugins().find(f"{CLASS}{part}").make()
     step.configure({"function": function, **{key.replace("_", "."): text for key, text in config.items()}})
     return step
 

@@ -57,7 +57,7 @@ class FakeEngine:
 
 
 def made(engine: FakeEngine, value: str = "STRING", **config: str) -> Transformation:
-    transformation: Transformation = load_plugins().find(CLASS).factory()
+    transformation: Transformation = load_plugins().find(CLASS).make()
     transformation.initialize(engine)
     transformation.configure({"sql": SQL, "value.schema": value, **config})
     return transformation
@@ -184,7 +184,7 @@ def test_a_row_without_a_topic_is_a_bad_record() -> None:
     ],
 )
 def test_a_result_that_makes_no_record_is_an_error_of_the_query(schema: str, reason: str) -> None:
-    transformation: Transformation = load_plugins().find(CLASS).factory()
+    transformation: Transformation = load_plugins().find(CLASS).make()
     transformation.initialize(FakeEngine(schema))
     (found,) = transformation.validate({"sql": SQL, "value.schema": "STRING"})
     assert found.name == "sql"
@@ -192,7 +192,7 @@ def test_a_result_that_makes_no_record_is_an_error_of_the_query(schema: str, rea
 
 
 def test_what_spark_refuses_is_an_error_of_the_query() -> None:
-    transformation: Transformation = load_plugins().find(CLASS).factory()
+    transformation: Transformation = load_plugins().find(CLASS).make()
     transformation.initialize(FakeEngine("id INT"))
     assert transformation.validate({"sql": SQL, "value.schema": "STRING"}) == []
     (found,) = transformation.validate({"sql": "SELEC", "value.schema": "STRING"})

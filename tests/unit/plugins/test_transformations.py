@@ -36,7 +36,7 @@ RECORDED = [
 
 
 def transformation(name: str, **config: str) -> Transformation:
-    made: Transformation = PLUGINS.find(f"{PACKAGE}.{name}", KINDS).factory()
+    made: Transformation = PLUGINS.find(f"{PACKAGE}.{name}", KINDS).make()
     made.configure({key.replace("_", "."): value for key, value in config.items()})
     return made
 
@@ -58,7 +58,7 @@ def test_what_kafka_connect_was_recorded_to_do(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", [case for case in RECORDED if "topic" in case["answer"]])
 def test_in_place_gives_the_same_and_spares_the_original(case: dict[str, Any]) -> None:
-    made: Transformation = PLUGINS.find(case["class"], KINDS).factory()
+    made: Transformation = PLUGINS.find(case["class"], KINDS).make()
     made.configure(case["config"])
     original, untouched = record_of(case), repr(record_of(case))
     result = made.apply_in_place(original.private())

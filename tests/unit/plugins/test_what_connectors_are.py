@@ -24,5 +24,5 @@ def test_there_are_sources_and_sinks_and_no_third_kind_of_connector() -> None:
 @pytest.mark.row("K26-01")
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.class_name)
 def test_a_connector_is_a_source_or_a_sink_and_never_both(spec: PluginSpec) -> None:
-    made = spec.factory()
+    made = spec.make()
     assert [kind for kind, base in KINDS.items() if isinstance(made, base)] == [spec.kind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -18,6 +19,8 @@ from copycat_connect.plugin.versions import version_order
 
 ENTRY_POINTS: Final = "copycat.plugins"
 MAX_REASON_CHARACTERS: Final = 1000
+_FACTORY: Final = "a class or function, or where one is, such as `package.module:Class`"
+_PLACE: Final = re.compile(r"[\w.]+:\w+")
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -125,6 +128,10 @@ def announced_by(entry_point: EntryPoint) -> tuple[PluginSpec, ...]:
     return specs
 
 
+def _is_factory(given: object) -> bool:
+    return callable(given) or (isinstance(given, str) and _PLACE.fullmatch(given) is not None)
+
+
 def _check(spec: object) -> None:
     """Check a spec; Python lets an author put anything into its fields.
 
@@ -138,9 +145,9 @@ def _check(spec: object) -> None:
         ("kind", isinstance(spec.kind, PluginKind), "a PluginKind"),
         ("version", isinstance(spec.version, str), "text, `undefined` where there is none"),
         ("config", isinstance(spec.config, ConfigDef), "a ConfigDef"),
-        ("factory", callable(spec.factory), "a class or function"),
+        ("factory", _is_factory(spec.factory), _FACTORY),
         ("task_class_name", isinstance(spec.task_class_name, str), "text"),
-        ("task_factory", spec.task_factory is None or callable(spec.task_factory), "a class or function"),
+        ("task_factory", spec.task_factory is None or _is_factory(spec.task_factory), _FACTORY),
     ]
     for name, is_right, need in wanted:
         if not is_right:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pkgutil import resolve_name
 from typing import Any
 
 from copycat_connect.config.definition import ConfigDef
+from copycat_connect.errors import ConnectError
 from copycat_connect.failure_kind import FailureKind
+
+Factory = Callable[[], Any] | str
+"""What makes an instance, or where that is (`package.module:Class`): then it is imported when one is made."""
 
 
 class PluginKind(Enum):
@@ -61,11 +66,11 @@ class PluginSpec:
     """One sentence: what it does."""
     config: ConfigDef
     """Its configuration."""
-    factory: Callable[[], Any]
+    factory: Factory
     """Makes an instance; takes no arguments and does no I/O."""
     task_class_name: str = ""
     """Class name of its tasks; connectors only."""
-    task_factory: Callable[[], Any] | None = None
+    task_factory: Factory | None = None
     """Makes a task; connectors only."""
     guarantees: str = ""
     """Delivery, order, and what source partitions and offsets are."""
@@ -76,3 +81,27 @@ class PluginSpec:
     failures: Mapping[type[BaseException], FailureKind] = field(default_factory=dict)
     """What exceptions of its own, or of its libraries, mean where they fail a task; the first that fits
     counts."""
+
+    @property
+    def module(self) -> str:
+        """The module that has what makes an instance."""
+        factory = self.factory
+        return factory.partition(":")[0] if isinstance(factory, str) else getattr(factory, "__module__", "")
+
+    def make(self) -> Any:  # noqa: ANN401 - whatever its kind is
+        """Make an instance."""
+        return _made(self.factory)
+
+    def make_task(self) -> Any:  # noqa: ANN401 - a SourceTask or SinkTask, as its kind says
+        """Make a task.
+
+        Raises:
+            ConnectError: It is no connector.
+        """
+        if self.task_factory is None:
+            raise ConnectError(f"{self.class_name} has no tasks")
+        return _made(self.task_factory)
+
+
+def _made(factory: Factory) -> Any:  # noqa: ANN401 - whatever was asked for
+    return (resolve_name(factory) if isinstance(factory, str) else factory)()

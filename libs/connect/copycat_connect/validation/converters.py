@@ -50,7 +50,7 @@ def validate_converter(
         return None  # the version's own key says so
     report_stage(f"instantiating the connector's {noun} for validation")
     try:
-        spec.factory()
+        spec.make()
     except BaseException as error:  # the top of a call into a plugin: whatever it raises is its answer
         said = said_by(error)
         reason = f": {said}" if said else ""

@@ -28,7 +28,7 @@ def check_transformations(
             continue
         settings = {key.removeprefix(prefix): raw[key] for key in _under(prefix, given)}
         try:
-            transformation: Transformation = spec.factory()
+            transformation: Transformation = spec.make()
         except BaseException as error:  # the top of a call into a plugin: whatever it raises is its answer
             found[f"{prefix}type"].errors.append(
                 f"Failed to load class {spec.class_name}: {reason_of(error)}"

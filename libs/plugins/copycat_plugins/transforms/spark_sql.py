@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from copycat_connect.plugin import PluginKind, PluginSpec, Transformation
+from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.transforms.spark_sql_options import SQL, SparkSqlSettings
 from copycat_plugins.version import VERSION
-
-
-def _make() -> Transformation:
-    from copycat_plugins.transforms.spark_sql_step import SparkSqlStep  # 90 ms for Arrow, for its users
-
-    return SparkSqlStep()
-
 
 PLUGIN = PluginSpec(
     class_name=f"{__name__}.SparkSql",
@@ -20,7 +13,7 @@ PLUGIN = PluginSpec(
     version=VERSION,
     summary="Runs a SELECT over the records by Spark, a batch at a time.",
     config=SparkSqlSettings.config_def(),
-    factory=_make,
+    factory="copycat_plugins.transforms.spark_sql_step:SparkSqlStep",
     guarantees="One row or none for each record, in order; a record's offset counts with its row. What Spark "
     "cannot compute for a record fails that record at stage TRANSFORMATION. The value's schema is that of "
     "the query's columns.",

@@ -40,7 +40,7 @@ class ExactlyOnceSinkConformance(SinkConformance):
         return self._context()
 
     def _context(self) -> FakeSinkContext:
-        connector: SinkConnector = self.spec().factory()
+        connector: SinkConnector = self.spec().make()
         connector.initialize(FakeConnectorContext())
         connector.start(self.exactly_once_config())
         try:
@@ -56,9 +56,7 @@ class ExactlyOnceSinkConformance(SinkConformance):
         return task
 
     def _new_task(self, context: FakeSinkContext) -> SinkTask:
-        factory = self.spec().task_factory
-        assert factory is not None
-        task: SinkTask = factory()
+        task: SinkTask = self.spec().make_task()
         task.initialize(context)
         task.start(context.configs())
         return task
@@ -73,9 +71,8 @@ class ExactlyOnceSinkConformance(SinkConformance):
 
     def _calls(self) -> Iterator[Call]:
         """Yield the calls of a run in their order."""
-        factory, context = self.spec().task_factory, self._context()
-        assert factory is not None
-        task: SinkTask = factory()
+        context = self._context()
+        task: SinkTask = self.spec().make_task()
         yield lambda: task.initialize(context)
         yield lambda: task.start(context.configs())
         yield lambda: task.stored_positions([PARTITION])
@@ -93,7 +90,7 @@ class ExactlyOnceSinkConformance(SinkConformance):
 
     def test_it_says_that_it_supports_it(self) -> None:
         """Without that, `delivery.guarantee=exactly_once` is refused."""
-        support = self.spec().factory().exactly_once_support(self.exactly_once_config())
+        support = self.spec().make().exactly_once_support(self.exactly_once_config())
         assert support is ExactlyOnceSupport.SUPPORTED
 
     @pytest.mark.parametrize("last", range(CALLS))
@@ -152,7 +149,7 @@ class ExactlyOnceSinkConformance(SinkConformance):
         first = self.start(context)
         first.put(self.batch(range(2)))
         self.end(first, 2)
-        assert self.spec().factory().alter_offsets(self.exactly_once_config(), change)
+        assert self.spec().make().alter_offsets(self.exactly_once_config(), change)
         second = self._new_task(self._context())
         assert self._position(second) == found
         second.stop()

@@ -35,9 +35,7 @@ class SinkConformance(SpecConformance):
 
     def start(self, context: FakeSinkContext) -> SinkTask:
         """Start a task as the engine does, with one partition."""
-        factory = self.spec().task_factory
-        assert factory is not None
-        task: SinkTask = factory()
+        task: SinkTask = self.spec().make_task()
         task.initialize(context)
         task.start(context.configs())
         task.open([PARTITION])
@@ -59,7 +57,7 @@ class SinkConformance(SpecConformance):
         return FakeSinkContext(self._task_configs(1)[0], [PARTITION])
 
     def _task_configs(self, limit: int) -> list[dict[str, str]]:
-        connector: SinkConnector = self.spec().factory()
+        connector: SinkConnector = self.spec().make()
         connector.initialize(FakeConnectorContext())
         connector.start(self.config())
         try:
@@ -119,11 +117,9 @@ class SinkConformance(SpecConformance):
 
     def test_a_sink_that_supports_exactly_once_shows_it(self) -> None:
         """One that says SUPPORTED passes the suite `ExactlyOnceSinkConformance` as well."""
-        support = self.spec().factory().exactly_once_support(self.config())
+        support = self.spec().make().exactly_once_support(self.config())
         assert support is not ExactlyOnceSupport.SUPPORTED or self.exactly_once
 
     def test_a_task_that_never_started_can_be_stopped(self) -> None:
         """Stopping must not depend on a start that went well."""
-        factory = self.spec().task_factory
-        assert factory is not None
-        factory().stop()
+        self.spec().make_task().stop()

@@ -38,9 +38,7 @@ class SourceConformance(SpecConformance):
 
     def start(self, context: FakeSourceContext) -> SourceTask:
         """Start a task as the engine does."""
-        factory = self.spec().task_factory
-        assert factory is not None
-        task: SourceTask = factory()
+        task: SourceTask = self.spec().make_task()
         task.initialize(context)
         task.start(context.configs())
         return task
@@ -62,7 +60,7 @@ class SourceConformance(SpecConformance):
         return self._task_configs(1)[0]
 
     def _task_configs(self, limit: int) -> list[dict[str, str]]:
-        connector: SourceConnector = self.spec().factory()
+        connector: SourceConnector = self.spec().make()
         connector.initialize(FakeConnectorContext())
         connector.start(self.config())
         try:
@@ -126,9 +124,7 @@ class SourceConformance(SpecConformance):
 
     def test_a_task_that_never_started_can_be_stopped(self) -> None:
         """Stopping must not depend on a start that went well."""
-        factory = self.spec().task_factory
-        assert factory is not None
-        factory().stop()
+        self.spec().make_task().stop()
 
     def _poll_until_stopped(self, task: SourceTask, context: FakeSourceContext) -> None:
         while not context.stopping.is_set():

@@ -64,7 +64,7 @@ class SpecConformance(ABC):
             if spec.kind.is_connector:
                 looked_up = {key: _PLACEHOLDER.sub("looked-up", value) for key, value in example.items()}
                 config = {"name": "example", "connector.class": spec.class_name, **looked_up}
-                found = validate_connector(config, spec, plugins, WorkerRules.of({}), spec.factory()).infos
+                found = validate_connector(config, spec, plugins, WorkerRules.of({}), spec.make()).infos
                 problems = [text for info in found for text in info.value.errors]
             else:
                 problems = [

@@ -79,7 +79,7 @@ class ConnectorInstance:
         spec = connector_plugin(self._config.values, self._resources.plugins)
         check_creation_keys(spec.kind, self._config.values, self._resources.worker)
         self._spec = spec
-        connector = spec.factory()
+        connector = spec.make()
         connector.initialize(self)
         connector.start(self._config.given())
         self._connector = connector

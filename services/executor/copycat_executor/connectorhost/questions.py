@@ -94,7 +94,7 @@ class Question:
             spec,
             self._resources.plugins,
             WorkerRules.of(self._resources.worker),
-            spec.factory(),
+            spec.make(),
             report_stage=self._stage,
             context=self._resources.queries,
         )
@@ -116,7 +116,7 @@ class Question:
         config = self._resolve(written)
         spec = connector_plugin(config.values, self._resources.plugins)
         self._stage(f"{stage} {config.raw.get('name')}")
-        return spec.kind, spec.factory(), config.given()
+        return spec.kind, spec.make(), config.given()
 
     def _resolve(self, written: Mapping[str, str | None]) -> Resolved:
         if name := written.get("name"):

@@ -10,7 +10,6 @@ from copycat_connect.config import framework_names as names
 from copycat_connect.config.delivery import Guarantee, guarantee_of_sink, transactional_id
 from copycat_connect.config.framework import SINK_CONNECTOR
 from copycat_connect.config.worker_keys import TOPIC_TRACKING
-from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import PluginSpec, SinkTask
 
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config
@@ -67,10 +66,7 @@ def sink_run(
     Raises:
         CopycatError: The configuration does not work.
     """
-    if spec.task_factory is None:
-        message = f"{spec.class_name} has no tasks"
-        raise ConnectError(message)
-    task: SinkTask = spec.task_factory()
+    task: SinkTask = spec.make_task()
     measures = Measures(surroundings.clock)
     settings = SINK_CONNECTOR.parse(order.connector_config)
     policy = ErrorPolicy.parse(settings)

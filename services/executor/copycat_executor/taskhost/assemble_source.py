@@ -8,7 +8,6 @@ from copycat_connect.config import framework_names as names
 from copycat_connect.config.framework import SOURCE_WITH_DEAD_LETTERS
 from copycat_connect.config.topic_creation import creation_groups
 from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION, TOPIC_TRACKING
-from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import Converter, PluginKind, PluginSpec, SourceTask
 
 from copycat_executor.kafka.admin import GroupTopicCreator, KafkaTopics
@@ -130,10 +129,7 @@ def source_run(
 
 
 def _new_task(spec: PluginSpec) -> SourceTask:
-    if spec.task_factory is None:
-        message = f"{spec.class_name} has no tasks"
-        raise ConnectError(message)
-    task: SourceTask = spec.task_factory()
+    task: SourceTask = spec.make_task()
     return task
 
 
@@ -162,7 +158,7 @@ def _group_creator(order: TaskOrder) -> GroupTopicCreator | None:
 
 def _letters(surroundings: HostSurroundings) -> SourceLetters:
     spec = surroundings.plugins.find(_LETTER_CONVERTER, (PluginKind.CONVERTER,))
-    converter: Converter = spec.factory()
+    converter: Converter = spec.make()
     converter.configure({"schemas.enable": "true", "converter.type": "value"}, is_key=False)
     return SourceLetters(lambda topic, schema, value: converter.from_connect(topic, None, schema, value))
 

@@ -43,7 +43,7 @@ def build_converters(worker: Config, connector: Config, plugins: Plugins) -> Con
 
 def _made(name: str, role: str, worker: Config, connector: Config, plugins: Plugins) -> tuple[Any, str]:
     level, spec = find_converter(name, worker, connector, plugins)
-    converter: Converter | HeaderConverter = spec.factory()
+    converter: Converter | HeaderConverter = spec.make()
     converter.configure({**_under(level, f"{name}."), "converter.type": role}, is_key=role == "key")
     return converter, spec.class_name
 
@@ -82,7 +82,7 @@ def build_chain(
 def _step(alias: str, connector: Config, plugins: Plugins, context: TransformationContext) -> ChainStep:
     prefix = f"{names.TRANSFORMS}.{alias}."
     spec = plugins.find(required(connector, f"{prefix}type"), (PluginKind.TRANSFORMATION,))
-    transformation: Transformation = spec.factory()
+    transformation: Transformation = spec.make()
     transformation.initialize(context)
     transformation.configure(_own(connector, prefix))
     predicate = (connector.get(f"{prefix}predicate") or "").strip()
@@ -97,7 +97,7 @@ def _step(alias: str, connector: Config, plugins: Plugins, context: Transformati
 def _predicate(alias: str, connector: Config, plugins: Plugins) -> Predicate:
     prefix = f"{names.PREDICATES}.{alias}."
     spec = plugins.find(required(connector, f"{prefix}type"), (PluginKind.PREDICATE,))
-    predicate: Predicate = spec.factory()
+    predicate: Predicate = spec.make()
     predicate.configure(_own(connector, prefix))
     return predicate
 

@@ -32,7 +32,7 @@ class Installed:
                 f" Correct the name, or install the package that has it.{self.plugins.unloadable_hint()}",
                 key=KEY,
             )
-        made = spec.factory()
+        made = spec.make()
         if not isinstance(made, RestExtension):
             raise ConfigError(f"its factory makes a {type(made).__name__}, which is no RestExtension")
         return made

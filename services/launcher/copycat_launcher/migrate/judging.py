@@ -32,7 +32,7 @@ def _validated(config: Config, plugins: Plugins, rules: WorkerRules) -> ConfigIn
     """
     spec = connector_plugin(config, plugins)
     try:
-        return validate_connector(config, spec, plugins, rules, spec.factory())
+        return validate_connector(config, spec, plugins, rules, spec.make())
     except CopycatError as error:
         return Finding(Verdict.REFUSED, error.fields.get("key", ""), error.message, _MEND)
     except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer

@@ -57,8 +57,7 @@ def start(folder: Path, **config: str) -> tuple[SinkTask, FakeSinkContext]:
         **{key.replace("_", "."): value for key, value in config.items()},
     }  # fmt: skip
     context = FakeSinkContext(whole, [PARTITION])
-    assert SPEC.task_factory is not None
-    task: SinkTask = SPEC.task_factory()
+    task: SinkTask = SPEC.make_task()
     task.initialize(context)
     task.start(whole)
     task.open([PARTITION])
@@ -161,5 +160,5 @@ def test_a_task_whose_partition_was_taken_fails_and_does_not_take_it_back(tmp_pa
 )
 def test_what_is_wrong_in_a_configuration_is_told_at_its_key(change: Mapping[str, str], key: str) -> None:
     config = {"name": "export", "topics": "orders", "store.url": "file:///tmp/x", "flush.size": "3", **change}
-    wrong = [value.name for value in SPEC.factory().validate(config) if value.errors]
+    wrong = [value.name for value in SPEC.make().validate(config) if value.errors]
     assert wrong == [key]

@@ -25,7 +25,7 @@ _NO_SCHEMAS = "Hive Integration requires schema compatibility to be BACKWARD, FO
 
 def connector(sink: str) -> SinkConnector:
     """Return a connector that was not started."""
-    made: SinkConnector = load_plugins().find(sink, CONNECTORS).factory()
+    made: SinkConnector = load_plugins().find(sink, CONNECTORS).make()
     return made
 
 

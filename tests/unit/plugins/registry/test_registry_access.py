@@ -48,7 +48,7 @@ def pretend() -> Iterator[Serve]:
 
 
 def writer(url: str, **config: str) -> Converter:
-    made: Converter = load_plugins().find("Avro", (PluginKind.CONVERTER,)).factory()
+    made: Converter = load_plugins().find("Avro", (PluginKind.CONVERTER,)).make()
     made.configure({"schema.registry.url": url, "retries.wait.ms": "1", **config})
     return made
 

@@ -6,7 +6,6 @@ from copycat_connect.config import LOW, at_least
 from copycat_connect.config.settings import Settings, key, nested
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.connectors.objects.hdfs_keys import HdfsSettings, HdfsWriting
 from copycat_plugins.connectors.objects.keys import (
     RotationSettings,
@@ -72,9 +71,9 @@ PLUGIN = PluginSpec(
     version=VERSION,
     summary=_SUMMARY,
     config=HdfsExportSettings.config_def(),
-    factory=made_later("copycat_plugins.connectors.hdfs_export.connector", "HDFSSinkConnector"),
+    factory="copycat_plugins.connectors.hdfs_export.connector:HDFSSinkConnector",
     task_class_name=_TASK_CLASS_NAME,
-    task_factory=made_later("copycat_plugins.connectors.hdfs_export.connector", "new_task"),
+    task_factory="copycat_plugins.connectors.hdfs_export.connector:new_task",
     guarantees=_GUARANTEES,
     tested_with="HDFS 3.5.0 over WebHDFS",
     examples=_EXAMPLES,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.connectors.objects.hdfs_keys import HdfsSettings
 from copycat_plugins.connectors.stores.errors import FAILURES
 from copycat_plugins.version import VERSION
@@ -56,9 +55,9 @@ PLUGIN = PluginSpec(
     version=VERSION,
     summary=_SUMMARY,
     config=HdfsSettings.config_def(),
-    factory=made_later("copycat_plugins.connectors.hdfs_sink.connector", "HdfsSinkConnector"),
+    factory="copycat_plugins.connectors.hdfs_sink.connector:HdfsSinkConnector",
     task_class_name=_TASK_CLASS_NAME,
-    task_factory=made_later("copycat_plugins.connectors.hdfs_sink.connector", "new_task"),
+    task_factory="copycat_plugins.connectors.hdfs_sink.connector:new_task",
     guarantees=_GUARANTEES,
     tested_with="HDFS 3.5.0 over WebHDFS",
     examples=_EXAMPLES,

@@ -6,7 +6,6 @@ from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.connectors.jdbc.errors import FAILURES
 from copycat_plugins.connectors.jdbc_sink import settings
-from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.version import VERSION
 
 PLUGIN = PluginSpec(
@@ -15,9 +14,9 @@ PLUGIN = PluginSpec(
     version=VERSION,
     summary=settings.SUMMARY,
     config=settings.JdbcSinkSettings.config_def(),
-    factory=made_later("copycat_plugins.connectors.jdbc_sink.connector", "JdbcSinkConnector"),
+    factory="copycat_plugins.connectors.jdbc_sink.connector:JdbcSinkConnector",
     task_class_name=settings.TASK_CLASS_NAME,
-    task_factory=made_later("copycat_plugins.connectors.jdbc_sink.task", "JdbcSinkTask"),
+    task_factory="copycat_plugins.connectors.jdbc_sink.task:JdbcSinkTask",
     guarantees=settings.GUARANTEES,
     tested_with="PostgreSQL 15, MariaDB 10.11 and SQLite 3, as Debian and Python have them",
     failures=FAILURES,

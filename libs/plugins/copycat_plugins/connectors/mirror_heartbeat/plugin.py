@@ -5,7 +5,6 @@ from __future__ import annotations
 from copycat_connect.kafka_version import KAFKA_VERSION
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.connectors.mirror_heartbeat import settings
 
 PLUGIN = PluginSpec(
@@ -14,9 +13,9 @@ PLUGIN = PluginSpec(
     version=KAFKA_VERSION,
     summary=settings.SUMMARY,
     config=settings.MirrorHeartbeatSettings.config_def(),
-    factory=made_later("copycat_plugins.connectors.mirror_heartbeat.connector", "MirrorHeartbeatConnector"),
+    factory="copycat_plugins.connectors.mirror_heartbeat.connector:MirrorHeartbeatConnector",
     task_class_name=settings.TASK_CLASS_NAME,
-    task_factory=made_later("copycat_plugins.connectors.mirror_heartbeat.connector", "MirrorHeartbeatTask"),
+    task_factory="copycat_plugins.connectors.mirror_heartbeat.connector:MirrorHeartbeatTask",
     guarantees=settings.GUARANTEES,
     tested_with="brokers and MirrorMaker 2 of Apache Kafka 4.3.1",
     examples=settings.EXAMPLES,

@@ -6,7 +6,6 @@ from copycat_connect.config import HIGH, LOW, MEDIUM, Password, one_of
 from copycat_connect.config.settings import Settings, key, nested, shared_key
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.connectors.objects.keys import PartitioningSettings, RotationSettings, WritingSettings
 from copycat_plugins.connectors.stores import keys as stores
 from copycat_plugins.connectors.stores.errors import FAILURES
@@ -108,9 +107,9 @@ PLUGIN = PluginSpec(
     version=VERSION,
     summary=_SUMMARY,
     config=ObjectSinkSettings.config_def(),
-    factory=made_later("copycat_plugins.connectors.object_sink.connector", "ObjectSinkConnector"),
+    factory="copycat_plugins.connectors.object_sink.connector:ObjectSinkConnector",
     task_class_name=_TASK_CLASS_NAME,
-    task_factory=made_later("copycat_plugins.connectors.object_sink.connector", "new_task"),
+    task_factory="copycat_plugins.connectors.object_sink.connector:new_task",
     guarantees=_GUARANTEES,
     tested_with="folders on Linux, HDFS 3.5.0 over WebHDFS, and S3 as moto simulates it",
     examples=_EXAMPLES,

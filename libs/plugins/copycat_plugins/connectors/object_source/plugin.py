@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.connectors.object_source import settings
 from copycat_plugins.version import VERSION
 
@@ -14,9 +13,9 @@ PLUGIN = PluginSpec(
     version=VERSION,
     summary=settings.SUMMARY,
     config=settings.ObjectSourceSettings.config_def(),
-    factory=made_later("copycat_plugins.connectors.object_source.connector", "ObjectSourceConnector"),
+    factory="copycat_plugins.connectors.object_source.connector:ObjectSourceConnector",
     task_class_name=settings.TASK_CLASS_NAME,
-    task_factory=made_later("copycat_plugins.connectors.object_source.task", "ObjectSourceTask"),
+    task_factory="copycat_plugins.connectors.object_source.task:ObjectSourceTask",
     guarantees=settings.GUARANTEES,
     tested_with="folders on Linux, HDFS 3.5.0 over WebHDFS, and S3 as moto simulates it",
     examples=settings.EXAMPLES,

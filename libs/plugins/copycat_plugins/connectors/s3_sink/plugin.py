@@ -21,7 +21,6 @@ from copycat_connect.config.settings import Settings, key, nested, shared_key
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import PluginKind, PluginSpec
 
-from copycat_plugins.connectors.made_later import made_later
 from copycat_plugins.connectors.objects.keys import (
     DelimiterSettings,
     PublishedPartitioning,
@@ -183,9 +182,9 @@ PLUGIN = PluginSpec(
     version=VERSION,
     summary=_SUMMARY,
     config=S3SinkSettings.config_def(),
-    factory=made_later("copycat_plugins.connectors.s3_sink.connector", "S3SinkConnector"),
+    factory="copycat_plugins.connectors.s3_sink.connector:S3SinkConnector",
     task_class_name=_TASK_CLASS_NAME,
-    task_factory=made_later("copycat_plugins.connectors.s3_sink.connector", "new_task"),
+    task_factory="copycat_plugins.connectors.s3_sink.connector:new_task",
     guarantees=_GUARANTEES,
     tested_with="S3 as moto simulates it",
     examples=_EXAMPLES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_connect.plugin import Converter, PluginKind, PluginSpec
+from copycat_connect.plugin import PluginKind, PluginSpec
 
 from copycat_plugins.converters.avro.options import AvroOptions
 from copycat_plugins.converters.registry.settings import URL, RegistrySettings
@@ -12,19 +12,13 @@ CLASS_NAME = "io.confluent.connect.avro.AvroConverter"
 _LOCAL = "http://127.0.0.1:8081"
 
 
-def _make() -> Converter:
-    from copycat_plugins.converters.avro.converter import AvroConverter  # 180 ms, see above
-
-    return AvroConverter()
-
-
 PLUGIN = PluginSpec(
     class_name=CLASS_NAME,
     kind=PluginKind.CONVERTER,
     version=VERSION,
     summary="Avro, with its schemas in a schema registry.",
     config=RegistrySettings.config_def().extended(*AvroOptions.config_def().keys.values()),
-    factory=_make,
+    factory="copycat_plugins.converters.avro.converter:AvroConverter",
     guarantees="A schema is registered or looked up once, when its first record comes.",
     examples={
         "A registry on this machine": {URL: _LOCAL},

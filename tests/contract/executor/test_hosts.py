@@ -14,6 +14,7 @@ from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_HANGS, TROUBLE_KIN
 from copycat.types.v1 import types_pb2
 from copycat_executor.domain import suspicion
 from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
+from copycat_executor.hosts import host_pool
 from copycat_executor.tasks import task_events
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
@@ -115,6 +116,25 @@ async def test_a_silent_host_is_ended_within_a_lease() -> None:
         silent.beats = False
         await it.until(lambda: it.launcher.of("orders-0") is not silent)
         assert it.launcher.killed == [silent.spec.host_id]
+
+
+async def test_a_host_whose_interpreter_is_held_is_ended_before_its_lease(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(host_pool, "MISSED_HEARTBEAT_SECONDS", 1.0)
+    monkeypatch.setattr(host_pool, "HELD_SECONDS", 2.0)
+    monkeypatch.setattr(host_pool, "COMPUTED_SECONDS", 0.5)
+    async with world() as it:
+        await it.run_task()
+        held = it.launcher.of("orders-0")
+        it.launcher.computed = time.monotonic
+        held.beats = False
+        await it.until(lambda: it.launcher.of("orders-0") is not held)
+        assert it.launcher.killed[0] == held.spec.host_id
+        assert (
+            f"host {held.spec.host_id} is ended by force: code that it ran held the interpreter"
+            in caplog.text
+        )
 
 
 async def test_hosts_that_are_dead_before_they_take_a_task_are_not_its_doing() -> None:

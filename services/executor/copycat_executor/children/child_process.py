@@ -29,6 +29,7 @@ from copycat_executor.pipes.messages import (
     StageReached,
     T,
 )
+from copycat_executor.pipes.processor_time import busiest
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +52,6 @@ STEADY_SECONDS: Final = 30.0
 #: How a process ends that the kernel, or somebody, has killed.
 KILLED: Final = "exit code -9"
 SILENT: Final = ": it answered nothing for {:.1f} s, as when code that it runs holds the interpreter"
-#: Who holds the interpreter in C leaves the others none of the processor.
-BUSIEST_SHARE: Final = 0.8
-BUSIEST_SECONDS: Final = 0.05
 
 E = TypeVar("E")
 E_contra = TypeVar("E_contra", contravariant=True)
@@ -270,7 +268,8 @@ class ChildProcess(Generic[E]):
             if not answers and process is self._process and not self._killed:
                 log.warning("the process of the %s does not answer and is replaced", self._program.name)
                 self._stopped = process.stopped()
-                self._owner.held(None if self._stopped else busiest(used, process.thread_seconds()))
+                alone = None if self._stopped else busiest(used, process.thread_seconds())
+                self._owner.held(alone and alone[0])
                 self._silence = SILENT.format(asyncio.get_running_loop().time() - began)
                 self.kill()
         except PluginProcessGoneError:
@@ -345,16 +344,5 @@ class ChildProcess(Generic[E]):
 
 def holds(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
     """Return whether author code surely held the interpreter in between: nothing else got a turn for long."""
-    name = busiest(before, after)
-    if name is None or not name.startswith(TAG_MARK):
-        return False
-    return after[name] - before.get(name, 0.0) >= HELD_SECONDS
-
-
-def busiest(before: Mapping[str, float], after: Mapping[str, float]) -> str | None:
-    """Return the name of the threads that used nearly all processor time in between; None where none did."""
-    used = {name: seconds - before.get(name, 0.0) for name, seconds in after.items()}
-    name = max(used, key=lambda each: used[each], default=None)
-    if name is None or used[name] < max(BUSIEST_SECONDS, BUSIEST_SHARE * sum(used.values())):
-        return None
-    return name
+    found = busiest(before, after)
+    return found is not None and found[0].startswith(TAG_MARK) and found[1] >= HELD_SECONDS

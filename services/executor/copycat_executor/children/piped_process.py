@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from asyncio.subprocess import PIPE
-from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from copycat_executor.pipes.lines import MAX_LINE_BYTES, BadLineError, to_line
 from copycat_executor.pipes.messages import Message
-
-_TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
+from copycat_executor.pipes.processor_time import thread_seconds
 
 
 class Handle(Protocol):
@@ -90,18 +87,8 @@ class PipedProcess:
             raise BadLineError(message) from error
 
     def thread_seconds(self) -> Mapping[str, float]:
-        """Return how much processor time its threads have used, by the names they have in the kernel.
-
-        This tells who computes also while nothing in the process can say so.
-        """
-        used: Counter[str] = Counter()
-        for stat in Path(f"/proc/{self._process.pid}/task").glob("*/stat"):
-            with suppress(OSError):  # it has ended just now
-                _, _, rest = stat.read_bytes().partition(b"(")
-                name, _, fields = rest.rpartition(b")")
-                user, system = fields.split()[11:13]
-                used[name.decode(errors="replace")] += int(user) + int(system)
-        return {name: ticks / _TICKS_PER_SECOND for name, ticks in used.items()}
+        """Return how much processor time its threads have used, by the names they have in the kernel."""
+        return thread_seconds(self._process.pid)
 
     def stopped(self) -> bool:
         """Return whether somebody has stopped it (SIGSTOP)."""

@@ -20,6 +20,7 @@ from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, p
 from copycat_executor.domain.residency import ResidencyRules, upkeep
 from copycat_executor.hosts.host_session import HostSession
 from copycat_executor.hosts.launched_host import LaunchedHost
+from copycat_executor.pipes.processor_time import busiest
 from copycat_executor.taskhost.spec import HostSpec, HostTls
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,13 @@ log = logging.getLogger(__name__)
 LEASE_MARGIN_SECONDS = 1.0
 #: Before the scheduler has said how long leases are.
 FIRST_LEASE_SECONDS = 15.0
+#: Heartbeats come each two seconds at most: by then one was missed.
+MISSED_HEARTBEAT_SECONDS = 2.5
+#: A host that says nothing for so long, while one thread computes there alone, does not wait for a processor:
+#: code that holds the interpreter lets nobody else have a turn.
+HELD_SECONDS = 5.0
+#: How much that thread has computed by then, since a heartbeat was missed.
+COMPUTED_SECONDS = 1.5
 #: A launch on a busy machine takes seconds, seldom more.
 LAUNCH_TIMEOUT_SECONDS = 60.0
 #: A task waits this long for a slot while none is free and none is about to be.
@@ -47,6 +55,9 @@ class Launcher(Protocol):
 
     def kill(self, host_id: str, pid: int) -> None:
         """End a host by force; `pid` is its process on its machine, 0 while it has not attached."""
+
+    def thread_seconds(self, pid: int) -> Mapping[str, float]:
+        """Return what the threads of a host have computed, by name; nothing where that is not known here."""
 
 
 class Residents(Protocol):
@@ -266,6 +277,23 @@ class HostPool:
         if host.silent_for(now) > silence if host.ends_by is None else now > host.ends_by:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)
+        elif not host.ending and self._held(host, now):
+            host.reason = (
+                f"code that it ran held the interpreter: nothing else could run for {HELD_SECONDS:g} s"
+            )
+            log.warning("host %s is ended by force: %s", host.host_id, host.reason)
+            self._kill(host)
+
+    def _held(self, host: LaunchedHost, now: float) -> bool:
+        """Return whether code in a host surely holds its interpreter."""
+        if host.session is None or host.silent_for(now) < MISSED_HEARTBEAT_SECONDS:
+            host.computed = None
+        elif host.computed is None:
+            host.computed = self._launcher.thread_seconds(host.pid)
+        elif host.silent_for(now) >= HELD_SECONDS:
+            alone = busiest(host.computed, self._launcher.thread_seconds(host.pid))
+            return alone is not None and alone[1] >= COMPUTED_SECONDS
+        return False
 
     @property
     def _silence(self) -> float:
@@ -295,11 +323,12 @@ class HostPool:
         if host is None:
             return
         host.end()
+        reason = host.reason or reason
         if host.session is None:  # spares that do not even attach are not launched in a tight loop
             self._launches_from = self._loop.time() + next(self._waits)
         if host.tasks and self._residents is not None:
             self._residents.host_lost(list(host.tasks), reason or "it ended by itself")
-        if reason is not None and (host.lost or not host.ending):
+        if reason is not None and (host.lost or host.reason or not host.ending):
             log_change(log, "task host died", logging.WARNING, host=host_id, worker=self._address, why=reason)
         else:
             log_change(log, "task host ended", host=host_id, worker=self._address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance
@@ -25,6 +26,10 @@ class LaunchedHost:
         """It was asked to end, so its end is no loss; after this time it is killed."""
         self.hangs = False
         """A thread of a task hangs in it: others leave it, and it is ended by force."""
+        self.computed: Mapping[str, float] | None = None
+        """What its threads had computed when it missed a heartbeat, seconds; None while it misses none."""
+        self.reason = ""
+        """Why it was ended by force, where that is known."""
         self.lost = False
         """Its control stream ended without need."""
         self.killed = False

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from copycat_executor.pipes.processor_time import thread_seconds
 from copycat_executor.spark.session import Spark
 from copycat_executor.spark.worker import run
 from copycat_executor.taskhost.spec import HostSpec
@@ -40,10 +41,19 @@ class SparkLauncher:
 
         Spark takes a second for it, in which the host would go on while its tasks start elsewhere.
         """
-        if pid and (self._spark.context.master or "").startswith("local"):
+        if pid and self._here:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self._kills.submit(self._cancel, host_id)
+
+    def thread_seconds(self, pid: int) -> Mapping[str, float]:
+        """Return what the threads of a host have computed, by name; nothing of one on another machine."""
+        return thread_seconds(pid) if self._here else {}
+
+    @property
+    def _here(self) -> bool:
+        """Whether hosts run on this machine."""
+        return (self._spark.context.master or "").startswith("local")
 
     def close(self) -> None:
         """Take no more kills; hosts end with the session."""

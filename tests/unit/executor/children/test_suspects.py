@@ -7,7 +7,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from copycat_executor.children.child_process import busiest
 from copycat_executor.children.connector_process import ProcessEnd
 from copycat_executor.connectorhost.author_thread import AuthorThread
 from copycat_executor.pipes.authors import authors_of, connector_author, tag_of
@@ -17,6 +16,7 @@ from copycat_executor.pipes.connector_messages import (
     QuestionCall,
     ValidateConfig,
 )
+from copycat_executor.pipes.processor_time import busiest
 
 NOBODY: frozenset[str] = frozenset()
 A, B, C = (frozenset({each}) for each in "abc")
@@ -41,11 +41,16 @@ def test_the_suspects_of_an_end_are_those_of_whom_most_is_known(
 
 @pytest.mark.parametrize(
     ("after", "found"),
-    [({"@a": 3.0, "python": 1.1}, "@a"), ({"@a": 2.0, "@b": 2.0}, None), ({"@a": 1.0}, None), ({}, None)],
+    [
+        ({"@a": 3.0, "python": 1.1}, ("@a", 2.0)),
+        ({"@a": 2.0, "@b": 2.0}, None),
+        ({"@a": 1.0}, None),
+        ({}, None),
+    ],
     ids=["one computes", "two compute", "none computes", "none is left"],
 )
 def test_the_busiest_threads_are_those_that_computed_nearly_alone(
-    after: dict[str, float], found: str | None
+    after: dict[str, float], found: tuple[str, float] | None
 ) -> None:
     assert busiest({"@a": 1.0, "@b": 1.0, "python": 1.0}, after) == found
 

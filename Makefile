@@ -15,6 +15,8 @@ PYTEST := $(VENV)/python -m pytest
 SIDE_BY_SIDE := -n 3 --no-loadscope-reorder
 # Without the long tests, with a few examples of each property; `make test-long` has the others, `make test BRIEF=` all.
 BRIEF := -m "not long" --hypothesis-profile=brief
+# The generated stubs are the one package that is named otherwise than its distribution.
+STUBS := --package-module-name-map copycat-contracts=copycat
 RELEASED_CONTRACTS := proto/released.binpb
 FAST := tests/unit tests/laws tests/contract tests/conformance
 ALL := $(FAST) tests/integration tests/compat tests/chaos
@@ -103,13 +105,15 @@ load-costs: setup ## CPU time and sizes of what is done about every connector; w
 fmt: setup ## Format the code.
 	@$(VENV)/ruff check -q --fix-only . ; $(VENV)/ruff format -q .
 
-lint: setup ## Style, import contracts, proto style, sizes of files and pages, words.
+lint: setup ## Style, import contracts, declared dependencies, proto style, sizes of files and pages, words.
 	@$(VENV)/ruff check .
 	@$(VENV)/ruff format --check .
 	@$(VENV)/lint-imports
 	@$(VENV)/buf lint
 	@$(VENV)/python tools/check_size.py
 	@$(VENV)/python tools/check_words.py
+	@for member in $(dir $(MEMBERS)); do found=$$(cd $$member && $(CURDIR)/$(VENV)/deptry . --no-ansi $(STUBS) 2>&1) \
+	    || { echo "$$member: $$found"; exit 1; }; done
 
 types: setup ## Check the types, strictly.
 	@$(VENV)/mypy $(addprefix -p ,$(TYPED))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.cluster import ROLES, Cluster
 from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
@@ -40,7 +40,7 @@ class Signed:
         """Return who runs the tasks, once all of them run."""
         found = []
         for kind in ("source", "sink"):
-            reply = httpx.get(f"{self._url}/connectors/{self.name}-{kind}/status", timeout=30)
+            reply = httpx2.get(f"{self._url}/connectors/{self.name}-{kind}/status", timeout=30)
             tasks = reply.json()["tasks"] if reply.status_code == 200 else []
             found += [task["worker_id"] for task in tasks if task["state"] == "RUNNING"]
         return set(found) if len(found) == 2 * TASKS else set()
@@ -70,7 +70,7 @@ class Signed:
 
     def _create(self, kind: str, config: dict[str, str]) -> None:
         body = {"name": f"{self.name}-{kind}", "config": {**config, "tasks.max": str(TASKS)}}
-        reply = httpx.post(f"{self._url}/connectors", json=body, timeout=90)
+        reply = httpx2.post(f"{self._url}/connectors", json=body, timeout=90)
         assert reply.status_code == 201, reply.text
 
 

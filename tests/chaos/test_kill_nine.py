@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import consume_all, unique, wait_until
@@ -50,7 +50,7 @@ def create(url: str, name: str, config: dict[str, str]) -> None:
     body = {"name": name, "config": {**config, "key.converter": STRING, "value.converter": STRING}}
 
     def created() -> bool:
-        reply = httpx.post(f"{url}/connectors", json=body, timeout=90)
+        reply = httpx2.post(f"{url}/connectors", json=body, timeout=90)
         assert reply.status_code in (201, 503), reply.text  # 503: the executor was killed a moment ago
         return reply.status_code == 201
 
@@ -60,10 +60,10 @@ def create(url: str, name: str, config: dict[str, str]) -> None:
 def stop(url: str, name: str) -> None:
     """Stop a source; one that was killed a moment ago would send again what it had not committed."""
     wait_until(lambda: healthy(url), 90, "a healthy system")
-    httpx.put(f"{url}/connectors/{name}/stop", timeout=60).raise_for_status()
+    httpx2.put(f"{url}/connectors/{name}/stop", timeout=60).raise_for_status()
 
     def stopped() -> bool:
-        status = httpx.get(f"{url}/connectors/{name}/status", timeout=60).json()
+        status = httpx2.get(f"{url}/connectors/{name}/status", timeout=60).json()
         return bool(status["connector"]["state"] == "STOPPED" and not status["tasks"])
 
     wait_until(stopped, 90, f"{name} has stopped")
@@ -72,8 +72,8 @@ def stop(url: str, name: str) -> None:
 def healthy(url: str) -> bool:
     """Say whether every service answers, so that a test starts from a whole system."""
     try:
-        return httpx.get(f"{url}/health", timeout=20).status_code == 200
-    except httpx.TransportError:
+        return httpx2.get(f"{url}/health", timeout=20).status_code == 200
+    except httpx2.TransportError:
         return False
 
 
@@ -92,7 +92,7 @@ def wait_for_lines(url: str, target: Path, count: int) -> None:
     try:
         wait_until(partial(has_lines, target, count), PATIENCE, f"{count} lines in {target.name}")
     except pytest.fail.Exception as missing:
-        statuses = httpx.get(f"{url}/connectors?expand=status", timeout=60).text
+        statuses = httpx2.get(f"{url}/connectors?expand=status", timeout=60).text
         pytest.fail(f"{missing}: it has {copied(target).total()}; {statuses}")
 
 
@@ -142,7 +142,7 @@ def test_each_guarantee_is_kept_when_a_process_is_killed(
     wait_until(lambda: copied(exact) == in_topic(broker, topic), 90, "every record arrived once")
     for name in (f"{topic}-in", *(f"{topic}-{guarantee}" for guarantee in GUARANTEES)):
         wait_until(lambda: healthy(system.url), 90, "a healthy system")
-        httpx.delete(f"{system.url}/connectors/{name}", timeout=60).raise_for_status()
+        httpx2.delete(f"{system.url}/connectors/{name}", timeout=60).raise_for_status()
     torn = [line for target in (repeating, missing) for line in set(copied(target)) - expected]
     assert len(torn) <= 2 * KILLS, f"a kill may tear the line being written, no more: {torn}"
     once = Counter({line: count for line, count in copied(missing).items() if line in expected})

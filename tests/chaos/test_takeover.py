@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.cluster import ROLES, Cluster
 from copycat_testkit.kafka import unique, wait_until
@@ -22,7 +22,7 @@ def cluster(kafka: str, tmp_path: Path) -> Iterator[Cluster]:
 
 
 def tasks(url: str, name: str) -> list[dict[str, str]]:
-    reply = httpx.get(f"{url}/connectors/{name}/status", timeout=30)
+    reply = httpx2.get(f"{url}/connectors/{name}/status", timeout=30)
     found: list[dict[str, str]] = reply.json()["tasks"] if reply.status_code == 200 else []
     return found
 
@@ -40,7 +40,7 @@ def test_the_work_of_a_killed_executor_moves_when_its_lease_ends(cluster: Cluste
     for name in names:
         (tmp_path / f"{name}.txt").write_text("first\n")
         config = {"connector.class": "FileStreamSource", "file": str(tmp_path / f"{name}.txt"), "topic": name}
-        created = httpx.post(f"{url}/connectors", json={"name": name, "config": config}, timeout=90)
+        created = httpx2.post(f"{url}/connectors", json={"name": name, "config": config}, timeout=90)
         assert created.status_code == 201, created.text
     before = {name: wait_until(partial(worker_of, url, name), 60, "a running task") for name in names}
     assert set(before.values()) == set(cluster.addresses("executor")), "two connectors on two workers"

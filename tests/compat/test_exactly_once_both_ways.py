@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 from copycat_embedded.broker import EmbeddedKafka
@@ -92,7 +92,7 @@ def test_a_source_changes_hands_four_times_and_no_line_is_lost_or_repeated(
     with Writer(file, pause=0.02, at_once=5) as writer:
         with ours() as copycat:
             body = {"name": NAME, "config": config}
-            httpx.post(f"{copycat.url}/connectors", json=body, timeout=90).raise_for_status()
+            httpx2.post(f"{copycat.url}/connectors", json=body, timeout=90).raise_for_status()
             flows(broker)
         with theirs() as peer:
             flows(broker)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from click.testing import CliRunner
 from copycat_cli.exits import ExitCode
@@ -132,7 +132,7 @@ def write_worker(folder: Path) -> None:
 
 
 def populate(url: str, bootstrap: str, folder: Path) -> None:
-    with httpx.Client(base_url=url, timeout=90) as rest:
+    with httpx2.Client(base_url=url, timeout=90) as rest:
         for name, config in configs(folder).items():
             wait_until(
                 lambda name=name, config=config: (
@@ -155,13 +155,13 @@ def populate(url: str, bootstrap: str, folder: Path) -> None:
 STATES = {"lines": "RUNNING", "copy": "RUNNING", "odd": "RUNNING", "orders": "FAILED"}
 
 
-def states(rest: httpx.Client) -> dict[str, str]:
+def states(rest: httpx2.Client) -> dict[str, str]:
     found = rest.get("/connectors", params={"expand": "status"}).json()
     settled = {name for name, parts in found.items() if name == "orders" or parts["status"]["tasks"]}
     return {name: found[name]["status"]["connector"]["state"] for name in settled}
 
 
-def offsets(rest: httpx.Client, path: str) -> Any:
+def offsets(rest: httpx2.Client, path: str) -> Any:
     reply = rest.get(path)
     found = reply.json().get("offsets", []) if reply.is_success else []
     whole = [{"kafka_offset": LINES}, {"position": (len("line 0\n") * 10 + len("line 10\n") * 10)}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import create_topic, unique, wait_until
@@ -17,11 +17,11 @@ PATIENCE = 120.0
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
-def states(rest: httpx.Client, name: str) -> list[str]:
+def states(rest: httpx2.Client, name: str) -> list[str]:
     """Return the state of a connector, then those of its tasks; none while nobody can say."""
     try:
         reply = rest.get(f"/connectors/{name}/status")
-    except httpx.TransportError:
+    except httpx2.TransportError:
         return []
     if reply.status_code != 200:
         return []
@@ -48,13 +48,16 @@ def test_what_is_stopped_is_paused_for_an_older_kafka_connect(kafka: str, tmp_pa
     options = [
         part for key, value in ({"group.id": group} | topics).items() for part in ("--set", f"{key}={value}")
     ]
-    with CopycatUp(tmp_path / "copycat", kafka, options=options) as up, httpx.Client(base_url=up.url) as rest:
+    with (
+        CopycatUp(tmp_path / "copycat", kafka, options=options) as up,
+        httpx2.Client(base_url=up.url) as rest,
+    ):
         rest.post("/connectors", json={"name": name, "config": config}, timeout=90).raise_for_status()
         wait_until(lambda: states(rest, name) == ["RUNNING", "RUNNING"], PATIENCE, "it runs")
         rest.put(f"/connectors/{name}/stop", timeout=90).raise_for_status()
         wait_until(lambda: states(rest, name) == ["STOPPED"], PATIENCE, "it is stopped")
     peer = ConnectPeer(kafka, tmp_path / "connect", group=group, properties=topics, jars=("connect-old",))
-    with peer, httpx.Client(base_url=peer.url, timeout=90) as rest:
+    with peer, httpx2.Client(base_url=peer.url, timeout=90) as rest:
         assert rest.get("/").json()["version"] == "3.4.1"
         wait_until(lambda: states(rest, name) == ["PAUSED"], PATIENCE, "it is paused, and has no tasks")
         rest.put(f"/connectors/{name}/resume").raise_for_status()

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.connect_peer import ConnectPeer
@@ -81,7 +81,7 @@ def configs(folder: Path) -> dict[str, dict[str, str]]:
 
 def populate(url: str, folder: Path) -> None:
     """Create the connectors, wait until every line is committed on both sides, then pause and stop two."""
-    with httpx.Client(base_url=url, timeout=90) as rest:
+    with httpx2.Client(base_url=url, timeout=90) as rest:
         for name, config in configs(folder).items():
             wait_until(partial(create, rest, name, config), 120, f"{name} created")
         read_to = [position(folder, (folder / "lines.txt").stat().st_size)]
@@ -94,7 +94,7 @@ def populate(url: str, folder: Path) -> None:
         wait_until(lambda: states(rest) == STATES, 120, f"states {STATES}")
 
 
-def create(rest: httpx.Client, name: str, config: dict[str, str]) -> bool:
+def create(rest: httpx2.Client, name: str, config: dict[str, str]) -> bool:
     reply = rest.post("/connectors", json={"name": name, "config": config})
     assert reply.status_code in (201, 409), reply.text
     return reply.status_code == 201 or "already exists" in reply.text
@@ -109,7 +109,7 @@ TOPICS = {
 STATES = {"running": "RUNNING", "sink-é": "RUNNING", "paused": "PAUSED", "stopped": "STOPPED"}
 
 
-def states(rest: httpx.Client) -> dict[str, str]:
+def states(rest: httpx2.Client) -> dict[str, str]:
     found = rest.get("/connectors", params={"expand": "status"}).json()
     return {name: parts["status"]["connector"]["state"] for name, parts in found.items()}
 
@@ -122,19 +122,19 @@ def read(records: int) -> dict[str, Any]:
     return {"partition": {"kafka_topic": "lines", "kafka_partition": 0}, "offset": {"kafka_offset": records}}
 
 
-def offsets(rest: httpx.Client, name: str) -> list[dict[str, Any]]:
+def offsets(rest: httpx2.Client, name: str) -> list[dict[str, Any]]:
     reply = rest.get(f"/connectors/{name}/offsets")
     found: list[dict[str, Any]] = reply.json().get("offsets", []) if reply.status_code == 200 else []
     return found
 
 
-def topics(rest: httpx.Client, name: str) -> set[str]:
+def topics(rest: httpx2.Client, name: str) -> set[str]:
     return set(rest.get(f"/connectors/{name}/topics").json()[name]["topics"])
 
 
 def described(url: str, folder: Path) -> dict[str, Any]:
     """Return what a system knows of every connector, once its states have settled."""
-    with httpx.Client(base_url=url, timeout=90) as rest:
+    with httpx2.Client(base_url=url, timeout=90) as rest:
         wait_until(lambda: states(rest) == STATES, 120, f"states {STATES}")
         found = rest.get("/connectors", params={"expand": "info"}).json()
         return {
@@ -150,7 +150,7 @@ def described(url: str, folder: Path) -> dict[str, Any]:
 
 def leave_a_change(url: str, folder: Path) -> None:
     """Move the offset of the stopped connector and undo that: the offsets topic remembers the change."""
-    with httpx.Client(base_url=url, timeout=90) as rest:
+    with httpx2.Client(base_url=url, timeout=90) as rest:
         path = "/connectors/stopped/offsets"
         rest.patch(path, json={"offsets": [position(folder, 7)]}).raise_for_status()
         rest.post(f"{path}/undo").raise_for_status()
@@ -185,7 +185,7 @@ def test_k558_32_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str,
         with (tmp_path / "lines.txt").open("a") as more:
             more.write("one more\n")
         size = (tmp_path / "lines.txt").stat().st_size
-        with httpx.Client(base_url=ours.url, timeout=90) as rest:
+        with httpx2.Client(base_url=ours.url, timeout=90) as rest:
             wait_until(
                 lambda: offsets(rest, "running") == [position(tmp_path, size)], 120, "the new line's offset"
             )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from tools.audit.findings import Answer, Finding, NoDataError
 from tools.audit.locks import Release, releases
@@ -29,7 +29,7 @@ def check(asked: Sequence[Release] | None = None) -> Answer:
     """
     locked = releases() if asked is None else asked
     with (
-        httpx.Client(headers={"Accept": JSON}, timeout=SECONDS, follow_redirects=True) as client,
+        httpx2.Client(headers={"Accept": JSON}, timeout=SECONDS, follow_redirects=True) as client,
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
         pages = list(pool.map(lambda release: _page(client, release), locked))
@@ -37,16 +37,16 @@ def check(asked: Sequence[Release] | None = None) -> Answer:
     return Answer(len(locked), tuple(found))
 
 
-def _page(client: httpx.Client, release: Release) -> dict[str, Any]:
+def _page(client: httpx2.Client, release: Release) -> dict[str, Any]:
     """Return the index's page of a package; an empty one if the index does not know it any more."""
     try:
         answer = client.get(f"{release.index.rstrip('/')}/{release.name}/")
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         message = f"the package index does not answer ({type(error).__name__} for {release.name})"
         raise NoDataError(message) from error
-    if answer.status_code == httpx.codes.NOT_FOUND:
+    if answer.status_code == httpx2.codes.NOT_FOUND:
         return {}
-    if answer.status_code != httpx.codes.OK or JSON not in answer.headers.get("content-type", ""):
+    if answer.status_code != httpx2.codes.OK or JSON not in answer.headers.get("content-type", ""):
         message = f"the package index answers {release.name} with {answer.status_code} and no JSON of PEP 691"
         raise NoDataError(message)
     return dict(answer.json())

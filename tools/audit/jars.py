@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 from copycat_embedded.lock import JarSet, locked
 
 from tools.audit.findings import Answer, Finding, NoDataError
@@ -32,11 +32,11 @@ def check(service_url: str, jars: Sequence[Coordinate] | None = None) -> Answer:
     """
     asked = sorted({*of_the_lock(), *of_spark()} if jars is None else jars)
     try:
-        with httpx.Client(base_url=service_url, timeout=SECONDS) as client:
+        with httpx2.Client(base_url=service_url, timeout=SECONDS) as client:
             numbers = [_numbers(client, asked[start : start + MOST]) for start in range(0, len(asked), MOST)]
             hits = list(zip(asked, (each for batch in numbers for each in batch), strict=True))
             known = {number: _get(client, number) for number in {each for _, ids in hits for each in ids}}
-    except (httpx.HTTPError, ValueError, KeyError) as error:
+    except (httpx2.HTTPError, ValueError, KeyError) as error:
         message = f"{service_url}: {error}"
         raise NoDataError(message) from error
     return Answer(
@@ -71,13 +71,13 @@ def inside(jar: Path) -> Iterator[Coordinate]:
                     yield f"{fields[0]}:{fields[1]}", fields[2]
 
 
-def _numbers(client: httpx.Client, jars: Sequence[Coordinate]) -> list[list[str]]:
+def _numbers(client: httpx2.Client, jars: Sequence[Coordinate]) -> list[list[str]]:
     queries = [{"package": {"ecosystem": ECOSYSTEM, "name": name}, "version": each} for name, each in jars]
     answer = client.post("/v1/querybatch", json={"queries": queries}).raise_for_status().json()
     return [[known["id"] for known in result.get("vulns", ())] for result in answer["results"]]
 
 
-def _get(client: httpx.Client, number: str) -> dict[str, Any]:
+def _get(client: httpx2.Client, number: str) -> dict[str, Any]:
     return dict(client.get(f"/v1/vulns/{number}").raise_for_status().json())
 
 

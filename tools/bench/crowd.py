@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tools.bench.file_connectors import file_sink, file_source
 from tools.bench.rest import Rest, wait
@@ -99,7 +99,7 @@ def _writes(source: dict[str, str]) -> Iterator[tuple[Call, ...]]:
 
 
 def _call(url: str, rounds: Iterator[tuple[Call, ...]], answers: Answers, pause: float, until: float) -> None:
-    with httpx.Client(base_url=url, timeout=120) as client:
+    with httpx2.Client(base_url=url, timeout=120) as client:
         while time.monotonic() < until:
             for call in next(rounds):
                 if not _accepted(client, call, answers):
@@ -107,7 +107,7 @@ def _call(url: str, rounds: Iterator[tuple[Call, ...]], answers: Answers, pause:
                 time.sleep(pause)
 
 
-def _accepted(client: httpx.Client, call: Call, answers: Answers) -> bool:
+def _accepted(client: httpx2.Client, call: Call, answers: Answers) -> bool:
     method, path, body = call
     while True:
         began = time.perf_counter()
@@ -124,7 +124,7 @@ def _accepted(client: httpx.Client, call: Call, answers: Answers) -> bool:
 
 def _running(url: str) -> int:
     """Count the connectors all of whose tasks run."""
-    reply = httpx.get(f"{url}/connectors?expand=status", timeout=60)
+    reply = httpx2.get(f"{url}/connectors?expand=status", timeout=60)
     if reply.status_code != 200:
         return -1
     statuses = [each["status"] for each in reply.json().values()]

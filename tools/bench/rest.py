@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import httpx
+import httpx2
 
 
 class Rest:
     """A Connect REST interface, ours or the peer's."""
 
     def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=url, timeout=60)
+        self._client = httpx2.Client(base_url=url, timeout=60)
 
     def create(self, name: str, config: dict[str, str]) -> None:
         """Create a connector, waiting while a rebalance is under way."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final
 
-import httpx
+import httpx2
 
 from tools.containers.fleet import Fleet
 
@@ -40,13 +40,13 @@ class Asking:
                 ("PUT", f"/connectors/{self._connector}-stopped/config", _stopped(turn)),
             ):
                 self._ask_one(method, path, body)
-        with suppress(httpx.HTTPError):
+        with suppress(httpx2.HTTPError):
             self._request("DELETE", f"/connectors/{self._connector}-stopped", None)
 
     def _ask_one(self, method: str, path: str, body: dict[str, str] | None) -> None:
         try:
             reply = self._request(method, path, body)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             self.failures.append(f"{method} {path}: {error!r}")
             return
         if reply.is_success:
@@ -54,13 +54,13 @@ class Asking:
         else:
             self.failures.append(f"{method} {path}: {reply.status_code} {reply.text}")
 
-    def _request(self, method: str, path: str, body: dict[str, str] | None) -> httpx.Response:
+    def _request(self, method: str, path: str, body: dict[str, str] | None) -> httpx2.Response:
         for url in self._fleet.urls:
-            with suppress(httpx.ConnectError, httpx.ConnectTimeout):
-                return httpx.request(
-                    method, f"{url}{path}", json=body, timeout=httpx.Timeout(ANSWER_SECONDS, connect=2)
+            with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return httpx2.request(
+                    method, f"{url}{path}", json=body, timeout=httpx2.Timeout(ANSWER_SECONDS, connect=2)
                 )
-        raise httpx.ConnectError("no gateway takes connections")
+        raise httpx2.ConnectError("no gateway takes connections")
 
     def __enter__(self) -> Asking:
         """Begin to ask."""

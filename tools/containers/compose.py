@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 from copycat_testkit.commands import COPYCAT
 from copycat_testkit.debian import install
 
@@ -86,8 +86,8 @@ class Shell:
     def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
         """Return what REST says; nothing while it says nothing good."""
         try:
-            reply = httpx.get(f"{self.url}{path}", timeout=30)
-        except httpx.TransportError:
+            reply = httpx2.get(f"{self.url}{path}", timeout=30)
+        except httpx2.TransportError:
             return None
         return reply.json() if reply.is_success else None
 

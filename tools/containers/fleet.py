@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 from copycat_connect.cluster import GRPC_PORTS, REST_PORT
 from copycat_testkit.cluster import OWNERS, ROLES, owner_of
 from copycat_testkit.kafka import unique, wait_until
@@ -151,22 +151,22 @@ class Fleet:
         """Create a connector, waiting while the cluster is busy."""
 
         def created() -> bool:
-            reply = httpx.put(
+            reply = httpx2.put(
                 f"{self.url}/connectors/{name}/config", json=dict(config), timeout=REQUEST_SECONDS
             )
             assert reply.status_code in {200, 201, 409}, f"{reply.status_code}: {reply.text}"
-            return reply.status_code != httpx.codes.CONFLICT
+            return reply.status_code != httpx2.codes.CONFLICT
 
         wait_until(created, READY_SECONDS, f"{name} can be created")
 
     def delete(self, *names: str) -> None:
         """Delete connectors."""
         for name in names:
-            httpx.delete(f"{self.url}/connectors/{name}", timeout=REQUEST_SECONDS).raise_for_status()
+            httpx2.delete(f"{self.url}/connectors/{name}", timeout=REQUEST_SECONDS).raise_for_status()
 
     def status(self, name: str) -> dict[str, Any]:
         """Return what REST says of a connector; nothing while it says nothing."""
-        reply = httpx.get(f"{self.url}/connectors/{name}/status", timeout=REQUEST_SECONDS)
+        reply = httpx2.get(f"{self.url}/connectors/{name}/status", timeout=REQUEST_SECONDS)
         found: dict[str, Any] = reply.json() if reply.is_success else {}
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import httpx
+import httpx2
 from copycat_testkit.kafka import wait_until
 from testcontainers.core.network import Network
 
@@ -103,8 +103,8 @@ class SparkCluster:
     def alive(self) -> int:
         """Return how many workers the master counts on; 0 while it does not answer."""
         try:
-            state = httpx.get(f"http://{self.master.ip}:{PAGE_PORT}/json/", timeout=ASK_SECONDS).json()
-        except (httpx.HTTPError, ValueError):
+            state = httpx2.get(f"http://{self.master.ip}:{PAGE_PORT}/json/", timeout=ASK_SECONDS).json()
+        except (httpx2.HTTPError, ValueError):
             return 0
         return sum(worker["state"] == "ALIVE" for worker in state["workers"])
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 import psutil
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
@@ -57,8 +57,8 @@ class System:
         self.kinds = kinds
         self.tasks = 2
         """How many tasks each connector is to have."""
-        fresh = httpx.Limits(max_keepalive_connections=0)  # the gateway may be restarted at any time
-        self._http = httpx.Client(base_url=up.url, timeout=30, limits=fresh)
+        fresh = httpx2.Limits(max_keepalive_connections=0)  # the gateway may be restarted at any time
+        self._http = httpx2.Client(base_url=up.url, timeout=30, limits=fresh)
 
     def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - JSON
         """Send a request until it succeeds, as somebody does who wants it done; returns the body.
@@ -68,7 +68,7 @@ class System:
         """
         deadline, said = time.monotonic() + ANSWER_SECONDS, ""
         while time.monotonic() < deadline:
-            with contextlib.suppress(httpx.TransportError):
+            with contextlib.suppress(httpx2.TransportError):
                 reply = self._http.request(method, path, json=body)
                 if reply.is_success:
                     return reply.json() if reply.content else None
@@ -93,7 +93,7 @@ class System:
             if not self._http.get("/health").is_success:
                 return False
             workers = self._http.get("/workers").json()
-        except httpx.TransportError:
+        except httpx2.TransportError:
             return False
         return sum(not each["leaving"] for each in workers) == WORKERS
 

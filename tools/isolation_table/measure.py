@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 from confluent_kafka import KafkaException
 from copycat_connect.errors import CopycatError
 
@@ -26,7 +26,7 @@ _PASSING: Final = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.+Z]+"), "TIME"),
 )
 #: What a harm, a restart or the way back may end in.
-FAILURES: Final = (AssertionError, TimeoutError, httpx.HTTPError, CopycatError, KafkaException)
+FAILURES: Final = (AssertionError, TimeoutError, httpx2.HTTPError, CopycatError, KafkaException)
 
 
 @dataclass(frozen=True, slots=True)

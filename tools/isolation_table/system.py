@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-import httpx
+import httpx2
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
@@ -91,13 +91,13 @@ class Neighbourhood:
 
     def call(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Send a request and return whatever comes back."""
-        return httpx.request(
+        return httpx2.request(
             method, f"{self.up.url}{path}", json=body, headers=headers, timeout=ANSWER_SECONDS
         )
 
-    def create(self, name: str, config: Mapping[str, str]) -> httpx.Response:
+    def create(self, name: str, config: Mapping[str, str]) -> httpx2.Response:
         """Ask for a connector, under the converter that the neighbours have."""
         return self.call("PUT", f"/connectors/{name}/config", {"value.converter": _STRING, **config})
 
@@ -105,7 +105,7 @@ class Neighbourhood:
         """Return a connector's status; nothing while there is none, or no answer."""
         try:
             reply = self.call("GET", f"/connectors/{name}/status")
-        except httpx.TransportError:
+        except httpx2.TransportError:
             return {}
         return reply.json() if reply.is_success else {}
 
@@ -216,7 +216,7 @@ class Neighbourhood:
             reply = self.call(method, path, body)
             if not reply.is_success:
                 problem = f"{method} {path}: {reply.status_code} {reply.text[:200]}"
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             problem = f"{method} {path}: {error!r}"
         if self._asks.is_set():
             self.answers.append(Answer(asked, time.monotonic() - asked, problem))

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from tools.bench.rest import wait
 
@@ -42,7 +42,7 @@ class Crowd:
         self.patience = patience
         self.names: set[str] = set()
         """Of all that are defined."""
-        self._http = httpx.Client(base_url=url, timeout=ANSWER_SECONDS)
+        self._http = httpx2.Client(base_url=url, timeout=ANSWER_SECONDS)
 
     def define(self, numbers: range) -> float:
         """Define these, several at a time; returns the connectors a second."""
@@ -71,7 +71,7 @@ class Crowd:
         path: str,
         body: dict[str, str] | None = None,
         repeated: Collection[int] = REPEATED,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Ask until it is accepted, again after answers of `repeated`.
 
         Raises:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 PAUSE_SECONDS: Final = 0.05
 ANSWER_SECONDS: Final = 2.0
@@ -59,7 +59,7 @@ class Statuses:
                 asked, running = time.monotonic(), None
                 try:
                     running = _all_run(http.get(f"{url}/connectors?expand=status"), self._tasks)
-                except httpx.TransportError:
+                except httpx2.TransportError:
                     url = self._url()
                 self.said.append(Said(asked, time.monotonic(), running, self._healthy))
 
@@ -69,7 +69,7 @@ class Statuses:
             while not self._done.wait(PAUSE_SECONDS):
                 try:
                     self._healthy = http.get(f"{url}/health").is_success
-                except httpx.TransportError:
+                except httpx2.TransportError:
                     self._healthy = False
                     url = self._url()
 
@@ -88,12 +88,12 @@ class Statuses:
             thread.join()
 
 
-def _client() -> httpx.Client:
+def _client() -> httpx2.Client:
     """Return a client that keeps no connection: the gateway may be another one next time."""
-    return httpx.Client(timeout=ANSWER_SECONDS, limits=httpx.Limits(max_keepalive_connections=0))
+    return httpx2.Client(timeout=ANSWER_SECONDS, limits=httpx2.Limits(max_keepalive_connections=0))
 
 
-def _all_run(reply: httpx.Response, tasks: Mapping[str, int]) -> bool | None:
+def _all_run(reply: httpx2.Response, tasks: Mapping[str, int]) -> bool | None:
     if not reply.is_success:
         return None
     found = reply.json()

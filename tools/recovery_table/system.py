@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import psutil
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
@@ -163,8 +163,8 @@ class Suffering(System):
         """Send a request whose answer nobody waits for: author code may keep it back."""
 
         def send() -> None:
-            with contextlib.suppress(httpx.TransportError):
-                httpx.request(method, f"{self.up.url}{path}", json=body, timeout=120)
+            with contextlib.suppress(httpx2.TransportError):
+                httpx2.request(method, f"{self.up.url}{path}", json=body, timeout=120)
 
         threading.Thread(target=send, daemon=True).start()
 

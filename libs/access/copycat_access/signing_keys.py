@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-import httpx
+import httpx2
 from copycat_connect.errors import ConfigError, UnavailableError
 from copycat_connect.named_files import check_client_file, read_named_file
 from joserfc.errors import JoseError
@@ -95,19 +95,19 @@ class SigningKeys:
             self._blocked_until = self._clock() + MIN_FETCH_INTERVAL_SECONDS
 
     async def _fetched(self) -> KeySet:
-        timeout = httpx.Timeout(FETCH_TIMEOUT_SECONDS)
+        timeout = httpx2.Timeout(FETCH_TIMEOUT_SECONDS)
         try:
             async with (
                 asyncio.timeout(2 * FETCH_TIMEOUT_SECONDS),
-                httpx.AsyncClient(verify=self._trusted, timeout=timeout) as client,
+                httpx2.AsyncClient(verify=self._trusted, timeout=timeout) as client,
             ):
                 url = self._settings.jwks or await self._discovered(client)
                 return _key_set(await _document(client, url), url)
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
             reason = f"{type(error).__name__} while {self._settings.jwks or self._settings.issuer} was asked"
             raise KeysUnusableError(reason) from error
 
-    async def _discovered(self, client: httpx.AsyncClient) -> str:
+    async def _discovered(self, client: httpx2.AsyncClient) -> str:
         issuer = self._settings.issuer
         url = issuer.rstrip("/") + DISCOVERY_PATH
         document = await _document(client, url)
@@ -151,10 +151,10 @@ class SigningKeys:
             ) from error
 
 
-async def _document(client: httpx.AsyncClient, url: str) -> Mapping[str, Any]:
+async def _document(client: httpx2.AsyncClient, url: str) -> Mapping[str, Any]:
     content = bytearray()
     async with client.stream("GET", url) as reply:
-        if reply.status_code != httpx.codes.OK:
+        if reply.status_code != httpx2.codes.OK:
             message = f"{url} answered with {reply.status_code}"
             raise KeysUnusableError(message)
         async for part in reply.aiter_bytes():

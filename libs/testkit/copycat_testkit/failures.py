@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import pytest
 
 from copycat_testkit.system import CopycatUp, running_systems
@@ -41,8 +41,8 @@ def described(system: CopycatUp) -> str:
 
 def _states(url: str) -> Iterator[str]:
     try:
-        found = httpx.get(f"{url}/connectors", params={"expand": "status"}, timeout=SECONDS).json()
-    except (httpx.HTTPError, ValueError) as error:
+        found = httpx2.get(f"{url}/connectors", params={"expand": "status"}, timeout=SECONDS).json()
+    except (httpx2.HTTPError, ValueError) as error:
         yield f"its statuses cannot be read: {error!r}"
         return
     for name, each in found.items():

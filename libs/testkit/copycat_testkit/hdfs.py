@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-import httpx
+import httpx2
 from copycat_connect.errors import CopycatError
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.jvm import JavaProgram
@@ -96,7 +96,7 @@ class Hdfs:
 
     def set_quota(self, path: str, *, names: int) -> None:
         """Let a folder hold so many names, itself among them."""
-        answer = httpx.put(
+        answer = httpx2.put(
             f"{self.web_url}/webhdfs/v1{path}",
             params={"op": "SETQUOTA", "user.name": USER, "namespacequota": str(names)},
         )
@@ -152,11 +152,11 @@ class Hdfs:
         """Write a file: a DataNode that has registered may have no room to offer yet."""
         question = {"op": "CREATE", "user.name": USER, "overwrite": "true", "noredirect": "true"}
         try:
-            answer = httpx.put(f"{self.web_url}/webhdfs/v1/ready", params=question, timeout=10)
+            answer = httpx2.put(f"{self.web_url}/webhdfs/v1/ready", params=question, timeout=10)
             if answer.is_error:
                 return False
-            return httpx.put(answer.json()["Location"], content=b"ready", timeout=10).is_success
-        except httpx.HTTPError:
+            return httpx2.put(answer.json()["Location"], content=b"ready", timeout=10).is_success
+        except httpx2.HTTPError:
             return False
 
     def _settings(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-import httpx
+import httpx2
 from copycat_embedded.guard import Guard
 from copycat_embedded.places import user_cache
 from copycat_embedded.ports import LOOPBACK, free_ports
@@ -52,7 +52,7 @@ class Prometheus:
         Raises:
             AssertionError: It refuses the expression.
         """
-        reply = httpx.get(f"{self.url}/api/v1/query", params={"query": expression}, timeout=30)
+        reply = httpx2.get(f"{self.url}/api/v1/query", params={"query": expression}, timeout=30)
         assert reply.status_code == 200, f"{expression}: {reply.text}"
         found: list[dict[str, Any]] = reply.json()["data"]["result"]
         return found
@@ -60,7 +60,7 @@ class Prometheus:
     def alerts(self) -> dict[str, list[dict[str, Any]]]:
         """Return the alerts that are pending or firing, by name."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for alert in httpx.get(f"{self.url}/api/v1/alerts", timeout=30).json()["data"]["alerts"]:
+        for alert in httpx2.get(f"{self.url}/api/v1/alerts", timeout=30).json()["data"]["alerts"]:
             found.setdefault(alert["labels"]["alertname"], []).append(alert)
         return found
 
@@ -103,8 +103,8 @@ class Prometheus:
 
     def _ready(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/-/ready", timeout=5).status_code == 200
-        except httpx.TransportError:
+            return httpx2.get(f"{self.url}/-/ready", timeout=5).status_code == 200
+        except httpx2.TransportError:
             return False
 
 

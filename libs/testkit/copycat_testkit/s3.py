@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
-import httpx
+import httpx2
 from copycat_embedded.guard import Guard
 from copycat_embedded.ports import LOOPBACK, free_ports
 
@@ -50,7 +50,7 @@ class S3Server:
 
     def demand_logins(self) -> None:
         """Refuse from now on whoever does not show an access key that the server knows."""
-        httpx.post(f"{self.url}/moto-api/reset-auth", content=b"0").raise_for_status()
+        httpx2.post(f"{self.url}/moto-api/reset-auth", content=b"0").raise_for_status()
 
     def stop(self) -> None:
         """End it by force; nothing happens when it does not run."""
@@ -94,6 +94,6 @@ class S3Server:
         assert self._process is not None
         assert self._process.poll() is None, f"the S3 server ended: {self._log.read_text()[-2000:]}"
         try:
-            return httpx.get(f"{self.url}/moto-api/", timeout=5).status_code == httpx.codes.OK
-        except httpx.HTTPError:
+            return httpx2.get(f"{self.url}/moto-api/", timeout=5).status_code == httpx2.codes.OK
+        except httpx2.HTTPError:
             return False

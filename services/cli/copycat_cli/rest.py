@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import msgspec
 
 from copycat_cli.credentials import TOKEN_VARIABLE, VARIABLE, Login, Token
@@ -76,10 +76,10 @@ class Rest:
         Raises:
             UnreachableError: It is no address.
         """
-        timeout = httpx.Timeout(patience, connect=min(patience, CONNECT_SECONDS))
+        timeout = httpx2.Timeout(patience, connect=min(patience, CONNECT_SECONDS))
         try:
-            parsed = httpx.URL(url if "://" in url else f"http://{url}")
-        except httpx.InvalidURL as error:
+            parsed = httpx2.URL(url if "://" in url else f"http://{url}")
+        except httpx2.InvalidURL as error:
             raise UnreachableError(
                 f"The url is no address ({error}): it looks like http://HOST:8083"
             ) from error
@@ -92,8 +92,8 @@ class Rest:
         # Loading the authorities takes longer than a request: only where there is TLS.
         default = True if parsed.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         verify = default if tls is None else tls
-        self._client = httpx.Client(timeout=timeout, mounts=PAST_PROXIES, verify=verify)
-        self._user = httpx.USE_CLIENT_DEFAULT if user is None else _auth(user)
+        self._client = httpx2.Client(timeout=timeout, mounts=PAST_PROXIES, verify=verify)
+        self._user = httpx2.USE_CLIENT_DEFAULT if user is None else _auth(user)
 
     def get(self, shape: type[T], *path: str, query: Mapping[str, str | list[str]] | None = None) -> T:
         """Return what is at a path."""
@@ -122,11 +122,11 @@ class Rest:
             reply = self._client.request(
                 method, url, content=content, headers=headers, params=query, auth=self._user
             )
-        except httpx.TimeoutException as error:
+        except httpx2.TimeoutException as error:
             raise UnreachableError(
                 f"{self.shown_url} did not answer in time: {method} /{'/'.join(path)}"
             ) from error
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise self._away(error) from error
         if reply.is_success:
             return Answer(reply.status_code, reply.content, self.shown_url)
@@ -136,12 +136,12 @@ class Rest:
         """Close the connections."""
         self._client.close()
 
-    def _away(self, error: httpx.TransportError) -> UnreachableError:
+    def _away(self, error: httpx2.TransportError) -> UnreachableError:
         if reason := distrust(error):
             return UntrustedError(f"The certificate of {self.shown_url} is not trusted: {reason}")
         message = f"No cluster answers at {self.shown_url}: {error}"
         if isinstance(
-            error, httpx.RemoteProtocolError | httpx.ReadError
+            error, httpx2.RemoteProtocolError | httpx2.ReadError
         ):  # a listener that refuses says no more
             message += (
                 ". It may want a certificate: --cert FILE shows it one"
@@ -150,38 +150,38 @@ class Rest:
             )
         return UnreachableError(message)
 
-    def _refusal(self, reply: httpx.Response) -> CliError:
+    def _refusal(self, reply: httpx2.Response) -> CliError:
         try:
             message = msgspec.json.decode(reply.content, type=Problem).message
         except msgspec.DecodeError:
             return _not_connect(self.shown_url, reply.status_code)
-        if reply.status_code == httpx.codes.UNAUTHORIZED:
+        if reply.status_code == httpx2.codes.UNAUTHORIZED:
             return UnreachableError(f"{self.shown_url} answered HTTP 401: {message}. {HOW_TO_LOG_IN}")
-        if reply.status_code == httpx.codes.NOT_FOUND:
+        if reply.status_code == httpx2.codes.NOT_FOUND:
             return NotFoundError(message)
         if reply.is_client_error:
             return RefusedError(message)
         return CliError(f"The cluster answered HTTP {reply.status_code}: {message}")
 
 
-class _TokenAuth(httpx.Auth):
+class _TokenAuth(httpx2.Auth):
     """Sends a token with each request."""
 
     def __init__(self, token: Token) -> None:
         self._token = token
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+    def auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
         """Add the header."""
         request.headers["Authorization"] = f"Bearer {self._token.text}"
         yield request
 
 
-def _auth(user: Login) -> httpx.Auth:
-    return _TokenAuth(user) if isinstance(user, Token) else httpx.BasicAuth(*user)
+def _auth(user: Login) -> httpx2.Auth:
+    return _TokenAuth(user) if isinstance(user, Token) else httpx2.BasicAuth(*user)
 
 
 def _not_connect(url: str, status: int) -> UnreachableError:
-    if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+    if status in {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}:
         return UnreachableError(
             f"{url} answered HTTP {status}: it wants to know who you are. {HOW_TO_LOG_IN}"
         )

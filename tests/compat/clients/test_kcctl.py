@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import unique, wait_until
 
@@ -29,7 +29,7 @@ class Kcctl:
     """Makes the requests of kcctl's commands; a command that the reported version is too old for fails."""
 
     def __init__(self, url: str) -> None:
-        self._rest = httpx.Client(base_url=url, headers=HEADERS, timeout=PATIENCE)
+        self._rest = httpx2.Client(base_url=url, headers=HEADERS, timeout=PATIENCE)
 
     def close(self) -> None:
         self._rest.close()

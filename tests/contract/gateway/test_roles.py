@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_access.needs import Scope
 from copycat_access.roles import Role
@@ -58,7 +58,7 @@ async def house(issuer: Issuer, rules: Path) -> AsyncIterator[World]:
 
 async def ask(
     world: World, issuer: Issuer, who: str, method: str, path: str, **more: object
-) -> httpx.Response:
+) -> httpx2.Response:
     """Send a request as `name` or `name of group`."""
     name, _, group = who.partition(" of ")
     token = issuer.token(name, *([group] if group else []))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
@@ -31,7 +31,7 @@ def trusting(authority: Authority) -> ssl.SSLContext:
 
 
 async def status(url: str, tls: ssl.SSLContext) -> int:
-    async with httpx.AsyncClient(verify=tls, timeout=30) as client:
+    async with httpx2.AsyncClient(verify=tls, timeout=30) as client:
         return (await client.get(url)).status_code
 
 
@@ -48,7 +48,7 @@ async def test_http_and_https_serve_side_by_side(bare: World, authority: Authori
 async def test_a_location_leads_back_over_https(cluster: World, authority: Authority) -> None:
     async with (
         running({**cluster.settings, "listeners": "https://127.0.0.1:0", **shown(authority)}) as bound,
-        httpx.AsyncClient(verify=trusting(authority), base_url=f"https://{bound}") as client,
+        httpx2.AsyncClient(verify=trusting(authority), base_url=f"https://{bound}") as client,
     ):
         body = {"name": "c", "config": {"connector.class": "FileStreamSource", "topic": "t"}}
         made = await client.post("/connectors", json=body)
@@ -81,7 +81,7 @@ async def test_clients_are_let_in_as_asked(
         if let_in:
             assert await status(f"https://{bound}/", tls) == 200
         else:
-            with pytest.raises(httpx.TransportError):
+            with pytest.raises(httpx2.TransportError):
                 await status(f"https://{bound}/", tls)
 
 
@@ -92,7 +92,7 @@ async def test_only_the_enabled_protocols_are_spoken(bare: World, authority: Aut
     old.maximum_version = ssl.TLSVersion.TLSv1_2
     async with running(newer) as bound:
         assert await status(f"https://{bound}/", trusting(authority)) == 200
-        with pytest.raises(httpx.TransportError):
+        with pytest.raises(httpx2.TransportError):
             await status(f"https://{bound}/", old)
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_embedded.ports import free_ports
 from joserfc.jwk import ECKey
@@ -27,7 +27,7 @@ async def guest(issuer: Issuer) -> AsyncIterator[World]:
         yield made
 
 
-async def get(world: World, token: str) -> httpx.Response:
+async def get(world: World, token: str) -> httpx2.Response:
     return await world.rest.get("/connectors", headers=bearer(token))
 
 
@@ -112,7 +112,7 @@ async def test_every_path_and_method_asks_for_a_token(guest: World) -> None:
 
 async def test_admin_on_a_listener_of_its_own_asks_for_a_token_too(issuer: Issuer) -> None:
     admin = f"http://127.0.0.1:{free_ports(1)[0]}"
-    async with guarded(issuer, admin_listeners=admin), httpx.AsyncClient(base_url=admin) as client:
+    async with guarded(issuer, admin_listeners=admin), httpx2.AsyncClient(base_url=admin) as client:
         for method, path in (("GET", "/admin/loggers"), ("PUT", "/admin/loggers/root"), ("GET", "/no/such")):
             assert (await client.request(method, path)).status_code == 401
         assert (await client.get("/admin/loggers", headers=bearer(issuer.token("ann")))).status_code == 200

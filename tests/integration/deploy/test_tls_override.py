@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import grpc
-import httpx
+import httpx2
 import pytest
 from copycat_embedded.ports import free_ports
 from copycat_launcher.roles import GRPC_ROLES
@@ -100,8 +100,8 @@ def test_without_a_certificate_there_is_no_rest(typist: Typist) -> None:
 
 @pytest.mark.usefixtures("system")
 def test_plain_http_is_not_understood(typist: Typist) -> None:
-    with pytest.raises(httpx.TransportError):
-        httpx.get(f"{typist.url.replace('https', 'http')}/health", timeout=60)
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(f"{typist.url.replace('https', 'http')}/health", timeout=60)
 
 
 def test_grpc_in_plain_text_is_refused(system: CopycatUp) -> None:

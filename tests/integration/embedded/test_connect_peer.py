@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import consume_all, unique, wait_until
@@ -24,8 +24,8 @@ def test_the_peer_copies_a_file_into_a_topic(kafka: str, tmp_path: Path) -> None
     }
     with ConnectPeer(kafka, tmp_path / "peer", group=unique("group")) as peer:
         process = psutil.Process(peer.process_id)
-        httpx.post(f"{peer.url}/connectors", json={"name": "copy", "config": config}).raise_for_status()
+        httpx2.post(f"{peer.url}/connectors", json={"name": "copy", "config": config}).raise_for_status()
         active = f"{peer.url}/connectors/copy/topics"
-        wait_until(lambda: httpx.get(active).json()["copy"]["topics"] == [topic], 30, "an active topic")
+        wait_until(lambda: httpx2.get(active).json()["copy"]["topics"] == [topic], 30, "an active topic")
     assert [(message.value() or b"").decode() for message in consume_all(kafka, topic)] == LINES
     assert not process.is_running()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
@@ -11,7 +11,7 @@ class Scraped:
     """One scrape of `/metrics`."""
 
     def __init__(self, url: str) -> None:
-        reply = httpx.get(f"{url}/metrics", timeout=60, headers={"Accept": "text/plain;version=0.0.4"})
+        reply = httpx2.get(f"{url}/metrics", timeout=60, headers={"Accept": "text/plain;version=0.0.4"})
         assert reply.status_code == 200, reply.text
         self.samples = [
             sample for family in text_string_to_metric_families(reply.text) for sample in family.samples

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import psutil
 import pytest
 from confluent_kafka import Producer
@@ -60,22 +60,22 @@ BODIES: Final = {
 
 
 @pytest.fixture
-def rest(system: CopycatUp) -> Iterator[httpx.Client]:
+def rest(system: CopycatUp) -> Iterator[httpx2.Client]:
     """Talk to the system; afterwards it must still be healthy and list its connectors."""
-    with httpx.Client(base_url=system.url, timeout=PATIENCE) as client:
+    with httpx2.Client(base_url=system.url, timeout=PATIENCE) as client:
         yield client
         assert client.get("/health").json()["status"] == "healthy"
         assert client.get("/connectors").status_code == 200
 
 
-def post(rest: httpx.Client, body: bytes, path: str = "/connectors") -> httpx.Response:
+def post(rest: httpx2.Client, body: bytes, path: str = "/connectors") -> httpx2.Response:
     method = "POST" if path == "/connectors" else "PUT"
     return rest.request(method, path, content=body, headers={"content-type": "application/json"})
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_connector_with_a_strange_name_lives_like_any_other(
-    rest: httpx.Client, name: str, tmp_path: Path
+    rest: httpx2.Client, name: str, tmp_path: Path
 ) -> None:
     lines = tmp_path / "lines.txt"
     lines.write_text("one\n")
@@ -96,7 +96,7 @@ def test_a_connector_with_a_strange_name_lives_like_any_other(
 
 
 @pytest.mark.parametrize("name", REFUSED.values(), ids=REFUSED)
-def test_a_name_that_cannot_be_is_refused(rest: httpx.Client, name: str) -> None:
+def test_a_name_that_cannot_be_is_refused(rest: httpx2.Client, name: str) -> None:
     by_post = rest.post("/connectors", json={"name": name, "config": SOURCE})
     by_put = rest.put(f"/connectors/{quote(name, safe='')}/config", json=SOURCE)
 
@@ -105,7 +105,7 @@ def test_a_name_that_cannot_be_is_refused(rest: httpx.Client, name: str) -> None
     assert "Invalid value" in by_put.json()["message"]
 
 
-def test_what_kafka_or_a_file_system_would_refuse_is_refused_at_once(rest: httpx.Client) -> None:
+def test_what_kafka_or_a_file_system_would_refuse_is_refused_at_once(rest: httpx2.Client) -> None:
     for name in (".", ".."):
         refused = rest.post("/connectors", json={"name": name, "config": SOURCE})
         assert refused.status_code == 400
@@ -124,7 +124,7 @@ def test_what_kafka_or_a_file_system_would_refuse_is_refused_at_once(rest: httpx
 
 
 def test_a_connector_that_a_topic_names_in_a_way_nobody_could_is_deleted(
-    system: CopycatUp, rest: httpx.Client
+    system: CopycatUp, rest: httpx2.Client
 ) -> None:
     told = ("", ".", "..", "a\0b")
     properties = system.properties
@@ -144,7 +144,7 @@ def test_a_connector_that_a_topic_names_in_a_way_nobody_could_is_deleted(
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_a_body_that_cannot_be_read_is_answered_as_kafka_connect_does(
-    rest: httpx.Client, body: bytes
+    rest: httpx2.Client, body: bytes
 ) -> None:
     for path in ("/connectors", VALIDATE):
         reply = post(rest, body, path)
@@ -153,7 +153,7 @@ def test_a_body_that_cannot_be_read_is_answered_as_kafka_connect_does(
         assert len(reply.content) < 2000
 
 
-def test_large_bodies_are_answered_and_not_kept(system: CopycatUp, rest: httpx.Client) -> None:
+def test_large_bodies_are_answered_and_not_kept(system: CopycatUp, rest: httpx2.Client) -> None:
     frame = len(json.dumps({**SOURCE, "k": ""}))
     body = json.dumps({**SOURCE, "k": "x" * (LARGE - frame)}).encode()
     before = memory(system)
@@ -171,7 +171,7 @@ def test_large_bodies_are_answered_and_not_kept(system: CopycatUp, rest: httpx.C
     assert max(grown.values()) < GROWTH, grown
 
 
-def test_more_keys_or_entries_than_a_connector_can_have_are_refused_by_name(rest: httpx.Client) -> None:
+def test_more_keys_or_entries_than_a_connector_can_have_are_refused_by_name(rest: httpx2.Client) -> None:
     keys = {f"k{number}": "" for number in range(330_000)}
     names = [f"t{number}" for number in range(20_000)]
     listed = {**SOURCE, "name": "listed", "transforms": ",".join(names)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_telemetry.metrics.definitions import Kind
 from copycat_telemetry.metrics.task_groups import SINK_TASK, SOURCE_TASK, TASK_ERROR
@@ -37,15 +37,15 @@ class Connectors:
         name = unique("metered")
         self._names.append(name)
         named = {key.replace("_", "."): value for key, value in config.items()}
-        httpx.put(f"{self.url}/connectors/{name}/config", json=named, timeout=60).raise_for_status()
+        httpx2.put(f"{self.url}/connectors/{name}/config", json=named, timeout=60).raise_for_status()
         return name
 
     def ask(self, name: str, what: str) -> None:
-        httpx.put(f"{self.url}/connectors/{name}/{what}", timeout=60).raise_for_status()
+        httpx2.put(f"{self.url}/connectors/{name}/{what}", timeout=60).raise_for_status()
 
     def delete(self, name: str) -> None:
         self._names.remove(name)
-        httpx.delete(f"{self.url}/connectors/{name}", timeout=60).raise_for_status()
+        httpx2.delete(f"{self.url}/connectors/{name}", timeout=60).raise_for_status()
 
     def clear(self) -> None:
         for name in list(self._names):

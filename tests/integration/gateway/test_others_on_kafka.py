@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import pytest
 from confluent_kafka import (
@@ -66,8 +66,8 @@ def change(system: CopycatUp) -> None:
         "file": str(system.folder / "none.txt"),
         "name": url.rpartition("/")[2],
     }
-    assert httpx.put(f"{url}/config", json=config, timeout=SECONDS).status_code == 201
-    assert httpx.delete(url, timeout=SECONDS).status_code == 204
+    assert httpx2.put(f"{url}/config", json=config, timeout=SECONDS).status_code == 201
+    assert httpx2.delete(url, timeout=SECONDS).status_code == 204
     admin = AdminClient({**system.kafka_client()})
     wait_until(lambda: "copycat-changes" in admin.list_topics(timeout=SECONDS).topics, SECONDS, "the topic")
 
@@ -158,7 +158,7 @@ def test_nobody_else_makes_a_topic_of_copycats_anew(system: CopycatUp, others: A
     for name in (*OWN, "connect-cluster-copycat-more"):
         made = others.create_topics([NewTopic(name, 1, 1)])
         assert refusal(partial(each, made)) == KafkaError.TOPIC_AUTHORIZATION_FAILED
-    assert httpx.get(f"{system.url}/health", timeout=SECONDS).status_code == 200
+    assert httpx2.get(f"{system.url}/health", timeout=SECONDS).status_code == 200
 
 
 @pytest.mark.parametrize("transactional", [SERVICES_ID, f"{SERVICES_ID}-offsets", "copycat-orders-0"])
@@ -261,11 +261,11 @@ def test_connectors_work_on_topics_of_others_and_keep_positions(system: CopycatU
     target = tmp_path / "target.txt"
     config = {**SINK, "topics": topic, "file": str(target)}
 
-    made = httpx.put(f"{system.url}/connectors/{name}/config", json=config, timeout=SECONDS)
+    made = httpx2.put(f"{system.url}/connectors/{name}/config", json=config, timeout=SECONDS)
 
     assert made.status_code == 201, made.text
     wait_until(lambda: target.exists() and target.read_text() == "from anybody\n", SECONDS, "the record")
-    assert httpx.delete(f"{system.url}/connectors/{name}", timeout=SECONDS).status_code == 204
+    assert httpx2.delete(f"{system.url}/connectors/{name}", timeout=SECONDS).status_code == 204
 
 
 def test_the_owner_reads_internal_topics_with_the_login_of_the_properties(system: CopycatUp) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import idempotent_producer, unique, wait_until
 from copycat_testkit.system import SERVICES, CopycatUp, names
@@ -71,7 +71,7 @@ def write_all(bootstrap: str, group: str) -> None:
     assert producer.flush(PATIENCE) == 0
 
 
-def told(rest: httpx.Client) -> dict[str, Any]:
+def told(rest: httpx2.Client) -> dict[str, Any]:
     """Return all that the system says of the connector, once each answer is one."""
     found: dict[str, Any] = {}
     for path in (
@@ -91,13 +91,13 @@ def told(rest: httpx.Client) -> dict[str, Any]:
     return found
 
 
-def health(rest: httpx.Client) -> str:
+def health(rest: httpx2.Client) -> str:
     reply = rest.get("/health")
     assert (reply.status_code, reply.json()["status"]) == (200, "healthy"), reply.text
     return str(reply.json()["message"])
 
 
-def counted(rest: httpx.Client) -> dict[str, int]:
+def counted(rest: httpx2.Client) -> dict[str, int]:
     """Return how many records each service could not read."""
     lines = [line for line in rest.get("/metrics").text.splitlines() if "unreadable_records_total{" in line]
     return {
@@ -108,7 +108,7 @@ def counted(rest: httpx.Client) -> dict[str, int]:
     }
 
 
-def copies(rest: httpx.Client, name: str, folder: Path, topic: str) -> bool:
+def copies(rest: httpx2.Client, name: str, folder: Path, topic: str) -> bool:
     """Create a connector and wait until it runs and its offset is known."""
     lines = folder / f"{name}.txt"
     lines.write_text("one\n")
@@ -137,7 +137,7 @@ def test_what_nobody_can_read_ends_no_service_now_or_at_its_next_start(kafka: st
     system = CopycatUp(tmp_path / "data", kafka, options=options)
     expected = {**UNREADABLE, "config": UNREADABLE["config"] + 1}
 
-    with system, httpx.Client(base_url=system.url, timeout=PATIENCE) as rest:
+    with system, httpx2.Client(base_url=system.url, timeout=PATIENCE) as rest:
         assert copies(rest, "good", tmp_path, topic)
         assert "could not be read" not in health(rest)
         processes = {each.pid for each in system.processes(SERVICES)}
@@ -155,7 +155,7 @@ def test_what_nobody_can_read_ends_no_service_now_or_at_its_next_start(kafka: st
     assert {each["topic"] for each in passed_over} >= {f"{group}-configs", f"{group}-status"}
     assert all({"partition", "offset", "key", "why"} <= each.keys() for each in passed_over)
 
-    with system, httpx.Client(base_url=system.url, timeout=PATIENCE) as rest:
+    with system, httpx2.Client(base_url=system.url, timeout=PATIENCE) as rest:
         assert {"good", "later"} <= set(rest.get("/connectors").json())
         assert "8 of the config service" in health(rest)
         assert copies(rest, "last", tmp_path, topic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
+import httpx2
 from copycat_embedded.ports import free_ports
 from copycat_rpc.role import read_properties
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands
@@ -47,6 +47,6 @@ class Workers:
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/health", timeout=30).status_code == 200
-    except httpx.TransportError:
+        return httpx2.get(f"{url}/health", timeout=30).status_code == 200
+    except httpx2.TransportError:
         return False

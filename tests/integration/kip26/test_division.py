@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_client.client import CopycatClient
 from copycat_client.connectors import Connector
@@ -154,7 +154,7 @@ async def test_k26_30_a_plugin_of_another_package_is_listed_and_says_how_it_is_c
     copycat: CopycatClient, cluster: CopycatUp, kafka: str, name: str, tmp_path: Path
 ) -> None:
     write_files(tmp_path, "a")
-    async with httpx.AsyncClient(base_url=cluster.url, timeout=60) as http:
+    async with httpx2.AsyncClient(base_url=cluster.url, timeout=60) as http:
         listed = (await http.get("/connector-plugins")).json()
         keys = (await http.get("/connector-plugins/author.FolderSourceConnector/config")).json()
     await copycat.configs.put(name, folder_source(name, tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 
-import httpx
+import httpx2
 import pytest
 from copycat_client.client import CopycatClient
 from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
@@ -38,7 +38,7 @@ async def test_k26_18_a_hundred_thousand_partitions_go_on_each_from_its_own_offs
 
     once = Counter({1: hosts * METRICS})
     await asyncio.to_thread(wait_until, lambda: times() == [once], PATIENCE, "each metric once")
-    async with httpx.AsyncClient(base_url=cluster.url, timeout=90) as rest:
+    async with httpx2.AsyncClient(base_url=cluster.url, timeout=90) as rest:
         await rest.put(f"/connectors/{name}/stop")
         await until(lambda: stopped(rest, name), "the connector is stopped")
         # A commit of so many outlives the task that made it.
@@ -47,14 +47,14 @@ async def test_k26_18_a_hundred_thousand_partitions_go_on_each_from_its_own_offs
     await asyncio.to_thread(wait_until, lambda: times() == [once, once], PATIENCE, "each metric once again")
 
 
-async def shown(rest: httpx.AsyncClient, name: str, count: int) -> bool:
+async def shown(rest: httpx2.AsyncClient, name: str, count: int) -> bool:
     """Return whether so many partitions are at the first time."""
     offsets = (await rest.get(f"/connectors/{name}/offsets")).json()["offsets"]
     assert {each["offset"]["time"] for each in offsets} <= {0}
     return len(offsets) == count
 
 
-async def stopped(rest: httpx.AsyncClient, name: str) -> bool:
+async def stopped(rest: httpx2.AsyncClient, name: str) -> bool:
     """Return whether a connector is stopped and its tasks are gone."""
     status = (await rest.get(f"/connectors/{name}/status")).json()
     return bool(status["connector"]["state"] == "STOPPED" and not status["tasks"])

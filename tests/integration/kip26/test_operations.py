@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from copycat_client.client import CopycatClient
 from copycat_client.statuses import State, Status
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.timeout(240)
 
 
 @pytest.fixture
-async def http(cluster: CopycatUp) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=cluster.url, timeout=60) as client:
+async def http(cluster: CopycatUp) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=cluster.url, timeout=60) as client:
         yield client
 
 
-async def over_rest(http: httpx.AsyncClient, name: str) -> dict[str, Any]:
+async def over_rest(http: httpx2.AsyncClient, name: str) -> dict[str, Any]:
     """Return all that REST says of a connector with one task."""
     paths = {"config": "/config", "tasks": "/tasks", "status": "/status", "task": "/tasks/0/status"}
     return {what: (await http.get(f"/connectors/{name}{path}")).json() for what, path in paths.items()}
@@ -65,7 +65,7 @@ async def over_grpc(copycat: CopycatClient, name: str) -> dict[str, Any]:
     }
 
 
-async def agree(copycat: CopycatClient, http: httpx.AsyncClient, name: str, state: State) -> None:
+async def agree(copycat: CopycatClient, http: httpx2.AsyncClient, name: str, state: State) -> None:
     """Wait until connector and task are in a state, and both interfaces tell the same."""
 
     async def reached() -> bool:
@@ -77,7 +77,7 @@ async def agree(copycat: CopycatClient, http: httpx.AsyncClient, name: str, stat
 
 
 async def test_k26_41_rest_and_grpc_do_the_same_and_say_the_same(
-    copycat: CopycatClient, http: httpx.AsyncClient, tmp_path: Path
+    copycat: CopycatClient, http: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
     write_files(tmp_path, "a")
     name = unique("both")

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from copycat_client.client import CopycatClient
 from copycat_connect.cluster import Instance
@@ -31,7 +31,7 @@ SLOTS = 4
 
 async def listed(cluster: CopycatUp) -> list[dict[str, Any]]:
     """Return the workers as REST lists them."""
-    async with httpx.AsyncClient() as http:
+    async with httpx2.AsyncClient() as http:
         reply = await http.get(f"{cluster.url}/workers", timeout=30)
     workers: list[dict[str, Any]] = reply.json()
     return workers
@@ -123,7 +123,7 @@ async def test_k26_42_workers_are_listed_with_all_that_runs_there(
     assert [worker["leaving"] for worker in await listed(cluster)] == [False] * 3
 
 
-async def offsets_are_changed_through_any(http: httpx.AsyncClient, urls: list[str], name: str) -> None:
+async def offsets_are_changed_through_any(http: httpx2.AsyncClient, urls: list[str], name: str) -> None:
     """Stop the connector, alter and reset its offsets, each through another gateway; all show the same."""
 
     async def shown(path: str, expected: object) -> bool:
@@ -153,7 +153,7 @@ async def test_k26_81_each_of_three_gateways_takes_every_call(
     urls = [cluster.url, more.gateway(), more.gateway()]
     name = unique("any")
     body = {"name": name, "config": folder_source(name, tmp_path)}
-    async with httpx.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         created = await http.post(f"{urls[0]}/connectors", json=body)
         assert created.status_code == 201, created.text
         await runs(copycat, name, 1)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import httpx
+import httpx2
 
 CREDENTIALS = ("operator", "word")
 _WANTED = "Basic " + b64encode(":".join(CREDENTIALS).encode()).decode()
@@ -29,7 +29,7 @@ def guarded(url: str, path: str) -> Iterator[str]:
             if self.path.startswith(path) and self.headers["Authorization"] != _WANTED:
                 self._answer(401, b"")
                 return
-            reply = httpx.request(method, url + self.path, timeout=90)
+            reply = httpx2.request(method, url + self.path, timeout=90)
             self._answer(reply.status_code, reply.content)
 
         def _answer(self, status: int, body: bytes) -> None:

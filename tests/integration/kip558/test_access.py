@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_testkit.connect_peer import ConnectPeer
@@ -23,7 +23,7 @@ def test_k558_31_what_guards_a_connectors_status_guards_its_topics_too(on: Syste
     on.has_topics(name, topic)
     ways = [("GET", "status", 200), ("GET", "topics", 200), ("PUT", "topics/reset", 202)]
 
-    with guarded(on.cluster.up.url, "/connectors") as url, httpx.Client(base_url=url, timeout=90) as client:
+    with guarded(on.cluster.up.url, "/connectors") as url, httpx2.Client(base_url=url, timeout=90) as client:
         for method, what, answer in ways:
             path = f"/connectors/{name}/{what}"
             assert client.request(method, path).status_code == 401
@@ -61,7 +61,7 @@ def test_k558_x2_topics_are_no_metric(on: System) -> None:
     on.has_topics(name, topic)
 
     def told() -> str | None:
-        page = httpx.get(f"{on.cluster.up.url}/metrics", timeout=90).text
+        page = httpx2.get(f"{on.cluster.up.url}/metrics", timeout=90).text
         return page if f'connector="{name}",service="executor",task="0"' in page else None
 
     page = wait_until(told, PATIENCE, "metrics of the connector")

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_embedded.ports import free_ports
 from copycat_launcher.embedded import Copycat
@@ -44,7 +44,7 @@ class Secure:
         """Return the connectors there are, asked as a client that is known."""
         tls = ssl.create_default_context(cafile=self.authority.file)
         tls.load_cert_chain(self.client)
-        found: list[str] = httpx.get(f"{self.url}/connectors", verify=tls, timeout=60).json()
+        found: list[str] = httpx2.get(f"{self.url}/connectors", verify=tls, timeout=60).json()
         return found
 
     def source(self, name: str) -> dict[str, str]:

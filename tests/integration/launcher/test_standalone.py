@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from confluent_kafka.admin import AdminClient
 from copycat_embedded.ports import free_ports
@@ -71,7 +71,7 @@ def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
     worker.source.write_text("one\ntwo\n")
     first = real_commands.start(worker.properties, worker.connector())  # KIP-26's form, without a verb
     assert first.wait_ready(180) == worker.url
-    assert httpx.get(f"{worker.url}/connectors", timeout=60).json() == [worker.name]
+    assert httpx2.get(f"{worker.url}/connectors", timeout=60).json() == [worker.name]
     wait_until(lambda: worker.records() == ["one", "two"], 60, "two records")
     processes = first.tree()
     assert first.end() == 0
@@ -80,7 +80,7 @@ def test_it_goes_on_after_a_clean_end_and_stores_nothing_in_kafka(
         file.write("three\n")
     without = real_commands.start("standalone", worker.properties)
     assert without.wait_ready(180) == worker.url
-    assert httpx.get(f"{worker.url}/connectors", timeout=60).json() == []
+    assert httpx2.get(f"{worker.url}/connectors", timeout=60).json() == []
     assert without.end() == 0
     second = real_commands.start("standalone", worker.properties, worker.connector())
     wait_until(lambda: worker.records()[2:] == ["three"], 180, "a third record")

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 from copycat_launcher.supervisor import READY_SECONDS
@@ -62,7 +62,7 @@ class System:
         ):
             converters = {"key.converter": STRING, "value.converter": STRING}
             body = {"name": name, "config": {**config, **converters}}
-            assert httpx.post(f"{self.url}/connectors", json=body, timeout=60).status_code == 201
+            assert httpx2.post(f"{self.url}/connectors", json=body, timeout=60).status_code == 201
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_second_start_goes_on_where_the_first_was_drained(system: System) -> N
     assert not [process for process in running if str(system.data) in (process.info["cmdline"] or ())]
     system.write("three")
     system.up()
-    assert sorted(httpx.get(f"{system.url}/connectors", timeout=60).json()) == ["in", "out"]
+    assert sorted(httpx2.get(f"{system.url}/connectors", timeout=60).json()) == ["in", "out"]
     system.wait_for("three")
     arrived = system.arrived()
     assert arrived[arrived.index("one") :] == ["one", "two", "three"]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 from confluent_kafka import Message
 from copycat_testkit.kafka import consume_all, headers_in, idempotent_producer, wait_until
 from copycat_testkit.system import CopycatUp
@@ -46,18 +46,18 @@ class Pair:
 
     def put(self, name: str, config: Mapping[str, str]) -> None:
         """Create or change a connector."""
-        reply = httpx.put(f"{self.system.url}/connectors/{name}/config", json=dict(config), timeout=90)
+        reply = httpx2.put(f"{self.system.url}/connectors/{name}/config", json=dict(config), timeout=90)
         assert reply.status_code in (200, 201), reply.text
 
     def delete(self, name: str) -> None:
         """Delete a connector."""
-        httpx.delete(f"{self.system.url}/connectors/{name}", timeout=90).raise_for_status()
+        httpx2.delete(f"{self.system.url}/connectors/{name}", timeout=90).raise_for_status()
 
     def runs(self, name: str, tasks: int = 1) -> None:
         """Wait until a connector has so many tasks, all of them running."""
 
         def running() -> bool:
-            reply = httpx.get(f"{self.system.url}/connectors/{name}/status", timeout=60)
+            reply = httpx2.get(f"{self.system.url}/connectors/{name}/status", timeout=60)
             status = reply.json() if reply.status_code == 200 else {}
             assert "FAILED" not in str(status), reply.text
             return [task["state"] for task in status.get("tasks", ())] == ["RUNNING"] * tasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from copycat_plugins.connectors.mirror.records import Checkpoint, Heartbeat, OffsetSync
@@ -47,7 +47,7 @@ def awaited(ask: Callable[[], bool], what: str) -> None:
 
 def put(url: str, configs: Mapping[str, Mapping[str, str]]) -> None:
     for name, config in configs.items():
-        reply = httpx.put(f"{url}/connectors/{name}/config", json=dict(config), timeout=90)
+        reply = httpx2.put(f"{url}/connectors/{name}/config", json=dict(config), timeout=90)
         assert reply.status_code in (200, 201), reply.text
 
 
@@ -80,9 +80,9 @@ def test_a_running_mirrormaker_is_taken_over_in_place(pair: Pair, tmp_path: Path
     with CopycatUp(tmp_path / "copycat", pair.target, options=options, environment=on_plain_hosts()) as ours:
         awaited(lambda: len(consumed(pair.target, f"rome.{topic}")) >= SECOND, "Copycat mirrors on")
         awaited(lambda: len(checkpoints(pair.target, group)) > len(before), "Copycat writes checkpoints")
-        stored = httpx.get(f"{ours.url}/connectors/MirrorSourceConnector/offsets", timeout=60).json()
+        stored = httpx2.get(f"{ours.url}/connectors/MirrorSourceConnector/offsets", timeout=60).json()
         for name in configs:
-            httpx.delete(f"{ours.url}/connectors/{name}", timeout=90).raise_for_status()
+            httpx2.delete(f"{ours.url}/connectors/{name}", timeout=90).raise_for_status()
     values = [value for _, _, value, _, _ in consumed(pair.target, f"rome.{topic}")]
     assert values == [b"%d" % n for n in range(SECOND)]
     assert [each["partition"] for each in stored["offsets"] if each["partition"]["topic"] == topic] == [

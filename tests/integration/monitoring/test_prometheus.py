@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 import yaml
 from copycat_testkit.kafka import unique, wait_until
@@ -45,7 +45,7 @@ def prometheus(system: CopycatUp, tmp_path_factory: pytest.TempPathFactory) -> I
 def create(system: CopycatUp, name: str, **config: str) -> None:
     strings = {f"{each}.converter": STRING for each in ("key", "value")}
     keys = {key.replace("__", "."): value for key, value in config.items()}
-    reply = httpx.put(f"{system.url}/connectors/{name}/config", json={**strings, **keys}, timeout=90)
+    reply = httpx2.put(f"{system.url}/connectors/{name}/config", json={**strings, **keys}, timeout=90)
     assert reply.status_code == 201, reply.text
 
 
@@ -85,7 +85,7 @@ def test_kafka_clients_of_tasks_are_told_while_the_tasks_run_and_no_longer(
     wait_until(lambda: counted(prometheus, read) == 500, 60, f"500 records in {read}")
 
     for each in (name, f"{name}-out"):
-        httpx.delete(f"{system.url}/connectors/{each}", timeout=90).raise_for_status()
+        httpx2.delete(f"{system.url}/connectors/{each}", timeout=90).raise_for_status()
     for query in (sent, read):
         wait_until(lambda: not prometheus.query(query), 60, f"no client any more: {query}")  # noqa: B023
 
@@ -109,7 +109,7 @@ def test_an_alert_is_raised_of_a_task_that_fails_and_of_nothing_else(
     [alert] = raised["CopycatTaskFailed"]
     assert alert["labels"]["connector"] == name
     assert alert["annotations"]["summary"] == f"Task 0 of connector {name} has failed"
-    httpx.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
+    httpx2.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
     wait_until(lambda: not prometheus.alerts(), 60, "the alert ends with the connector")
 
 

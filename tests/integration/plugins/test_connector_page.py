@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import consume_all, wait_until
 from copycat_testkit.scratch_environment import ScratchEnvironment
@@ -46,9 +46,9 @@ def without_chance(tree: Any) -> str:
 
 
 def runs(url: str) -> Any:
-    status = httpx.get(url).json()
+    status = httpx2.get(url).json()
     states = [each["state"] for each in (status.get("connector", {"state": ""}), *status.get("tasks", ()))]
-    assert "FAILED" not in states, httpx.get(url).text
+    assert "FAILED" not in states, httpx2.get(url).text
     return status if states == ["RUNNING", "RUNNING"] else None
 
 
@@ -69,7 +69,7 @@ def test_the_page_leads_from_nothing_to_records_in_the_topic(
     with CopycatUp(tmp_path / "data", kafka, options=options, program=environment.copycat) as system:
         *made, (_, status, _) = requests(system.url, tmp_path)
         for method, url, body in made:
-            answer = httpx.request(
+            answer = httpx2.request(
                 method, url, content=body, headers={"Content-Type": "application/json"}, timeout=WAIT_SECONDS
             )
             assert answer.status_code == 201, answer.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.system import CopycatUp
@@ -35,13 +35,13 @@ def test_made_up_records_arrive_exactly_once_though_hosts_are_killed(system: Cop
     def arrived() -> list[int]:
         return [json.loads(message.value() or b"{}")["id"] for message in consume_all(kafka, name)]
 
-    httpx.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
+    httpx2.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
     for kill in range(KILLS):
         goal = (kill + 1) * RECORDS // 15
         wait_until(lambda: len(arrived()) >= goal, 90, f"{goal} records")  # noqa: B023
         system.kill("host")
         assert len(arrived()) < RECORDS, "the kill came while records flowed"
     wait_until(lambda: len(arrived()) >= RECORDS, 90, "all records")
-    httpx.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
+    httpx2.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
 
     assert arrived() == list(range(RECORDS))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from copycat_embedded.ports import free_ports
@@ -60,17 +60,17 @@ class Connector:
 
     def __init__(self, url: str, name: str, config: dict[str, str]) -> None:
         self._url = f"{url}/connectors/{name}"
-        httpx.put(f"{self._url}/config", json={**JSON, **config}, timeout=90).raise_for_status()
+        httpx2.put(f"{self._url}/config", json={**JSON, **config}, timeout=90).raise_for_status()
 
     def running(self) -> int:
         """Return how many tasks run; none may have failed."""
-        reply = httpx.get(f"{self._url}/status", timeout=60)
+        reply = httpx2.get(f"{self._url}/status", timeout=60)
         tasks = reply.json()["tasks"] if reply.status_code == 200 else []
         assert "FAILED" not in [task["state"] for task in tasks], reply.text
         return [task["state"] for task in tasks].count("RUNNING")
 
     def delete(self) -> None:
-        httpx.delete(self._url, timeout=90).raise_for_status()
+        httpx2.delete(self._url, timeout=90).raise_for_status()
 
 
 def ids(kafka: str, topic: str) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from copycat_testkit.kafka import consume_all, unique, wait_until
@@ -43,7 +43,7 @@ def test_rows_arrive_exactly_once_though_hosts_are_killed(
         return [json.loads(message.value() or b"null") for message in consume_all(kafka, f"{prefix}-orders")]
 
     def running() -> bool:
-        reply = httpx.get(f"{system.url}/connectors/{prefix}/status", timeout=60)
+        reply = httpx2.get(f"{system.url}/connectors/{prefix}/status", timeout=60)
         tasks = reply.json()["tasks"] if reply.status_code == 200 else []
         assert "FAILED" not in [task["state"] for task in tasks], reply.text
         return [task["state"] for task in tasks] == ["RUNNING"]
@@ -54,7 +54,7 @@ def test_rows_arrive_exactly_once_though_hosts_are_killed(
             "CREATE TABLE orders (id bigserial PRIMARY KEY, amount numeric(10,2), "
             "at timestamptz NOT NULL DEFAULT clock_timestamp())"
         )
-        httpx.put(f"{system.url}/connectors/{prefix}/config", json=config, timeout=90).raise_for_status()
+        httpx2.put(f"{system.url}/connectors/{prefix}/config", json=config, timeout=90).raise_for_status()
         struck = 0
         for kill in range(KILLS + 1):
             before = kill * ROWS
@@ -69,7 +69,7 @@ def test_rows_arrive_exactly_once_though_hosts_are_killed(
         wait_until(lambda: len(arrived()) >= (KILLS + 1) * ROWS, 90, "all rows")
         rows = database.execute("SELECT id, amount, at FROM orders ORDER BY id").fetchall()
 
-    httpx.delete(f"{system.url}/connectors/{prefix}", timeout=90).raise_for_status()
+    httpx2.delete(f"{system.url}/connectors/{prefix}", timeout=90).raise_for_status()
     found = [(each["id"], each["at"]) for each in arrived() if isinstance(each, dict)]
     assert found == [(number, int(at.timestamp() * 1_000_000) // 1000) for number, _, at in rows]
     assert SECRET not in "".join(system.said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique, wait_until
@@ -57,7 +57,7 @@ def test_rows_are_the_records_though_hosts_are_killed(
     }
 
     def running() -> bool:
-        reply = httpx.get(f"{system.url}/connectors/{name}/status", timeout=60)
+        reply = httpx2.get(f"{system.url}/connectors/{name}/status", timeout=60)
         tasks = reply.json()["tasks"] if reply.status_code == 200 else []
         assert "FAILED" not in [task["state"] for task in tasks], reply.text
         return [task["state"] for task in tasks] == ["RUNNING"] * PARTITIONS
@@ -69,7 +69,7 @@ def test_rows_are_the_records_though_hosts_are_killed(
                 return 0
             return int(database.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0])  # noqa: S608
 
-        httpx.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
+        httpx2.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
         struck = 0
         for kill in range(KILLS + 1):
             before = kill * RECORDS * PARTITIONS
@@ -81,7 +81,7 @@ def test_rows_are_the_records_though_hosts_are_killed(
                 wait_until(running, 90, "the tasks run again")
         total = (KILLS + 1) * RECORDS
         wait_until(lambda: rows() >= total * PARTITIONS, 90, "all rows")
-        httpx.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
+        httpx2.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
         statement = f'SELECT part, id, word FROM "{name}" ORDER BY part, id'  # noqa: S608
         found = database.execute(statement).fetchall()
 

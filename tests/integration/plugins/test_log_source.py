@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from confluent_kafka import KafkaException
 from copycat_testkit.kafka import consume_all, unique, wait_until
@@ -47,7 +47,7 @@ class Logs:
 
 
 def put(system: CopycatUp, name: str, config: dict[str, str]) -> None:
-    httpx.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
+    httpx2.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
 
 
 def values(kafka: str, topic: str) -> list[str]:
@@ -58,7 +58,7 @@ def values(kafka: str, topic: str) -> list[str]:
 
 
 def states(system: CopycatUp, name: str) -> list[str]:
-    reply = httpx.get(f"{system.url}/connectors/{name}/status", timeout=60)
+    reply = httpx2.get(f"{system.url}/connectors/{name}/status", timeout=60)
     return [task["state"] for task in reply.json()["tasks"]] if reply.status_code == 200 else []
 
 
@@ -113,11 +113,11 @@ def test_rotated_logs_arrive_exactly_once_though_hosts_are_killed(
     assert struck, "no kill came while lines flowed"
 
     # The offsets say where a user finds the place: in the files that are written to, at their ends.
-    reply = httpx.get(f"{system.url}/connectors/{topic}/offsets", timeout=60).json()["offsets"]
+    reply = httpx2.get(f"{system.url}/connectors/{topic}/offsets", timeout=60).json()["offsets"]
     assert {Path(each["partition"]["filename"]).name: each["offset"]["position"] for each in reply} == {
         name: (tmp_path / name).stat().st_size for name in logs.names
     }
-    httpx.delete(f"{system.url}/connectors/{topic}", timeout=90).raise_for_status()
+    httpx2.delete(f"{system.url}/connectors/{topic}", timeout=90).raise_for_status()
 
 
 @pytest.mark.row("K26-71")
@@ -142,7 +142,7 @@ def test_lines_of_another_form_are_kept_or_end_the_task_as_the_tolerance_says(
     }
     put(system, topic, config)
     wait_until(lambda: states(system, topic) == ["FAILED"], 90, "the task ends")
-    trace = httpx.get(f"{system.url}/connectors/{topic}/status", timeout=60).json()["tasks"][0]["trace"]
+    trace = httpx2.get(f"{system.url}/connectors/{topic}/status", timeout=60).json()["tasks"][0]["trace"]
     assert f"The record at byte 21 of {log} cannot be read: it does not match line.regex" in trace
     first: dict[str, Any] = {"host": "10.0.0.1", "request": "GET /", "status": 200}
     assert [json.loads(value) for value in values(kafka, topic)] == [first]
@@ -152,4 +152,4 @@ def test_lines_of_another_form_are_kept_or_end_the_task_as_the_tolerance_says(
     assert json.loads(values(kafka, topic)[1]) == {"host": "10.0.0.2", "request": "GET /x", "status": 404}
     letters = [json.loads(value)["payload"] for value in values(kafka, dead)]
     assert set(letters) == {"not of this form"}
-    httpx.delete(f"{system.url}/connectors/{topic}", timeout=90).raise_for_status()
+    httpx2.delete(f"{system.url}/connectors/{topic}", timeout=90).raise_for_status()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
-import httpx
+import httpx2
 import pytest
 from copycat_connect.data import (
     DATE_SCHEMA,
@@ -46,8 +46,8 @@ CHOSEN = {"auto.register.schemas": "false"}
 
 
 @pytest.fixture
-def registry(schema_registry: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=schema_registry) as client:
+def registry(schema_registry: str) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=schema_registry) as client:
         yield client
 
 
@@ -64,7 +64,7 @@ def order(schema: Schema = ORDER, **fields: object) -> Struct:
 
 
 def test_a_written_record_carries_the_id_of_its_registered_schema(
-    schema_registry: str, registry: httpx.Client
+    schema_registry: str, registry: httpx2.Client
 ) -> None:
     topic = unique("orders")
     written = converter(schema_registry).from_connect(topic, None, ORDER, order())
@@ -102,7 +102,7 @@ def test_batches_are_what_records_are_one_by_one(schema_registry: str) -> None:
 
 
 def test_keys_have_a_subject_of_their_own_and_may_be_plain(
-    schema_registry: str, registry: httpx.Client
+    schema_registry: str, registry: httpx2.Client
 ) -> None:
     topic = unique("orders")
     keys = converter(schema_registry, is_key=True)
@@ -112,7 +112,7 @@ def test_keys_have_a_subject_of_their_own_and_may_be_plain(
 
 
 def test_a_schema_its_subject_is_not_compatible_with_is_refused_with_the_registrys_words(
-    schema_registry: str, registry: httpx.Client
+    schema_registry: str, registry: httpx2.Client
 ) -> None:
     topic = unique("orders")
     made = converter(schema_registry)
@@ -162,7 +162,7 @@ def test_an_id_the_registry_does_not_know_names_topic_id_and_setting(schema_regi
 
 
 def test_subjects_are_named_by_record_where_that_is_wanted(
-    schema_registry: str, registry: httpx.Client
+    schema_registry: str, registry: httpx2.Client
 ) -> None:
     name = f"shop.R{unique('r').replace('-', '')}"
     schema = SchemaBuilder.struct().name(name).field("a", INT32_SCHEMA).build()
@@ -179,7 +179,7 @@ def test_a_schema_of_another_format_is_told_apart(schema_registry: str) -> None:
         converter(schema_registry).to_connect(topic, None, written)
 
 
-def test_protobuf_is_read_back_by_the_message_it_names(schema_registry: str, registry: httpx.Client) -> None:
+def test_protobuf_is_read_back_by_the_message_it_names(schema_registry: str, registry: httpx2.Client) -> None:
     topic = unique("orders")
     schema = (
         SchemaBuilder.struct().name("shop.Price").field("amount", decimal_schema(2)).field("day", DATE_SCHEMA)
@@ -200,7 +200,7 @@ def test_protobuf_is_read_back_by_the_message_it_names(schema_registry: str, reg
 
 
 def test_a_protobuf_schema_may_refer_to_others_in_the_registry(
-    schema_registry: str, registry: httpx.Client
+    schema_registry: str, registry: httpx2.Client
 ) -> None:
     topic = unique("orders")
     base = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient
@@ -26,8 +26,8 @@ CONVERTERS = {
 
 
 @pytest.fixture(scope="module")
-def rest(system: CopycatUp) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=system.url, timeout=90) as client:
+def rest(system: CopycatUp) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=system.url, timeout=90) as client:
         yield client
 
 
@@ -71,7 +71,7 @@ def reader(registry: str, name: str, *, is_key: bool = False) -> Converter:
 
 @pytest.mark.parametrize("name", CONVERTERS)
 def test_lines_travel_as_structs_with_keys_and_headers(
-    rest: httpx.Client, kafka: str, schema_registry: str, tmp_path: Path, name: str
+    rest: httpx2.Client, kafka: str, schema_registry: str, tmp_path: Path, name: str
 ) -> None:
     topic = unique(name.lower())
     lines, copy = tmp_path / "lines.txt", tmp_path / "copy.txt"
@@ -98,7 +98,7 @@ def test_lines_travel_as_structs_with_keys_and_headers(
     )  # that keeps packages where asked to
 
 
-def test_a_wrong_setting_is_found_before_a_connector_starts(rest: httpx.Client, tmp_path: Path) -> None:
+def test_a_wrong_setting_is_found_before_a_connector_starts(rest: httpx2.Client, tmp_path: Path) -> None:
     config = {**source(tmp_path / "x", "x"), "value.converter": "AvroConverter", "name": "wrong"}
     answer = rest.put("/connector-plugins/FileStreamSource/config/validate", json=config).json()
     errors = {each["value"]["name"]: each["value"]["errors"] for each in answer["configs"]}
@@ -106,7 +106,7 @@ def test_a_wrong_setting_is_found_before_a_connector_starts(rest: httpx.Client, 
 
 
 @pytest.mark.parametrize("class_name", CONVERTERS.values())
-def test_the_listing_and_the_keys_of_a_converter_are_shown(rest: httpx.Client, class_name: str) -> None:
+def test_the_listing_and_the_keys_of_a_converter_are_shown(rest: httpx2.Client, class_name: str) -> None:
     listed = rest.get("/connector-plugins", params={"connectorsOnly": "false"}).json()
     assert class_name in {each["class"] for each in listed if each["type"] == "converter"}
     keys = {each["name"] for each in rest.get(f"/connector-plugins/{class_name}/config").json()}
@@ -114,7 +114,7 @@ def test_the_listing_and_the_keys_of_a_converter_are_shown(rest: httpx.Client, c
 
 
 def test_a_registry_that_is_away_is_asked_again_then_fails_the_task_that_a_restart_heals(
-    rest: httpx.Client, kafka: str, tmp_path: Path
+    rest: httpx2.Client, kafka: str, tmp_path: Path
 ) -> None:
     topic, lines = unique("outage"), tmp_path / "lines.txt"
     lines.write_text("one\n")
@@ -147,7 +147,7 @@ def test_a_registry_that_is_away_is_asked_again_then_fails_the_task_that_a_resta
             rest.delete(f"/connectors/{topic}-{name}").raise_for_status()
 
 
-def failed(rest: httpx.Client, name: str) -> str | None:
+def failed(rest: httpx2.Client, name: str) -> str | None:
     """Return the trace of a connector's task that failed."""
     answer = rest.get(f"/connectors/{name}/status")
     tasks = answer.json()["tasks"] if answer.status_code == 200 else []

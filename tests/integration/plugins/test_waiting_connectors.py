@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from copycat_embedded.ports import free_ports
@@ -64,17 +64,17 @@ class Operator:
     def create(self, case: Case) -> None:
         """Create its connector."""
         url = f"{self._system.url}/connectors/{case.name}/config"
-        httpx.put(url, json=dict(case.config), timeout=90).raise_for_status()
+        httpx2.put(url, json=dict(case.config), timeout=90).raise_for_status()
 
     def status(self, name: str) -> Any:
         """Return what REST says; nothing before there is a status."""
-        reply = httpx.get(f"{self._system.url}/connectors/{name}/status", timeout=60)
+        reply = httpx2.get(f"{self._system.url}/connectors/{name}/status", timeout=60)
         return reply.json() if reply.is_success else None
 
     def acts(self, name: str) -> list[tuple[str, str, str]]:
         """Return what the history says Copycat did, with the part that it is about and why, newest first."""
         url = f"{self._system.url}/connectors/{name}/history?kind=act"
-        found = httpx.get(url, timeout=60).raise_for_status().json()["changes"]
+        found = httpx2.get(url, timeout=60).raise_for_status().json()["changes"]
         return [(each["what"], str(each.get("task", "")), each.get("reason") or "") for each in found]
 
     def shown(self, *words: str) -> str:
@@ -90,7 +90,7 @@ class Operator:
 
     def delete(self, case: Case) -> None:
         """Delete its connector."""
-        httpx.delete(f"{self._system.url}/connectors/{case.name}", timeout=90)
+        httpx2.delete(f"{self._system.url}/connectors/{case.name}", timeout=90)
 
 
 def check(operator: Operator, case: Case) -> None:
@@ -270,7 +270,7 @@ def test_connectors_that_wait_say_so_until_what_they_wait_for_is_there(
                 if name != "mirror":
                     is_well(operator, case)
 
-            httpx.put(f"{system.url}/connectors/{made['mirror'].name}/stop", timeout=60).raise_for_status()
+            httpx2.put(f"{system.url}/connectors/{made['mirror'].name}/stop", timeout=60).raise_for_status()
             wait_until(
                 lambda: operator.status(made["mirror"].name)["health"] == {"state": "healthy"},
                 PATIENCE,

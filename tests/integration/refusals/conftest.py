@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from copycat_embedded.ports import free_ports
 from copycat_testkit.kafka import unique, wait_until
@@ -39,7 +39,7 @@ def guarded(kafka: str, issuer: Issuer, tmp_path_factory: pytest.TempPathFactory
         yield running
 
 
-def _create(client: httpx.Client, file: str) -> None:
+def _create(client: httpx2.Client, file: str) -> None:
     config = {"connector.class": "FileStreamSource", "file": file, "topic": unique("guarded")}
 
     def runs() -> bool:

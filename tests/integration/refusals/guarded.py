@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import grpc
-import httpx
+import httpx2
 from copycat_launcher.roles import GATEWAY, GRPC_ROLES, ROLE_BY_NAME
 from copycat_rpc.role import read_properties
 from copycat_testkit.certificates import Authority
@@ -131,12 +131,12 @@ class Guarded:
         trusted = self.certificates.ours.file.read_bytes()
         return grpc.secure_channel(self.address(role), grpc.ssl_channel_credentials(trusted, shown, shown))
 
-    def http(self, certificate: Path | None) -> httpx.Client:
+    def http(self, certificate: Path | None) -> httpx2.Client:
         """Return a client that shows a certificate, or none."""
         tls = ssl.create_default_context(cafile=self.certificates.ours.file)
         if certificate is not None:
             tls.load_cert_chain(certificate)
-        return httpx.Client(base_url=f"https://{self.rest}", verify=tls, timeout=SECONDS)
+        return httpx2.Client(base_url=f"https://{self.rest}", verify=tls, timeout=SECONDS)
 
     def denials(self) -> Sequence[Mapping[str, str]]:
         """Return the lines of the audit that say that somebody was denied something."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import wait_until
 
@@ -89,12 +89,12 @@ def test_without_a_certificate_that_is_trusted_there_is_no_connection(
     guarded: Guarded, shown: str | None
 ) -> None:
     certificate = getattr(guarded.certificates, shown) if shown else None
-    with guarded.http(certificate) as client, pytest.raises((httpx.TransportError, ssl.SSLError)):
+    with guarded.http(certificate) as client, pytest.raises((httpx2.TransportError, ssl.SSLError)):
         client.get("/connectors", headers=bearer(guarded.issuer.token("ann")))
 
 
 def test_plain_http_is_not_understood(guarded: Guarded) -> None:
-    with pytest.raises(httpx.TransportError):
-        httpx.get(
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(
             f"http://{guarded.rest}/connectors", headers=bearer(guarded.issuer.token("ann")), timeout=60
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from typing import Any
 
-import httpx
+import httpx2
 from copycat_connect.cluster import Config
 from copycat_testkit.kafka import wait_until
 
@@ -18,8 +18,8 @@ class Rest:
 
     def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
         """Take the root, and what to speak TLS with."""
-        fresh = httpx.Limits(max_keepalive_connections=0)  # a gateway may be restarted at any time
-        self._http = httpx.Client(base_url=url, timeout=90, limits=fresh, verify=tls or True)
+        fresh = httpx2.Limits(max_keepalive_connections=0)  # a gateway may be restarted at any time
+        self._http = httpx2.Client(base_url=url, timeout=90, limits=fresh, verify=tls or True)
         self.url = url
         self._made: set[str] = set()
 
@@ -27,10 +27,10 @@ class Rest:
         """Tell whether anybody answers, and well."""
         try:
             return self.call("GET", path).is_success
-        except httpx.TransportError:
+        except httpx2.TransportError:
             return False
 
-    def call(self, method: str, path: str, body: object = None) -> httpx.Response:
+    def call(self, method: str, path: str, body: object = None) -> httpx2.Response:
         """Send anything."""
         return (
             self._http.request(method, path, json=body)

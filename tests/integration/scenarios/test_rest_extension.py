@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from confluent_kafka.admin import AdminClient
 from copycat_embedded.ports import free_ports
@@ -106,16 +106,16 @@ def test_rest_extension_api(guarded: Guarded, kafka: str, tmp_path: Path) -> Non
 )
 def test_only_who_has_the_password_is_answered(guarded: Guarded, path: str) -> None:
     for user in (None, ("ann", "wrong"), ("bob", "s3cret")):
-        refused = httpx.get(guarded.url + path, auth=user)
+        refused = httpx2.get(guarded.url + path, auth=user)
         assert (refused.status_code, refused.text) == (401, REFUSED)
         assert refused.headers["content-type"].startswith("text/plain")
         assert "www-authenticate" not in refused.headers
-    assert httpx.get(guarded.url + path, auth=("ann", "s3cret")).status_code != 401
+    assert httpx2.get(guarded.url + path, auth=("ann", "s3cret")).status_code != 401
 
 
 def test_what_workers_ask_each_other_needs_a_signature_and_no_password(guarded: Guarded) -> None:
     for method, path in (("POST", "/connectors/any/tasks"), ("PUT", "/connectors/any/fence")):
-        reply = httpx.request(method, guarded.url + path, json=[])
+        reply = httpx2.request(method, guarded.url + path, json=[])
         assert (reply.status_code, reply.json()["message"]) == (
             400,
             "Internal request missing required signature",
@@ -150,8 +150,8 @@ def test_a_guarded_standalone_worker_is_told_who_starts_its_connectors(
     try:
         command = commands.start("standalone", "--no-offsets", worker, connector)
         command.wait_ready()
-        assert httpx.get(f"{url}/connectors").status_code == 401
-        assert httpx.get(f"{url}/connectors", auth=("ann", "s3cret")).json() == [name]
+        assert httpx2.get(f"{url}/connectors").status_code == 401
+        assert httpx2.get(f"{url}/connectors", auth=("ann", "s3cret")).json() == [name]
         assert "s3cret" not in command.said()
         assert command.end() == 0
     finally:

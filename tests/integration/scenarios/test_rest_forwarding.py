@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_embedded.ports import free_ports
 from copycat_testkit.certificates import Authority
@@ -121,5 +121,5 @@ def test_rest_forward_to_workers_that_want_to_know_their_clients(workers: Worker
         workers.gateway(HTTPS, client_auth="required", **trust) as leader,
     ):
         workers.forward(follower, leader)
-        with pytest.raises(httpx.TransportError):
+        with pytest.raises(httpx2.TransportError):
             stranger.call("GET", f"{follower[0].url}/connectors")

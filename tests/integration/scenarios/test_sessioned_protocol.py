@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import unique
 
@@ -24,7 +24,7 @@ def test_ensure_internal_endpoint_is_secured(cluster: Cluster, rest: Rest, monit
     url = f"{cluster.up.url}/connectors/{name}/tasks"
 
     def answers() -> list[int]:
-        return [httpx.post(url, json=[], headers=each, timeout=60).status_code for each in ({}, FORGED)]
+        return [httpx2.post(url, json=[], headers=each, timeout=60).status_code for each in ({}, FORGED)]
 
     assert answers() == [400, 403]
     rest.create(name, monitor.source(name))

@@ -11,7 +11,7 @@ import decimal
 import io
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pyarrow as pa
 import pytest
@@ -81,7 +81,7 @@ def test_tables_become_files_with_the_types_of_their_columns(
         )
         insert_orders(database)
     for kind, config in (("source", source), ("sink", sink)):
-        answer = httpx.put(f"{system.url}/connectors/{name}-{kind}/config", json=config, timeout=90)
+        answer = httpx2.put(f"{system.url}/connectors/{name}-{kind}/config", json=config, timeout=90)
         assert answer.status_code == 201, answer.text
     wait_until(lambda: has_rows("orders", ORDERS), 90, "the orders in files")
 
@@ -100,7 +100,7 @@ def test_tables_become_files_with_the_types_of_their_columns(
         expected = database.execute(f"SELECT {columns} FROM orders ORDER BY id").fetchall()  # noqa: S608
 
     for kind in ("source", "sink"):
-        httpx.delete(f"{system.url}/connectors/{name}-{kind}", timeout=90).raise_for_status()
+        httpx2.delete(f"{system.url}/connectors/{name}-{kind}", timeout=90).raise_for_status()
     orders, customers = rows_of("orders"), rows_of("customers")
     assert orders is not None
     assert customers is not None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -42,20 +42,20 @@ class Connector:
         self.group = f"connect-{name}"
 
     def configure(self, config: dict[str, str]) -> None:
-        httpx.put(f"{self._url}/config", json=config, timeout=90).raise_for_status()
+        httpx2.put(f"{self._url}/config", json=config, timeout=90).raise_for_status()
 
     def tell(self, verb: str) -> None:
-        httpx.put(f"{self._url}/{verb}", timeout=90).raise_for_status()
+        httpx2.put(f"{self._url}/{verb}", timeout=90).raise_for_status()
 
     def workers(self) -> list[str]:
         """Return the worker of each running task."""
-        reply = httpx.get(f"{self._url}/status", timeout=60)
+        reply = httpx2.get(f"{self._url}/status", timeout=60)
         tasks = reply.json()["tasks"] if reply.status_code == 200 else []
         assert "FAILED" not in [task["state"] for task in tasks], reply.text
         return [task["worker_id"] for task in tasks if task["state"] == "RUNNING"]
 
     def delete(self) -> None:
-        httpx.delete(self._url, timeout=90).raise_for_status()
+        httpx2.delete(self._url, timeout=90).raise_for_status()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.hdfs import Hdfs
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique, wait_until
@@ -90,7 +90,7 @@ def test_files_hold_each_record_once_though_hosts_and_stores_are_killed(
     checked: set[str] = set()
 
     def running() -> bool:
-        reply = httpx.get(f"{system.url}/connectors/{name}/status", timeout=60)
+        reply = httpx2.get(f"{system.url}/connectors/{name}/status", timeout=60)
         tasks = reply.json()["tasks"] if reply.status_code == 200 else []
         assert "FAILED" not in [task["state"] for task in tasks], reply.text
         return [task["state"] for task in tasks] == ["RUNNING"] * PARTITIONS
@@ -103,7 +103,7 @@ def test_files_hold_each_record_once_though_hosts_and_stores_are_killed(
             checked.add(path)
         return found
 
-    httpx.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
+    httpx2.put(f"{system.url}/connectors/{name}/config", json=config, timeout=90).raise_for_status()
     struck = 0
     for strike in range(STRIKES + 1):
         before = strike * RECORDS * PARTITIONS // FLUSH
@@ -118,7 +118,7 @@ def test_files_hold_each_record_once_though_hosts_and_stores_are_killed(
             wait_until(running, 90, "the tasks run again")
     total = (STRIKES + 1) * RECORDS
     wait_until(lambda: len(files()) >= total * PARTITIONS // FLUSH, 90, "all files")
-    httpx.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
+    httpx2.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
 
     assert files() == [
         sink.path(name, part, first) for part in range(PARTITIONS) for first in range(0, total, FLUSH)

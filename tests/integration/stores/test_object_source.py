@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -47,17 +47,17 @@ def make(system: CopycatUp) -> Iterator[Make]:
             "value.converter.schemas.enable": "false",
             **{key.replace("_", "."): value for key, value in config.items()},
         }
-        answer = httpx.put(f"{system.url}/connectors/{name}/config", json=whole, timeout=90)
+        answer = httpx2.put(f"{system.url}/connectors/{name}/config", json=whole, timeout=90)
         assert answer.status_code == 201, answer.text
         return name
 
     yield start
     for name in names:
-        httpx.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
+        httpx2.delete(f"{system.url}/connectors/{name}", timeout=90).raise_for_status()
 
 
 def tasks_of(system: CopycatUp, name: str) -> list[dict[str, Any]]:
-    reply = httpx.get(f"{system.url}/connectors/{name}/status", timeout=60)
+    reply = httpx2.get(f"{system.url}/connectors/{name}/status", timeout=60)
     found: list[dict[str, Any]] = reply.json()["tasks"] if reply.status_code == 200 else []
     return found
 
@@ -147,6 +147,6 @@ def test_a_file_that_is_broken_fails_the_task_with_its_name_and_the_remedy(
     assert "leave it out by 'pattern'" in trace
     assert ids_in(kafka, name) == [1, 2, 3]
     put(store, "b.jsonl", b'{"id":3}\n{"id":4}\n', replace=True)
-    httpx.post(f"{system.url}/connectors/{name}/restart?includeTasks=true", timeout=90).raise_for_status()
+    httpx2.post(f"{system.url}/connectors/{name}/restart?includeTasks=true", timeout=90).raise_for_status()
     wait_until(lambda: len(ids_in(kafka, name)) >= 5, 90, "the file is read anew")
     assert ids_in(kafka, name) == [1, 2, 3, 3, 4]

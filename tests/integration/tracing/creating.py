@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import httpx
+import httpx2
 from copycat_testkit.system import CopycatUp
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -14,7 +14,7 @@ def create(
     """Create a connector with converters of strings."""
     strings = {f"{each}.converter": STRING for each in ("key", "value")}
     url = f"{system.url}/connectors/{name}/config"
-    reply = httpx.put(url, json={**strings, **config}, headers=headers, timeout=90)
+    reply = httpx2.put(url, json={**strings, **config}, headers=headers, timeout=90)
     assert reply.status_code == 201, reply.text
 
 

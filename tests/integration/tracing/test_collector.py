@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.otel_collector import OtelCollector
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.timeout(1200)
 
 def states(system: CopycatUp, name: str) -> list[str]:
     """Return the states of a connector's tasks."""
-    reply = httpx.get(f"{system.url}/connectors/{name}/status", timeout=90)
+    reply = httpx2.get(f"{system.url}/connectors/{name}/status", timeout=90)
     return [each["state"] for each in reply.json().get("tasks", ())]
 
 

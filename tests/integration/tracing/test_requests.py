@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.spans import OtlpReceiver, ReceivedSpan
@@ -58,7 +58,7 @@ def test_a_request_of_a_caller_without_a_trace_begins_one_and_questions_about_he
 ) -> None:
     name = unique("fresh")
     for path in ("/health", "/metrics", "/"):
-        httpx.get(f"{system.url}{path}", timeout=90).raise_for_status()
+        httpx2.get(f"{system.url}{path}", timeout=90).raise_for_status()
     create(system, name, file_source(tmp_path / "in.txt", name))
 
     def about() -> list[ReceivedSpan]:
@@ -81,7 +81,7 @@ def test_no_value_of_a_configuration_is_in_a_span(
 ) -> None:
     name, secret = unique("secretive"), unique("hidden")
     config = {**file_source(tmp_path / "in.txt", name), "producer.override.sasl.jaas.config": secret}
-    reply = httpx.put(f"{system.url}/connectors/{name}/config?note={secret}", json=config, timeout=90)
+    reply = httpx2.put(f"{system.url}/connectors/{name}/config?note={secret}", json=config, timeout=90)
     assert reply.status_code in {201, 400}
 
     wait_until(lambda: receiver.spans(connector=name), 90, "the request's span")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.system import CopycatUp
@@ -22,8 +22,8 @@ class Rest:
         self.system = system
         self.folder = folder
 
-    def put(self, path: str, body: dict[str, str]) -> httpx.Response:
-        return httpx.put(f"{self.system.url}{path}", json=body, timeout=90)
+    def put(self, path: str, body: dict[str, str]) -> httpx2.Response:
+        return httpx2.put(f"{self.system.url}{path}", json=body, timeout=90)
 
     def errors(self, config: dict[str, str]) -> dict[str, list[str]]:
         """Validate a configuration; returns the errors by key."""
@@ -37,7 +37,7 @@ class Rest:
         assert answer.status_code == 201, answer.text
 
     def status(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = httpx.get(f"{self.system.url}/connectors/{name}/status", timeout=30).json()
+        found: dict[str, Any] = httpx2.get(f"{self.system.url}/connectors/{name}/status", timeout=30).json()
         return found
 
     def failure(self, name: str) -> str:
@@ -50,7 +50,7 @@ class Rest:
         return wait_until(trace, 60, f"{name} failed")
 
     def delete(self, name: str) -> None:
-        httpx.delete(f"{self.system.url}/connectors/{name}", timeout=60)
+        httpx2.delete(f"{self.system.url}/connectors/{name}", timeout=60)
 
 
 class Pipe:

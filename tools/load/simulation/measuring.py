@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-import httpx
+import httpx2
 from copycat.config.v1 import config_service_pb2 as config_pb
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat.status.v1 import status_service_pb2 as status_pb
@@ -151,7 +151,7 @@ class Measuring:
         for name, ask in asked.items():
             await self._answer(figures, name, ask, lambda reply: reply.ByteSize())
         url = self._plane.cluster.urls()[0]
-        async with httpx.AsyncClient(base_url=url, timeout=ANSWER_SECONDS) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=ANSWER_SECONDS) as http:
             for path in PATHS:
                 await self._answer(
                     figures, f"GET {path}", partial(http.get, path), lambda reply: len(reply.content)
@@ -169,13 +169,13 @@ class Measuring:
                 began = time.perf_counter()
                 reply = await ask()
                 seconds.append(time.perf_counter() - began)
-        except (CopycatError, httpx.HTTPError) as error:
+        except (CopycatError, httpx2.HTTPError) as error:
             figures.failures.append(f"{name}: {error or type(error).__name__}")
             figures.values[f"{name}, ms"] = None
             return
         figures.values[f"{name}, ms"] = 1000 * sorted(seconds)[len(seconds) // 2]
         figures.values[f"{name}, MB"] = size(reply) / MB
-        if isinstance(reply, httpx.Response) and not reply.is_success:
+        if isinstance(reply, httpx2.Response) and not reply.is_success:
             figures.failures.append(f"{name}: {reply.status_code} {reply.text[:200]}")
 
     async def _snapshot(self) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.commands import wait_gone
 from copycat_testkit.kafka import consume_all, unique, wait_until
@@ -23,8 +23,8 @@ LIMIT = 4
 def running(url: str) -> dict[tuple[str, int], str]:
     """Return the worker of each task that runs."""
     try:
-        found = httpx.get(f"{url}/connectors", params={"expand": "status"}, timeout=30)
-    except httpx.TransportError:
+        found = httpx2.get(f"{url}/connectors", params={"expand": "status"}, timeout=30)
+    except httpx2.TransportError:
         return {}
     if found.status_code != 200:
         return {}
@@ -39,8 +39,8 @@ def running(url: str) -> dict[tuple[str, int], str]:
 def workers(url: str) -> list[dict[str, Any]]:
     """Return the live workers; none while the services move."""
     try:
-        found = httpx.get(f"{url}/workers", timeout=30)
-    except httpx.TransportError:
+        found = httpx2.get(f"{url}/workers", timeout=30)
+    except httpx2.TransportError:
         return []
     return list(found.json()) if found.status_code == 200 else []
 
@@ -69,7 +69,7 @@ def test_k26_94_one_three_and_two_copies_share_no_more_than_the_limit(
         "topic.prefix": f"{app_id}.",
         "tasks.max": str(LIMIT),
     }
-    assert httpx.put(f"{url}/connectors/files/config", json=config, timeout=60).status_code == 201
+    assert httpx2.put(f"{url}/connectors/files/config", json=config, timeout=60).status_code == 201
     wait_until(lambda: spread(url, 1), SECONDS, "all tasks on one copy")
     second, third = launch(app_id), launch(app_id)
     urls = [copy.wait_ready(START) for copy in (second, third)]
@@ -99,8 +99,8 @@ def test_k26_87_another_app_id_is_another_cluster(launch: Launch, tmp_path: Path
     copies = launch(mine), launch(theirs)
     urls = [copy.wait_ready(START) for copy in copies]
     config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "lines.txt"), "topic": mine}
-    assert httpx.put(f"{urls[0]}/connectors/lines/config", json=config, timeout=60).status_code == 201
+    assert httpx2.put(f"{urls[0]}/connectors/lines/config", json=config, timeout=60).status_code == 201
     wait_until(lambda: running(urls[0]), SECONDS, "a task")
-    assert httpx.get(f"{urls[1]}/connectors", timeout=30).json() == []
+    assert httpx2.get(f"{urls[1]}/connectors", timeout=30).json() == []
     assert [len(workers(url)) for url in urls] == [1, 1]
     assert [copy.end() for copy in copies] == [0, 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from copycat_testkit.kafka import create_topic, unique, wait_until
 
@@ -62,14 +62,14 @@ def rest(lone: Cluster, neighbour: Neighbour, monitor: Monitor) -> Iterator[Rest
     lone.rest.delete(name)
 
 
-def timed_out(reply: httpx.Response, stage: str) -> None:
+def timed_out(reply: httpx2.Response, stage: str) -> None:
     """See that a request ended at its deadline and says what hangs."""
     assert reply.status_code == 500, reply.text
     said = reply.json()["message"]
     assert said.startswith(f"Request timed out. The worker is currently {stage}, which began at "), said
 
 
-def try_to_create(rest: Rest, config: dict[str, str]) -> httpx.Response:
+def try_to_create(rest: Rest, config: dict[str, str]) -> httpx2.Response:
     """Ask for a connector that will not come to be."""
     return rest.call("POST", "/connectors", {"name": unique("blocked"), "config": config})
 

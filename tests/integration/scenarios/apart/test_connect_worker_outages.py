@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 from confluent_kafka.admin import AdminClient
 from copycat_embedded.broker import EmbeddedKafka
@@ -144,6 +144,6 @@ def test_request_timeouts(fragile: Fragile, monitor: Monitor) -> None:
     assert (health.status_code, UNFIT in health.text, topic in health.text) == (500, True, True)
 
 
-def is_lost(reply: httpx.Response, topic: str) -> bool:
+def is_lost(reply: httpx2.Response, topic: str) -> bool:
     """Tell whether a request was refused since a topic is gone."""
     return (reply.status_code, topic in reply.text) == (503, True)

@@ -21,12 +21,14 @@ SECONDS: Final = 10.0
 _LEVELS: Final = ("WARN", "ERROR")
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add a section for each `copycat up` of this process."""
-    del item, call
+    if call.excinfo is not None and item.config.pluginmanager.hasplugin("timeout"):
+        # The test is over. Outside of it pytest takes the end of its time limit for an error of its own.
+        item.ihook.pytest_timeout_cancel_timer(item=item)
     report = yield
     if report.failed:
         report.sections += [(f"copycat up at {each.url}", described(each)) for each in running_systems()]

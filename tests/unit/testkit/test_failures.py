@@ -8,8 +8,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import pytest
 from copycat_testkit.failures import described
 from copycat_testkit.system import CopycatUp
+
+pytest_plugins = ["pytester"]
 
 STATUS = {
     "connector": {"state": "RUNNING", "worker_id": "w"},
@@ -65,3 +68,40 @@ def test_a_system_that_does_not_answer_shows_its_logs_alone(tmp_path: Path) -> N
 
     assert lines[0].startswith("its statuses cannot be read: ConnectError")
     assert len(lines) == 3
+
+
+#: Its system answers when the time limit of the test rings no more.
+FAILS = """
+import signal, threading, time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+import pytest
+from copycat_testkit import system
+
+class Late(BaseHTTPRequestHandler):
+    def do_GET(self):
+        while signal.getitimer(signal.ITIMER_REAL)[0]:
+            time.sleep(0.01)
+        self.send_response(500)
+        self.end_headers()
+
+@pytest.mark.timeout(60)
+def test_it(tmp_path):
+    server = HTTPServer(("127.0.0.1", 0), Late)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    system._running.append(system.CopycatUp(tmp_path, port=server.server_port))
+    assert False, "its own fault"
+
+def test_the_next():
+    pass
+"""
+
+
+def test_a_time_limit_that_ends_while_a_failure_is_reported_does_not_end_the_run(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makepyfile(FAILS)
+
+    result = pytester.runpytest_subprocess("-p", "copycat_testkit.failures", "-p", "no:cacheprovider")
+
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*its own fault*", "*copycat up at http://127.0.0.1:*"])

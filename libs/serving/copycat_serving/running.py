@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 from copycat_connect.errors import CopycatError
+from copycat_connect.first import first, unless
 from copycat_eventlog.handler import EventSourced
 from copycat_rpc.methods import CALL_TIMEOUT_SECONDS
 from copycat_rpc.server import RpcServer
@@ -67,26 +68,12 @@ async def serve_events(
 
 async def _started(events: EventSourced[C, E, S], stop: asyncio.Event) -> bool:
     """Start the log unless stopped first: a broker that is away may take its time."""
-    starting, stopped = asyncio.create_task(events.start()), asyncio.create_task(stop.wait())
-    try:
-        await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)
-        if starting.done():
-            starting.result()
-        return starting.done()
-    finally:
-        stopped.cancel()
-        starting.cancel()
-        await asyncio.wait((starting,))
+    return await unless(events.start(), stop)
 
 
 async def _until(stop: asyncio.Event, crashed: Coroutine[Any, Any, BaseException]) -> None:
-    stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(crashed)
-    try:
-        await asyncio.wait((stopped, crash), return_when=asyncio.FIRST_COMPLETED)
-        if crash.done():
-            error = crash.result()
-            message = f"The event log failed ({type(error).__name__}: {error}); start this service again"
-            raise CopycatError(message) from error
-    finally:
-        stopped.cancel()
-        crash.cancel()
+    _, crash = await first(stop.wait(), crashed)
+    if not crash.cancelled():
+        error = crash.result()
+        message = f"The event log failed ({type(error).__name__}: {error}); start this service again"
+        raise CopycatError(message) from error

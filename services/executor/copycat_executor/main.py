@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import CopycatError
+from copycat_connect.first import first
 from copycat_rpc import role
 from copycat_rpc.metrics import serving_metrics
 from copycat_rpc.server import RpcServer
@@ -220,16 +221,10 @@ async def _loaded(given: _Given, stop: asyncio.Event) -> bool:
     Raises:
         CopycatError: A part crashed.
     """
-    loaded = asyncio.create_task(given.processes.loaded())
-    stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(given.jobs.crashed())
-    try:
-        await asyncio.wait((loaded, stopped, crash), return_when=asyncio.FIRST_COMPLETED)
-        if crash.done():
-            raise _failure(crash.result())
-        return loaded.done()
-    finally:
-        for task in (loaded, stopped, crash):
-            task.cancel()
+    loaded, _, crash = await first(given.processes.loaded(), stop.wait(), given.jobs.crashed())
+    if not crash.cancelled():
+        raise _failure(crash.result())
+    return not loaded.cancelled()
 
 
 async def _announce(executor: Executor, server: RpcServer, address: str, ready: Ready) -> None:
@@ -249,14 +244,9 @@ async def _until(stop: asyncio.Event, jobs: Jobs) -> None:
     Raises:
         CopycatError: A part crashed.
     """
-    stopped, crash = asyncio.create_task(stop.wait()), asyncio.create_task(jobs.crashed())
-    try:
-        await asyncio.wait((stopped, crash), return_when=asyncio.FIRST_COMPLETED)
-        if crash.done():
-            raise _failure(crash.result())
-    finally:
-        stopped.cancel()
-        crash.cancel()
+    _, crash = await first(stop.wait(), jobs.crashed())
+    if not crash.cancelled():
+        raise _failure(crash.result())
 
 
 def _failure(error: BaseException) -> CopycatError:

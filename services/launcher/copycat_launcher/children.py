@@ -13,8 +13,8 @@ from copycat_embedded.guard import Guard
 from copycat_embedded.spark_java import spark_java_home
 
 from copycat_launcher.hang_watch import Ask, HangWatch
-from copycat_launcher.role_process import STOP_SECONDS, RoleProcess
-from copycat_launcher.roles import CONFIG, EXECUTOR, ROLES, SERVICES, Role
+from copycat_launcher.role_process import RoleProcess
+from copycat_launcher.roles import CONFIG, EXECUTOR, ROLES, SERVICES, STOP_SECONDS, Role
 from copycat_launcher.worker_properties import hang_timeout_seconds, services_share
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from functools import partial
 
 from copycat_connect.config import ConfigDef
 from copycat_connect.errors import CopycatError, NotWriterError
+from copycat_connect.first import first
 from copycat_eventlog.json_text import MalformedError, read_object
 from copycat_eventlog.log import Entry, Log, Record, Revision
 from copycat_eventlog.open import open_log
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.worker_properties import LOST_TOPICS
 
-from copycat_launcher.in_process import serve_of, stop_all
-from copycat_launcher.kept_role import KeptRole
+from copycat_launcher.in_process import KeptRole, serve_of, stop_all
 from copycat_launcher.polling import until
 from copycat_launcher.roles import SERVICES, Role
 
@@ -56,22 +56,18 @@ class Core:
             CopycatError: The log cannot be read, or went away.
         """
         where = open_log(_settings(properties))
-        work: list[asyncio.Task[None]] = []
         try:
             await where.start(self._fold)
-            work = [
-                asyncio.create_task(self._take_part(where, properties, lambda: ready(""))),
-                asyncio.create_task(_crash(where)),
-                asyncio.create_task(_lost(where)),
-                asyncio.create_task(_set(stop)),
-            ]
-            done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
+            work = await first(
+                self._take_part(where, properties, lambda: ready("")),
+                _crash(where),
+                _lost(where),
+                stop.wait(),
+            )
             for task in work:
-                task.cancel()
-            await asyncio.gather(*work, return_exceptions=True)
+                if not task.cancelled():
+                    task.result()
+        finally:
             await where.stop()
 
     async def _take_part(self, where: Log, properties: Mapping[str, str], ready: Callable[[], None]) -> None:
@@ -133,10 +129,6 @@ async def _crash(where: Log) -> None:
 async def _lost(where: Log) -> None:
     """Fail once nobody can lead any more: what starts this again makes the topic anew."""
     raise await where.lost()
-
-
-async def _set(stop: asyncio.Event) -> None:
-    await stop.wait()
 
 
 def _settings(properties: Mapping[str, str]) -> LogSettings:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from copycat_connect.first import first
+
 LOOPBACK = "127.0.0.1"
 CHUNK_BYTES = 64 * 1024
 
@@ -61,16 +63,9 @@ async def _link(target: str, reader: asyncio.StreamReader, writer: asyncio.Strea
     except asyncio.CancelledError:
         writer.close()
         raise
-    pumps = [
-        asyncio.create_task(_pump(reader, far_writer)),
-        asyncio.create_task(_pump(far_reader, writer)),
-    ]
     try:
-        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        await first(_pump(reader, far_writer), _pump(far_reader, writer))
     finally:
-        for pump in pumps:
-            pump.cancel()
-        await asyncio.gather(*pumps, return_exceptions=True)
         writer.close()
         far_writer.close()
 

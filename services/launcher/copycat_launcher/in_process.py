@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
+
+from copycat_connect.first import first
 
 from copycat_launcher.errors import StartError
-from copycat_launcher.roles import Role
+from copycat_launcher.roles import STOP_SECONDS, Role
+from copycat_launcher.supervisor import keep_running
+
+log = logging.getLogger(__name__)
 
 Serve = Callable[[Mapping[str, str], asyncio.Event, Callable[[str], None]], Coroutine[Any, Any, None]]
-#: An event-sourced service takes no longer, whatever hangs (`tools/adr/0050-draining.md`).
-STOP_SECONDS = 40.0
 
 
 def serve_of(role: Role) -> Serve:
@@ -38,15 +42,11 @@ class RoleTask:
         Raises:
             CopycatError: It ended instead.
         """
-        coming = asyncio.create_task(self._ready.wait())
-        try:
-            await asyncio.wait((coming, self._task), return_when=asyncio.FIRST_COMPLETED)
-            if not coming.done():
-                await self.ended()
-        finally:
-            coming.cancel()
+        ready, ended = await first(self._ready.wait(), self.ended())
+        if ready.cancelled():
+            ended.result()
 
-    async def ended(self) -> None:
+    async def ended(self) -> NoReturn:
         """Wait until it ends without having been asked to, which is always an error.
 
         Raises:
@@ -54,8 +54,7 @@ class RoleTask:
         """
         await asyncio.wait((self._task,))
         self._task.result()
-        message = f"The {self.role.name} ended on its own"
-        raise StartError(message)
+        raise StartError(f"The {self.role.name} ended on its own")
 
     async def stop(self) -> None:
         """Let it drain; it is cancelled when that takes too long."""
@@ -76,15 +75,49 @@ async def first_end(tasks: Sequence[RoleTask]) -> None:
     Raises:
         CopycatError: Why it did.
     """
-    waits = [asyncio.create_task(task.ended()) for task in tasks]
-    try:
-        done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for wait in done:
+    for wait in await first(*(task.ended() for task in tasks)):
+        if not wait.cancelled():
             wait.result()
-    finally:
-        for wait in waits:
-            wait.cancel()
-        await asyncio.gather(*waits, return_exceptions=True)
+
+
+class KeptRole:
+    """Serves until `stop`, again whenever it ends on its own; only an end before it first served is final."""
+
+    def __init__(self, role: Role, serve: Serve, properties: Mapping[str, str]) -> None:
+        """Begin to serve at once."""
+        self.role = role
+        self._serve = serve
+        self._properties = properties
+        self._task = RoleTask(role, serve, properties)
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def ready(self) -> None:
+        """Return once it serves; from then on it is kept.
+
+        Raises:
+            CopycatError: It ended instead.
+        """
+        await self._task.ready()
+        self._keeper = asyncio.create_task(keep_running(self._over, self._start, self._say))
+
+    async def stop(self) -> None:
+        """Let it drain."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.wait((self._keeper,))
+        await self._task.stop()
+
+    async def _over(self) -> str:
+        try:
+            await self._task.ended()
+        except Exception as error:  # the top of the role, whatever it may have died of
+            return str(error)
+
+    async def _start(self) -> None:
+        self._task = RoleTask(self.role, self._serve, self._properties)
+
+    def _say(self, how: str, wait: float) -> None:
+        log.warning("the %s ended and is started again in %g s: %s", self.role.name, wait, how)
 
 
 class Stoppable(Protocol):

@@ -13,6 +13,7 @@ from pathlib import Path
 from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import ConfigError
+from copycat_connect.first import unless
 from copycat_embedded.ports import free_ports
 from copycat_rest.advertised import local_url
 from copycat_rest.contexts import own_context
@@ -21,11 +22,8 @@ from copycat_rpc.secret import cluster_secret, is_loopback
 
 from copycat_launcher.core import CORE, Core
 from copycat_launcher.forwarding import Forwarder
-from copycat_launcher.in_process import serve_of, stop_all
-from copycat_launcher.kept_role import KeptRole
+from copycat_launcher.in_process import KeptRole, serve_of, stop_all
 from copycat_launcher.misspelt import warnings_about
-from copycat_launcher.polling import unless
-from copycat_launcher.readiness import serves_rest
 from copycat_launcher.roles import EXECUTOR, GATEWAY, SERVICES
 from copycat_launcher.shared_secret import shared_secret
 from copycat_launcher.worker_properties import DISTRIBUTED, embedded_properties
@@ -136,4 +134,6 @@ class Member:
 
 async def _started(roles: list[KeptRole], place: Place) -> None:
     await asyncio.gather(*(role.ready() for role in roles))
+    from copycat_launcher.readiness import serves_rest  # 50 ms, spent while the roles start
+
     await serves_rest(place.rest_url, place.tls)

@@ -16,9 +16,8 @@ from copycat_embedded.guard import Guard
 from copycat_launcher.hang_watch import HangWatch
 from copycat_launcher.log_files import open_log
 from copycat_launcher.program import how_it_ended
+from copycat_launcher.roles import STOP_SECONDS
 
-#: An event-sourced service takes no longer, whatever hangs (`tools/adr/0050-draining.md`).
-STOP_SECONDS = 40.0
 TAIL_BYTES = 64 * 1024
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from copycat_connect.cluster import GRPC_PORTS, default_address, is_wildcard
 from copycat_rest.advertised import local_url
 from copycat_rest.listeners import LISTENERS
+
+#: An event-sourced service takes no longer to stop, whatever hangs (`tools/adr/0050-draining.md`).
+STOP_SECONDS: Final = 40.0
 
 
 @dataclass(frozen=True, slots=True)

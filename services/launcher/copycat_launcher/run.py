@@ -6,9 +6,10 @@ import asyncio
 import signal
 from collections.abc import Callable
 
+from copycat_connect.first import unless
+
 from copycat_launcher.console import say, waiting
 from copycat_launcher.errors import HurriedError
-from copycat_launcher.polling import unless
 from copycat_launcher.supervisor import Supervisor
 
 

@@ -6,10 +6,10 @@ import asyncio
 import sys
 from collections.abc import Mapping
 
+from copycat_connect.first import unless
 from copycat_rpc import role
 
 from copycat_launcher.in_process import RoleTask, first_end, serve_of, stop_all
-from copycat_launcher.polling import unless
 from copycat_launcher.roles import SERVICES
 
 

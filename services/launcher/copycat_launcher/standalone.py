@@ -9,6 +9,7 @@ from pathlib import Path
 
 from copycat_cli.connector_files import ConnectorFile, read_connector_file
 from copycat_connect.errors import ConfigError
+from copycat_connect.first import unless
 from copycat_embedded.ports import free_ports
 from copycat_embedded.spark_java import spark_java_home
 from copycat_rest.advertised import advertised_url, local_listener
@@ -20,7 +21,6 @@ from copycat_launcher.console import say, waiting, warn
 from copycat_launcher.errors import HurriedError
 from copycat_launcher.in_process import RoleTask, first_end, serve_of, stop_all
 from copycat_launcher.misspelt import warnings_about
-from copycat_launcher.polling import unless
 from copycat_launcher.roles import GRPC_ROLES, ROLES
 from copycat_launcher.run import Signals
 from copycat_launcher.submit import submit

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 
 from copycat_connect.errors import CopycatError
+from copycat_connect.first import first
 from copycat_connect.retry import RetryPolicy
 
 from copycat_launcher.errors import StartError
@@ -15,6 +17,33 @@ RESTARTS = RetryPolicy(first=0.25, factor=2.0, ceiling=15.0)
 STEADY_SECONDS = 60.0
 READY_SECONDS = 180.0
 Say = Callable[[str], None]
+
+
+async def keep_running(
+    over: Callable[[], Awaitable[str]],
+    start: Callable[[], Awaitable[None]],
+    say: Callable[[str, float], None],
+    restarts: RetryPolicy = RESTARTS,
+) -> None:
+    """Start something again whenever it ends, for ever; waits grow until it once ran steadily.
+
+    Args:
+        over: Waits until it has ended, and returns how.
+        start: Starts it again.
+        say: Called with how it ended, and the seconds until it is started again.
+        restarts: How long to wait before each start.
+    """
+    clock = asyncio.get_running_loop()
+    waits, began = restarts.waits(), clock.time()
+    while True:
+        how = await over()
+        if clock.time() - began > STEADY_SECONDS:
+            waits = restarts.waits()
+        wait = next(waits)
+        say(how, wait)
+        await asyncio.sleep(wait)
+        began = clock.time()
+        await start()
 
 
 class Supervisor:
@@ -80,48 +109,31 @@ class Supervisor:
         await asyncio.gather(*(program.kill() for program in self._all()))
 
     async def _until_ready(self, program: Program, progress: Say) -> None:
-        ready = asyncio.create_task(program.ready())
-        ended = asyncio.create_task(program.ended())
-        try:
-            await asyncio.wait((ready, ended), return_when=asyncio.FIRST_COMPLETED)
-            if not ready.done():
-                words = program.last_words() or "it said nothing"
-                message = f"{program.name} did not start ({ended.result()}): {words} (log: {program.log})"
-                raise StartError(message)
-            ready.result()
-            progress(program.name)
-        finally:
-            await _cancel(ready, ended)
+        ready, ended = await first(program.ready(), program.ended())
+        if ready.cancelled():
+            words = program.last_words() or "it said nothing"
+            raise StartError(f"{program.name} did not start ({ended.result()}): {words} (log: {program.log})")
+        ready.result()
+        progress(program.name)
 
     async def _keep(self, program: Program) -> None:
-        clock = asyncio.get_running_loop()
-        waits, began = self._restarts.waits(), clock.time()
-        while True:
-            how = await self._over(program)
-            if clock.time() - began > STEADY_SECONDS:
-                waits = self._restarts.waits()
-            wait = next(waits)
+        def say(how: str, wait: float) -> None:
             why = why_it_ended(program, how)
             self._say(
                 f"{program.name} ended ({how}){why}; starting it again in {wait:g} s. Log: {program.log}"
             )
-            await asyncio.sleep(wait)
-            began = clock.time()
-            await program.start()
+
+        await keep_running(partial(self._over, program), program.start, say, self._restarts)
 
     async def _over(self, program: Program) -> str:
         """Wait until it ends, or kill it when it hangs: it cannot wake up beside the next one."""
-        hung, ended = asyncio.create_task(program.hung()), asyncio.create_task(program.ended())
-        try:
-            await asyncio.wait((hung, ended), return_when=asyncio.FIRST_COMPLETED)
-            if ended.done():
-                return ended.result()
-            hung.result()
-            self._say(f"{program.name} hangs: it lives and answers nothing. It is killed. Log: {program.log}")
-            await program.kill()
-            return "killed because it hung"
-        finally:
-            await _cancel(hung, ended)
+        hung, ended = await first(program.hung(), program.ended())
+        if not ended.cancelled():
+            return ended.result()
+        hung.result()
+        self._say(f"{program.name} hangs: it lives and answers nothing. It is killed. Log: {program.log}")
+        await program.kill()
+        return "killed because it hung"
 
     async def _stop_one(self, program: Program, done: Say) -> None:
         await program.stop()
@@ -137,9 +149,3 @@ class Supervisor:
 
     def _all(self) -> Iterable[Program]:
         return (program for stage in self._stages for program in stage)
-
-
-async def _cancel(*waits: asyncio.Task[None] | asyncio.Task[str]) -> None:
-    for wait in waits:
-        wait.cancel()
-    await asyncio.gather(*waits, return_exceptions=True)

@@ -12,7 +12,7 @@ import pytest
 from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.retry import RetryPolicy
 from copycat_launcher.errors import StartError
-from copycat_launcher.kept_role import KeptRole
+from copycat_launcher.in_process import KeptRole
 from copycat_launcher.roles import CONFIG
 from copycat_launcher.supervisor import Supervisor
 from copycat_testkit.eventually import eventually

@@ -5,12 +5,12 @@ Assignments count while the worker's tenure holds: after that another worker may
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 
 from copycat.config.v1 import config_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
+from copycat_connect.first import first
 from copycat_rpc.following import follow
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
@@ -86,18 +86,9 @@ async def follow_assignments(services: ServiceStubs, feed: Feed, tenure: Tenure)
     while True:
         await tenure.answered()
         lapses = tenure.lapses
-        following = asyncio.create_task(_follow_assignments(services, feed, tenure, lapses))
-        try:
-            await asyncio.wait(
-                (following, lapsing := asyncio.create_task(tenure.lapsed(lapses))),
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if following.done():
-                following.result()
-        finally:
-            following.cancel()
-            lapsing.cancel()
-            await asyncio.gather(following, lapsing, return_exceptions=True)
+        following, _ = await first(_follow_assignments(services, feed, tenure, lapses), tenure.lapsed(lapses))
+        if not following.cancelled():
+            following.result()
         log_change(
             log,
             "worker stops its tasks",

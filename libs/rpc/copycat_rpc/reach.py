@@ -6,14 +6,6 @@ import asyncio
 from contextlib import suppress
 from enum import Enum, auto
 
-import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-
-from copycat_rpc.short import short_channel
-from copycat_rpc.tls import ServicesTls
-
-_CHANNEL_OPTIONS = (("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1))
-
 
 class Reach(Enum):
     """What a connection to an address comes to."""
@@ -42,14 +34,3 @@ async def reach(address: str, timeout: float) -> Reach:
     with suppress(OSError):
         await writer.wait_closed()
     return Reach.ACCEPTED
-
-
-async def serves(address: str, timeout: float, *, tls: ServicesTls | None = None) -> bool:
-    """Return whether a service at `host:port` answers within some seconds that it serves."""
-    async with short_channel(address, _CHANNEL_OPTIONS, tls) as channel:
-        try:
-            check = health_pb2_grpc.HealthStub(channel).Check
-            reply = await check(health_pb2.HealthCheckRequest(), timeout=timeout)
-        except grpc.aio.AioRpcError:
-            return False
-    return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)

@@ -16,9 +16,9 @@ from copycat_connect.cluster import default_address
 from copycat_connect.config import ConfigDef
 from copycat_connect.config.worker_keys import addresses_key
 from copycat_connect.errors import CopycatError
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from copycat_rpc.channel import open_channel
+from copycat_rpc.health import ask
 from copycat_rpc.tls import ServicesTls
 
 if TYPE_CHECKING:
@@ -88,12 +88,10 @@ class ServiceStubs:
 
     async def serves(self, role: str, timeout: float) -> bool:
         """Return whether an instance of a service answers within `timeout` seconds that it serves."""
-        stub = health_pb2_grpc.HealthStub(self.channels[role])
         try:
-            reply = await stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout)
+            return (await ask(self.channels[role], timeout)).serves
         except CopycatError:
             return False
-        return bool(reply.status == health_pb2.HealthCheckResponse.SERVING)
 
     def every_instance(self, role: str) -> list[grpc.aio.Channel]:
         """Open a channel to each instance of a service, for what all of them must know."""

@@ -95,7 +95,7 @@ def role_process(
 
 
 async def _until_ready(role: Role, properties: Mapping[str, str]) -> None:
-    from copycat_launcher.role_readiness import until_ready  # 90 ms, spent while the children start
+    from copycat_launcher.readiness import until_ready  # 90 ms, spent while the children start
 
     await until_ready(role, properties)
 

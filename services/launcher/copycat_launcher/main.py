@@ -165,7 +165,7 @@ def copycat_worker(worker: Path, role: str, ask: bool) -> None:
       copycat-worker worker.properties --role executor --probe
     """
     if ask:
-        from copycat_launcher.probe import probe  # 75 ms, likewise
+        from copycat_launcher.readiness import probe  # 75 ms, likewise
 
         _told(lambda: probe(worker, ROLES if role == "all" else (ROLE_BY_NAME[role],)))
         return

@@ -12,16 +12,18 @@ from typing import Final
 import grpc
 from copycat_rest.advertised import local_url
 from copycat_rest.contexts import own_context
-from copycat_rpc.short import short_channel
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from copycat_rpc.health import ask, health_channel
 
 from copycat_launcher.encryption import tls_of
 from copycat_launcher.hang_watch import Answer
 from copycat_launcher.own_user import own_headers
+from copycat_launcher.readiness import rest_opener  # noqa: TID253 - this module is imported late, too
 from copycat_launcher.roles import GATEWAY, Role
 
-# A subchannel of its own: one that is shared goes on waiting for a process that was frozen, and has ended.
-_CHANNEL_OPTIONS: Final = (("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1))
+_NO_ANSWERS: Final = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: Answer.MISSING,
+    grpc.StatusCode.UNAVAILABLE: Answer.REFUSED,
+}
 
 
 class Questions:
@@ -43,7 +45,7 @@ class Questions:
             url, tls = local_url(self._properties), own_context(self._properties)
             return await asyncio.to_thread(_ask_rest, url, tls, seconds)
         channel = self._channel = self._channel or self._open()
-        answer = await _ask_grpc(channel, seconds)
+        answer = _NO_ANSWERS.get((await ask(channel, seconds)).code, Answer.GIVEN)
         if answer is not Answer.GIVEN:  # the next process, or certificate, is met by a new connection
             self._channel = None
             await channel.close(None)
@@ -51,31 +53,14 @@ class Questions:
 
     def _open(self) -> grpc.aio.Channel:
         properties = self._properties
-        return short_channel(self._role.address(properties), _CHANNEL_OPTIONS, tls_of(properties))
-
-
-async def _ask_grpc(channel: grpc.aio.Channel, seconds: float) -> Answer:
-    try:
-        await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=seconds)
-    except grpc.aio.AioRpcError as error:
-        return _NO_ANSWERS.get(error.code(), Answer.GIVEN)
-    return Answer.GIVEN
-
-
-_NO_ANSWERS: Final = {
-    grpc.StatusCode.DEADLINE_EXCEEDED: Answer.MISSING,
-    grpc.StatusCode.UNAVAILABLE: Answer.REFUSED,
-}
+        return health_channel(self._role.address(properties), tls_of(properties))
 
 
 def _ask_rest(url: str, tls: ssl.SSLContext | None, seconds: float) -> Answer:
     # The gateway answers OPTIONS by itself, without asking the services, which may hang.
     asking = urllib.request.Request(f"{url}/", headers=own_headers(), method="OPTIONS")  # noqa: S310 - http(s) only
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls)
-    )
     try:
-        opener.open(asking, timeout=seconds).close()
+        rest_opener(tls).open(asking, timeout=seconds).close()
     except urllib.error.HTTPError as refusal:
         refusal.close()
     except (OSError, TimeoutError) as error:  # URLError is an OSError that holds the one that counts

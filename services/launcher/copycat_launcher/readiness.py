@@ -1,46 +1,56 @@
-"""Wait until a role is ready: gRPC health of a service, `GET /health` of the gateway."""
+"""Whether roles serve: gRPC health of a service, `GET /health` of the gateway; once, or until they do."""
 
 from __future__ import annotations
 
 import asyncio
+import http.client
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-import grpc
-from copycat_rpc.short import short_channel
-from copycat_rpc.tls import ServicesTls
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from copycat_rest.advertised import local_url
+from copycat_rpc.handshake import objection
+from copycat_rpc.health import ask_at, until_serves
+from copycat_rpc.role import own_properties, read_properties
+from copycat_rpc.tls import ServicesTls, services_tls
 
+from copycat_launcher.encryption import tls_of
+from copycat_launcher.errors import UnfitError
 from copycat_launcher.own_user import own_headers
 from copycat_launcher.polling import until
+from copycat_launcher.roles import GATEWAY, Role
 
 ASK_SECONDS = 5.0
 #: What a living gateway answers somebody whom a REST extension does not know.
 GUARDED = frozenset({401, 403})
-OPTIONS = (
-    ("grpc.enable_http_proxy", 0),
-    # Until it listens, it is tried again at this pace; one stream then has the rest.
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 200),
-)
 
 
-async def serves_grpc(address: str, tls: ServicesTls | None = None) -> None:
-    """Return once the service at host:port says SERVING; `tls`: what to call it with where it encrypts."""
-    while True:
-        async with short_channel(address, OPTIONS, tls) as channel:
-            watch = health_pb2_grpc.HealthStub(channel).Watch(
-                health_pb2.HealthCheckRequest(), wait_for_ready=True
-            )
-            try:
-                async for answer in watch:
-                    if answer.status == health_pb2.HealthCheckResponse.SERVING:
-                        return
-            except grpc.aio.AioRpcError:  # it ended meanwhile; whether it is started again others decide
-                await asyncio.sleep(0.1)
+def probe(file: Path, roles: Sequence[Role]) -> None:
+    """Return when every role answers, where the properties say, that it serves.
+
+    Raises:
+        ConfigError: The properties cannot be read.
+        UnfitError: One does not; the text says which and what it answered.
+    """
+    properties = own_properties(read_properties(file))
+    for role in roles:
+        obstacle = _obstacle(role, properties)
+        if obstacle:
+            raise UnfitError(role.name, role.address(properties), obstacle)
+
+
+async def until_ready(role: Role, properties: Mapping[str, str]) -> None:
+    """Return once the role with these properties answers that it serves; waits for ever.
+
+    Raises:
+        ConfigError: What is needed for TLS cannot be read.
+    """
+    if role is GATEWAY:
+        await serves_rest(local_url(properties), _own_context(properties))
+    else:
+        await until_serves(role.address(properties), tls_of(properties))
 
 
 async def serves_rest(url: str, tls: ssl.SSLContext | None = None) -> None:
@@ -51,17 +61,44 @@ async def serves_rest(url: str, tls: ssl.SSLContext | None = None) -> None:
     headers = own_headers()
 
     async def healthy() -> bool:
-        return await asyncio.to_thread(_healthy, url, headers, tls)
+        return not await asyncio.to_thread(_rest_obstacle, url, headers, tls)
 
     await until(healthy)
 
 
-def _healthy(url: str, headers: Mapping[str, str], tls: ssl.SSLContext | None) -> bool:
+def rest_opener(tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
+    """Return what asks our own REST interface: past the proxies of the environment, which lead elsewhere."""
+    return urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls)
+    )
+
+
+def _obstacle(role: Role, properties: Mapping[str, str]) -> str:
+    if role is GATEWAY:
+        return _rest_obstacle(local_url(properties), own_headers(), _own_context(properties))
+    return asyncio.run(_service_obstacle(role.address(properties), services_tls(properties)))
+
+
+async def _service_obstacle(address: str, tls: ServicesTls | None) -> str:
+    answer = await ask_at(address, ASK_SECONDS, tls)
+    if answer.came:
+        return answer.reason
+    why = await objection(address, tls)
+    return answer.reason + (why and f" ({why})")
+
+
+def _rest_obstacle(url: str, headers: Mapping[str, str], tls: ssl.SSLContext | None) -> str:
     asking = urllib.request.Request(f"{url}/health", headers=dict(headers))  # noqa: S310 - http(s) only
     try:
-        with urllib.request.urlopen(asking, timeout=ASK_SECONDS, context=tls) as answer:  # noqa: S310 - likewise
-            return bool(answer.status == 200)
-    except urllib.error.HTTPError as refusal:
-        return refusal.code in GUARDED
-    except (urllib.error.URLError, OSError):
-        return False
+        with rest_opener(tls).open(asking, timeout=ASK_SECONDS):
+            return ""
+    except urllib.error.HTTPError as error:
+        return "" if error.code in GUARDED else f"{error.code}: {error.read().decode('utf-8', 'replace')}"
+    except (OSError, http.client.HTTPException) as error:
+        return str(error) or type(error).__name__
+
+
+def _own_context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
+    from copycat_rest.contexts import own_context  # noqa: PLC0415 - 30 ms, for the gateway alone
+
+    return own_context(properties)

@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+import grpc
 import pytest
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1 import config_service_pb2_grpc as rpc
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode, NotWriterError, UnavailableError
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
+from copycat_rpc.health import ask_at, until_serves
 from copycat_rpc.server import RpcServer
 from copycat_testkit.eventually import eventually
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -214,6 +216,22 @@ async def test_health_can_be_watched() -> None:
     await server.stop(0)
 
     assert seen == [health_pb2.HealthCheckResponse.NOT_SERVING, health_pb2.HealthCheckResponse.SERVING]
+
+
+async def test_asked_whether_it_serves_a_service_says_so_or_the_answer_says_why_not() -> None:
+    server, address = await serve(Service())
+    held = await ask_at(address, 60)
+    waiting = asyncio.create_task(until_serves(address))
+    await server.set_serving(True)
+    serving = await ask_at(address, 60)
+    await asyncio.wait_for(waiting, 60)
+    await server.stop(0)
+    gone = await ask_at(address, 60)
+
+    assert (held.serves, held.came, held.reason) == (False, True, "NOT_SERVING")
+    assert (serving.serves, serving.came, serving.reason) == (True, True, "")
+    assert (gone.serves, gone.came, gone.code) == (False, False, grpc.StatusCode.UNAVAILABLE)
+    assert gone.reason.startswith("UNAVAILABLE: ")
 
 
 async def test_of_thousands_of_calls_at_once_none_is_lost() -> None:

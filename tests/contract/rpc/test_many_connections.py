@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from copycat_rpc.reach import serves
+from copycat_rpc.health import serves
 from copycat_rpc.server import RpcServer
 from copycat_rpc.tls import services_tls
 from copycat_testkit.certificates import Authority

@@ -15,7 +15,7 @@ from copycat.config.v1 import config_service_pb2 as pb
 from copycat.config.v1 import config_service_pb2_grpc as rpc
 from copycat_connect.errors import ConfigError, UnavailableError
 from copycat_rpc.channel import open_channel
-from copycat_rpc.reach import serves
+from copycat_rpc.health import serves
 from copycat_rpc.server import RpcServer
 from copycat_rpc.tls import ServicesTls, services_tls
 from copycat_testkit.certificates import CLIENT, SERVER, Authority

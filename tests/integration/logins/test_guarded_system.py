@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import grpc
 import pytest
 from copycat_client.client import CopycatClient
-from copycat_launcher.probe import probe
+from copycat_launcher.readiness import probe
 from copycat_launcher.roles import GRPC_ROLES, ROLES
 from copycat_rpc.role import read_properties
 from copycat_testkit.certificates import Authority

@@ -14,8 +14,9 @@ from copycat.status.v1.status_service_pb2_grpc import StatusServiceStub
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import CopycatError
 from copycat_rpc.acts import ActReporter
+from copycat_rpc.health import serves
 from copycat_rpc.pace import Pace
-from copycat_rpc.reach import reach, serves
+from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.tls import ServicesTls
 from copycat_telemetry.changes import log_change

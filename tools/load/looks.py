@@ -11,9 +11,9 @@ from copycat_config.domain.state import ConfigState
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.actions import Action, StartConnector, StartTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
-from copycat_executor.state.board import Board
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_scheduler.adapters import messages as scheduler_messages
 from copycat_scheduler.domain.events import Assigned
@@ -28,8 +28,8 @@ class Looks:
         tenure, bell = Tenure(lambda: 0.0), Bell()
         tenure.renewed(0.0, LEASE_SECONDS)
         tenure.known(tenure.lapses)
-        self._feed, self._board = Feed(worker_id, bell, tenure), Board(bell)
-        self._differences = Differences(self._feed, self._board)
+        self._feed, self._runs = Feed(worker_id, bell, tenure), Runs(bell)
+        self._differences = Differences(self._feed, self._runs)
         self._feed.connectors(
             [
                 config_pb.WatchConnectorsResponse(
@@ -64,11 +64,11 @@ class Looks:
     def _start(self, action: Action) -> None:
         match action:
             case StartConnector(w):
-                self._board.put_connector(
-                    w.name, RunningConnector(w.config, w.generation, w.target, Phase.SETTLED)
+                self._runs.connector(w.name).enter(
+                    RunningConnector(w.config, w.generation, w.target, Phase.SETTLED)
                 )
             case StartTask(t):
                 runs = RunningTask(
                     t.connector_config, t.task_config, t.partitions, t.generation, t.target, Phase.SETTLED
                 )
-                self._board.put_task(t.instance, runs)
+                self._runs.task(t.instance).enter(runs)

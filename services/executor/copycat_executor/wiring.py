@@ -42,16 +42,16 @@ from copycat_executor.outbox.offset_reader import OffsetReader
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
-from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
-from copycat_executor.state.healer import Healer
+from copycat_executor.state.recovery import Recovery
+from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_executor.taskhost.spec import HostTls
-from copycat_executor.tasks.place_waits import PlaceWaits
-from copycat_executor.tasks.suspects import Suspects
 from copycat_executor.tasks.task_actions import Budgets, TaskActions
 from copycat_executor.tasks.task_events import TaskEvents
-from copycat_executor.tasks.task_life import TaskLives
+from copycat_executor.tasks.task_lifecycle import TaskLifecycle
+from copycat_executor.tasks.task_questions import TaskQuestions
+from copycat_executor.tasks.task_starts import TaskStarts
 from copycat_executor.worker import executor_server
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.executor import Executor
@@ -124,12 +124,12 @@ def wire(
     services, processes, jobs = given.services, given.processes, given.jobs
     bell = Bell()
     tenure = Tenure(time.monotonic)
-    board, feed = Board(bell), Feed(worker_id, bell, tenure)
-    meter = WorkerMeter(board, limits.windows, clock=time.monotonic, wall=time.time)
-    statuses = StatusOutbox(worker_id, services, feed.is_configured, meter)
+    runs, feed = Runs(bell), Feed(worker_id, bell, tenure)
+    meter = WorkerMeter(limits.windows, clock=time.monotonic, wall=time.time)
+    statuses = StatusOutbox(worker_id, services, feed.is_configured)
     topics = TopicOutbox(services, feed.is_configured, tracking=limits.topic_tracking)
     commits = CommitOutbox(
-        services, jobs, feed.generation_for, lambda task: board.change_task(task, restart=True)
+        services, jobs, feed.generation_for, lambda task: runs.task(task).change(restart=True)
     )
     offsets = OffsetReader(services)
     hosts = HostPool(
@@ -143,63 +143,41 @@ def wire(
         tls=host_tls,
         span_endpoint=worker.get(SPAN_ENDPOINT.name) or "",
     )
-    suspects, spans = Suspects(), RecentSpans(time.monotonic)
+    spans = RecentSpans(time.monotonic)
     acts = ActReporter(services.status, f"worker {worker_id}")
     troubles = TroubleOutbox(worker_id, services, feed.generation_for, acts)
-    healer = Healer(board, jobs, worker, acts, clock=time.monotonic, random=random.random)
-    lives = TaskLives(board, feed, hosts, statuses, troubles, healer=healer)
-    events = TaskEvents(
-        board=board,
-        lives=lives,
-        suspects=suspects,
-        healer=healer,
-        acts=acts,
-        commits=commits,
-        offsets=offsets,
-        fencing=TaskFencing(services, worker_id, feed.generation_for),
-        topics=topics,
-        queries=given.queries,
-        meter=meter,
-        jobs=jobs,
-        exactly_once=ExactlyOnceSources.of(worker),
+    recovery = Recovery(jobs, worker, acts, clock=time.monotonic, random=random.random)
+    exactly_once = ExactlyOnceSources.of(worker)
+    lifecycle = TaskLifecycle(
+        runs, feed, hosts, statuses=statuses, troubles=troubles, recovery=recovery, meter=meter
     )
+    starts = TaskStarts(
+        lifecycle, recovery, hosts, commits=commits, offsets=offsets, spans=spans, worker=worker
+    )
+    tasks = TaskActions(runs, lifecycle, starts, hosts, commits=commits, jobs=jobs, budgets=limits.budgets)
+    events = TaskEvents(runs, lifecycle, recovery, commits=commits, topics=topics, exactly_once=exactly_once)
+    fencing = TaskFencing(services, worker_id, feed.generation_for)
+    questions = TaskQuestions(runs, offsets, fencing, given.queries, jobs=jobs, exactly_once=exactly_once)
     hosts.listen(events)
-    tasks = TaskActions(
-        board=board,
-        feed=feed,
-        tenure=tenure,
-        hosts=hosts,
-        waits=PlaceWaits(hosts, lives, troubles, worker.get("spark.master") or "local"),
-        lives=lives,
-        suspects=suspects,
-        healer=healer,
-        commits=commits,
-        offsets=offsets,
-        meter=meter,
-        jobs=jobs,
-        budgets=limits.budgets,
-        worker=worker,
-        spans=spans,
-    )
     calls = ConnectorCalls(processes, limits.plugin_call)
     connector_troubles = ConnectorTroubles(troubles)
     connectors = ConnectorActions(
-        board=board,
+        runs=runs,
         feed=feed,
         calls=calls,
         publishing=Publishing(calls, connector_troubles, services, feed, bell, max_tasks=limits.max_tasks),
         troubles=connector_troubles,
         statuses=statuses,
-        healer=healer,
+        recovery=recovery,
         meter=meter,
         jobs=jobs,
         spans=spans,
     )
     processes.listen(ProcessEvents(connectors, Reloading(services, jobs), given.queries, jobs))
-    restarting = Restarting(board, feed, statuses, suspects, healer)
+    restarting = Restarting(runs, feed, statuses, recovery)
     given.server.add(
         host_service_pb2_grpc.add_HostServiceServicer_to_server,
-        host_server.HostServer(hosts, events, tenure.remaining),
+        host_server.HostServer(hosts, events, questions, tenure.remaining),
         host_server.SERVICE_NAME,
         secret=host_token,
     )
@@ -209,7 +187,7 @@ def wire(
         executor_server.SERVICE_NAME,
     )
     return Executor(
-        board=board,
+        runs=runs,
         feed=feed,
         tenure=tenure,
         hosts=hosts,
@@ -227,8 +205,8 @@ def wire(
             topics=topics,
             spans=spans,
         ),
-        conductor=Conductor(board, feed, connectors, tasks),
-        membership=Membership(worker_id, services, board, tenure, given.reach),
+        conductor=Conductor(runs, feed, connectors, tasks),
+        membership=Membership(worker_id, services, runs, tenure, given.reach),
         services=services,
         budgets=limits.budgets,
         jobs=jobs,

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children import child_process
 from copycat_executor.children.connector_process import ConnectorProcess
@@ -14,10 +15,10 @@ from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.open_calls import OpenCall, OpenCalls
 from copycat_executor.children.template import Template
 from copycat_executor.connectors.connector_calls import ConnectorCalls
-from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.pipes.connector_messages import ConnectorCall, StopConnector, ValidateConfig
 from copycat_executor.pipes.messages import Ping, T
+from copycat_executor.state.runs import ConnectorStart, Runs
 
 from tests.contract.executor.world import AUTHOR, SOURCE
 
@@ -89,7 +90,7 @@ async def test_a_connector_whose_process_ends_right_after_it_has_started_starts_
     processes = EndsAfterTheAnswer(jobs)
     jobs.spawn(processes.run(), "process of the connectors")
     calls = ConnectorCalls(processes, PATIENCE)
-    life = ConnectorLife("orders", {"name": "orders", **SOURCE}, 1)
-    await asyncio.wait_for(calls.start(life), PATIENCE)
+    start = ConnectorStart(Runs(Bell()).connector("orders"), {"name": "orders", **SOURCE}, 1)
+    await asyncio.wait_for(calls.start(start), PATIENCE)
     assert processes.gone.is_set()
-    assert await calls.task_configs(life, 1)
+    assert await calls.task_configs(start, 1)

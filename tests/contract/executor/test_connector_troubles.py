@@ -19,6 +19,11 @@ async def begin(it: World, config: dict[str, str]) -> int:
     return it.scheduler.assign(it.worker, "orders")
 
 
+def is_publishing(it: World) -> bool:
+    running = it.executor.runs.connector("orders").running
+    return running is not None and running.publishing
+
+
 async def trouble_of(it: World) -> pb.Trouble:
     """Wait until there is one, which is the connector's own."""
     await it.until(lambda: bool(it.status.troubles), "a trouble")
@@ -87,9 +92,9 @@ async def test_what_a_connector_says_it_waits_for_is_told_without_its_secrets(
         told = await trouble_of(it)
         assert (told.kind, told.text) == (pb.TROUBLE_KIND_WAITS, says)
         await it.until(lambda: len(it.config.published) == 1, "it has its task all the same")
-        await it.until(lambda: not it.executor.board.connectors["orders"].publishing, "that is over")
+        await it.until(lambda: not is_publishing(it), "that is over")
         source.touch()
-        it.executor.board.change_connector("orders", publish_due=True)
+        it.executor.runs.connector("orders").change(publish_due=True)
         await it.until(lambda: not it.status.troubles)
 
 

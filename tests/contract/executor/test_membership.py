@@ -97,7 +97,7 @@ async def test_a_worker_that_cannot_reach_the_scheduler_for_a_lease_leaves_its_t
         await it.until(lambda: not it.executor.tenure.holds())
         number = newest_lease(host)
         host.die("its lease has ended")
-        await it.until(lambda: not it.executor.board.tasks)
+        await it.until(lambda: it.executor.runs.empty)
         await asyncio.sleep(0.5)  # all that could come of it would have come by now
         assert it.launcher.hosts == [host]
         assert newest_lease(host) == number

@@ -14,6 +14,7 @@ from copycat_connect.errors import (
     StaleGenerationError,
     UnavailableError,
 )
+from copycat_executor.domain.running import Phase
 
 from tests.contract.executor import world as worlds
 from tests.contract.executor.world import SINK, SOURCE
@@ -259,9 +260,7 @@ async def test_statuses_wait_for_the_status_service_and_the_newest_counts() -> N
         await it.until(lambda: it.launcher.hosts != [] and it.launcher.hosts[0].started != [])
         host = it.launcher.of("orders-0")
         host.state(host.started[0].task, FAILED, trace="boom", stage="POLL")
-        await it.until(
-            lambda: it.executor.board.tasks[next(iter(it.executor.board.tasks))].phase.name == "FAILED"
-        )
+        await it.until(lambda: [run.phase for run in it.executor.runs.tasks] == [Phase.FAILED])
         it.status.failing = None
         await it.status_is("FAILED", "orders", 0)
 

@@ -10,7 +10,7 @@ from typing import Any
 from copycat_connect.cluster import Instance, TargetState
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.running import RunningTask
-from copycat_executor.state.board import Board
+from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_executor.worker import membership as module
 from copycat_executor.worker.membership import Membership
@@ -18,60 +18,60 @@ from copycat_executor.worker.membership import Membership
 TASKS = [Instance("orders", number) for number in range(100)]
 
 
-def board_of(tasks: list[Instance]) -> Board:
-    board = Board(Bell())
+def runs_of(tasks: list[Instance]) -> Runs:
+    runs = Runs(Bell())
     for task in tasks:
-        take(board, task)
-    return board
+        take(runs, task)
+    return runs
 
 
-def take(board: Board, task: Instance) -> None:
-    board.put_task(task, RunningTask({}, {}, (), 1, TargetState.STARTED))
+def take(runs: Runs, task: Instance) -> None:
+    runs.task(task).enter(RunningTask({}, {}, (), 1, TargetState.STARTED))
 
 
-def membership_of(board: Board) -> Membership:
+def membership_of(runs: Runs) -> Membership:
     services: Any = SimpleNamespace()
     reach: Any = SimpleNamespace()
-    return Membership("me:8083", services, board, Tenure(lambda: 0.0), reach)
+    return Membership("me:8083", services, runs, Tenure(lambda: 0.0), reach)
 
 
 async def test_what_is_taken_together_is_said_in_one_beat_before_its_time(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "HEARTBEAT_INTERVAL_SECONDS", 3600.0)
-    board = board_of(TASKS[:1])
-    beats = membership_of(board)._beats(deque())
+    runs = runs_of(TASKS[:1])
+    beats = membership_of(runs)._beats(deque())
     assert len((await anext(beats)).held) == 1
     following = asyncio.ensure_future(anext(beats))
     for task in TASKS:
         await asyncio.sleep(0)
-        take(board, task)
+        take(runs, task)
     async with asyncio.timeout(60):
         assert len((await following).held) == len(TASKS)
 
 
 async def test_what_is_dropped_together_is_said_in_one_beat_before_its_time(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "HEARTBEAT_INTERVAL_SECONDS", 3600.0)
-    board = board_of(TASKS)
-    beats = membership_of(board)._beats(deque())
+    runs = runs_of(TASKS)
+    beats = membership_of(runs)._beats(deque())
     await anext(beats)
     following = asyncio.ensure_future(anext(beats))
     for task in TASKS[:-1]:
         await asyncio.sleep(0)
-        board.drop_task(task)
+        runs.task(task).leave()
     assert len((await following).held) == 1
 
 
 async def test_the_last_that_is_dropped_is_said_at_once(monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "HEARTBEAT_INTERVAL_SECONDS", 3600.0)
     monkeypatch.setattr(module, "CHANGES_TOGETHER_SECONDS", 30.0)
-    board = board_of(TASKS[:1])
-    membership = membership_of(board)
+    runs = runs_of(TASKS[:1])
+    membership = membership_of(runs)
     beats = membership._beats(deque())
     await anext(beats)
     membership.leave()
     assert (await anext(beats)).leaving
     following = asyncio.ensure_future(anext(beats))
     await asyncio.sleep(0)
-    board.drop_task(TASKS[0])
+    runs.task(TASKS[0]).leave()
     async with asyncio.timeout(20):
         last = await following
     assert last.leaving

@@ -24,9 +24,9 @@ from copycat_executor.domain.desired import Assigned, Configured, assign, desire
 from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.peers import messages
-from copycat_executor.state.board import Board
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.instances import instance_to_proto
@@ -71,8 +71,8 @@ class Changes(RuleBasedStateMachine):
         self.now = 0.0
         self.tenure = Tenure(lambda: self.now)
         self.feed = Feed(ME, Bell(), self.tenure)
-        self.board = Board(Bell())
-        self.differences = Differences(self.feed, self.board)
+        self.runs = Runs(Bell())
+        self.differences = Differences(self.feed, self.runs)
         self.configured: dict[str, Configured] = {}
         self.assigned: dict[Instance, Assigned] = {}
 
@@ -136,26 +136,26 @@ class Changes(RuleBasedStateMachine):
 
     @rule(name=NAMES, phase=PHASES, restart=st.booleans(), publish=st.booleans())
     def connector_runs_otherwise(self, name: str, phase: Phase, restart: bool, publish: bool) -> None:
-        self.board.change_connector(name, phase=phase, restart=restart, publish_due=publish)
+        self.runs.connector(name).change(phase=phase, restart=restart, publish_due=publish)
 
     @rule(instance=INSTANCES, phase=PHASES, restart=st.booleans(), moving=st.booleans())
     def task_runs_otherwise(self, instance: Instance, phase: Phase, restart: bool, moving: bool) -> None:
         if instance.task is not None:
-            self.board.change_task(instance, phase=phase, restart=restart, moving=moving)
+            self.runs.task(instance).change(phase=phase, restart=restart, moving=moving)
 
     @rule(instance=INSTANCES)
     def has_ended(self, instance: Instance) -> None:
         if instance.task is None:
-            self.board.drop_connector(instance.connector)
+            self.runs.connector(instance.connector).leave()
         else:
-            self.board.drop_task(instance)
+            self.runs.task(instance).leave()
 
     @rule(without=st.sets(NAMES, max_size=1))
     def look(self, without: set[str]) -> None:
         """Compare both looks, then carry out what they say; of some connectors nothing comes of it."""
         due = self.differences.due()
         wanted = desired(self.configured, self.assigned, ME)
-        assert Counter(map(repr, due)) == Counter(map(repr, reconcile(wanted, self.board.running())))
+        assert Counter(map(repr, due)) == Counter(map(repr, reconcile(wanted, self.runs.running())))
         here = {Instance(name) for name in wanted.connectors} | set(wanted.tasks)
         assert {each for each in EVERYTHING if self.feed.wants(each)} == here
         for action in due:
@@ -172,22 +172,22 @@ class Changes(RuleBasedStateMachine):
         match action:
             case StartConnector(w):
                 runs = RunningConnector(w.config, w.generation, w.target, Phase.SETTLED, publish_due=True)
-                self.board.put_connector(w.name, runs)
+                self.runs.connector(w.name).enter(runs)
             case SetConnectorTarget(name, target):
-                self.board.change_connector(name, target=target)
+                self.runs.connector(name).change(target=target)
             case PublishTasks(name):
-                self.board.change_connector(name, publish_due=False)
+                self.runs.connector(name).change(publish_due=False)
             case StopConnector(name):
-                self.board.drop_connector(name)
+                self.runs.connector(name).leave()
             case StartTask(t):
                 runs_task = RunningTask(
                     t.connector_config, t.task_config, t.partitions, t.generation, t.target
                 )
-                self.board.put_task(t.instance, replace(runs_task, phase=Phase.SETTLED))
+                self.runs.task(t.instance).enter(replace(runs_task, phase=Phase.SETTLED))
             case SetTaskTarget(instance, target):
-                self.board.change_task(instance, target=target)
+                self.runs.task(instance).change(target=target)
             case StopTask(instance):
-                self.board.drop_task(instance)
+                self.runs.task(instance).leave()
 
 
 def _instance(assignment: scheduler_pb.Assignment) -> Instance:

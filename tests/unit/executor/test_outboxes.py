@@ -47,8 +47,7 @@ async def running(outbox: Any) -> AsyncIterator[None]:
 
 def statuses_to(service: StatusService) -> status_outbox.StatusOutbox:
     services: Any = SimpleNamespace(status=service)
-    meter: Any = SimpleNamespace(state=lambda *_: None)
-    return status_outbox.StatusOutbox("w1", services, lambda _: True, meter)
+    return status_outbox.StatusOutbox("w1", services, lambda _: True)
 
 
 @pytest.mark.row("KRETRY-12", "KRETRY-19")

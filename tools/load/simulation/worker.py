@@ -32,9 +32,9 @@ from copycat_executor.domain.actions import (
 )
 from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
-from copycat_executor.state.board import Board
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import AssignmentChange, Feed
+from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_executor.worker.conductor import CHANGE_GATHERING_SECONDS
 from copycat_executor.worker.membership import Membership
@@ -80,9 +80,9 @@ class SimulatedWorker:
         self._services = services
         self._bell = Bell()
         self._tenure = Tenure(time.monotonic)
-        self._board = Board(self._bell)
+        self._runs = Runs(self._bell)
         self._feed = TellingFeed(worker_id, self._bell, self._tenure)
-        self._differences = Differences(self._feed, self._board)
+        self._differences = Differences(self._feed, self._runs)
         self._starting: deque[WantedTask] = deque()
         self._publishing: asyncio.Queue[str] = asyncio.Queue()
         self._said: dict[Instance, status_pb.Status] = {}
@@ -90,7 +90,7 @@ class SimulatedWorker:
 
     async def run(self) -> None:
         """Be a member until cancelled."""
-        membership = Membership(self._worker_id, self._services, self._board, self._tenure, reach)
+        membership = Membership(self._worker_id, self._services, self._runs, self._tenure, reach)
         async with asyncio.TaskGroup() as parts:
             parts.create_task(membership.run())
             parts.create_task(follow_assignments(self._services, self._feed, self._tenure))
@@ -124,33 +124,36 @@ class SimulatedWorker:
             case StartConnector(wanted):
                 self._start_connector(wanted)
             case PublishTasks(name):
-                self._board.change_connector(name, publish_due=False, publishing=True)
+                self._runs.connector(name).change(publish_due=False, publishing=True)
                 self._publishing.put_nowait(name)
             case StopConnector(name):
-                generation = self._board.connectors[name].generation
-                self._board.drop_connector(name)
-                self._say(Instance(name), types_pb2.STATE_UNASSIGNED, generation)
+                self._leave(Instance(name))
             case StartTask(task):
                 self._take(task)
             case StopTask(instance):
-                generation = self._board.tasks[instance].generation
-                self._board.drop_task(instance)
-                self._say(instance, types_pb2.STATE_UNASSIGNED, generation)
+                self._leave(instance)
             case _:
                 pass  # nothing is paused here
+
+    def _leave(self, instance: Instance) -> None:
+        generation = self._runs.held()[instance]
+        run = self._runs.find(instance)
+        if run is not None:
+            run.leave()
+        self._say(instance, types_pb2.STATE_UNASSIGNED, generation)
 
     def _start_connector(self, wanted: WantedConnector) -> None:
         runs = RunningConnector(
             wanted.config, wanted.generation, wanted.target, Phase.SETTLED, publish_due=True
         )
-        self._board.put_connector(wanted.name, runs)
+        self._runs.connector(wanted.name).enter(runs)
         self._say(Instance(wanted.name), types_pb2.STATE_RUNNING, wanted.generation)
 
     def _take(self, task: WantedTask) -> None:
         runs = RunningTask(
             task.connector_config, task.task_config, task.partitions, task.generation, task.target
         )
-        self._board.put_task(task.instance, runs)
+        self._runs.task(task.instance).enter(runs)
         self._starting.append(task)
 
     async def _start_tasks(self) -> None:
@@ -164,9 +167,9 @@ class SimulatedWorker:
                 self._started(self._starting.popleft())
 
     def _started(self, task: WantedTask) -> None:
-        present = self._board.tasks.get(task.instance)
-        if present is not None and present.generation == task.generation:
-            self._board.change_task(task.instance, phase=Phase.SETTLED)
+        present = self._runs.find_task(task.instance)
+        if present is not None and present.running and present.running.generation == task.generation:
+            present.change(phase=Phase.SETTLED)
             self._say(task.instance, types_pb2.STATE_RUNNING, task.generation)
 
     async def _publish(self) -> None:
@@ -186,7 +189,7 @@ class SimulatedWorker:
                     await asyncio.sleep(RETRY_SECONDS)
                     self._publishing.put_nowait(name)
                     continue
-            self._board.change_connector(name, publishing=False)
+            self._runs.connector(name).change(publishing=False)
 
     def _say(self, instance: Instance, state: types_pb2.State.ValueType, generation: int) -> None:
         since = time.time_ns() // 1_000_000

@@ -8,7 +8,6 @@ from typing import Final
 from copycat_connect.cluster import Config
 
 from copycat_executor.children.connector_processes import ConnectorProcesses
-from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.pipes.connector_messages import (
     AbandonConnector,
@@ -19,6 +18,7 @@ from copycat_executor.pipes.connector_messages import (
     StopConnector,
 )
 from copycat_executor.pipes.messages import T
+from copycat_executor.state.runs import ConnectorStart
 
 #: Author code gets this long to stop; then it is given up.
 AUTHOR_STOP_TIMEOUT_SECONDS: Final = 5.0
@@ -33,7 +33,7 @@ class ConnectorCalls:
         self._deadline = deadline
         self._incarnations = itertools.count(1)
 
-    async def start(self, life: ConnectorLife) -> None:
+    async def start(self, start: ConnectorStart) -> None:
         """Make and start the connector's object, again when its process ends that others share.
 
         Raises:
@@ -42,31 +42,31 @@ class ConnectorCalls:
             PluginProcessGoneError: It ended the process that it had for itself.
         """
         while True:
-            life.incarnation = next(self._incarnations)
-            self._processes.enter(life.name)
+            start.incarnation = next(self._incarnations)
+            self._processes.enter(start.name)
             try:
-                call = StartConnector(life.incarnation, life.config)
-                life.plugin = await self._call(life, call, "starting the connector", self._deadline)
+                call = StartConnector(start.incarnation, start.config)
+                start.plugin = await self._call(start, call, "starting the connector", self._deadline)
             except PluginProcessGoneError as error:
-                life.incarnation = 0
+                start.incarnation = 0
                 if error.alone:
                     raise
             except PluginHangsError:
-                self.abandon(life, hung=True)
+                self.abandon(start, hung=True)
                 raise
-            if self._processes.has(life.name):  # its process may have ended right after the answer
+            if self._processes.has(start.name):  # its process may have ended right after the answer
                 return
 
-    async def find_plugin(self, life: ConnectorLife) -> None:
+    async def find_plugin(self, start: ConnectorStart) -> None:
         """Learn the plugin of a connector that is not to run.
 
         Raises:
             CopycatError: There is no such plugin, or its process is gone.
         """
-        call = FindPlugin(life.config)
-        life.plugin = await self._processes.ask(call, "finding the connector's plugin", self._deadline)
+        call = FindPlugin(start.config)
+        start.plugin = await self._processes.ask(call, "finding the connector's plugin", self._deadline)
 
-    async def task_configs(self, life: ConnectorLife, max_tasks: int) -> list[Config]:
+    async def task_configs(self, start: ConnectorStart, max_tasks: int) -> list[Config]:
         """Ask for task configurations.
 
         Raises:
@@ -74,44 +74,44 @@ class ConnectorCalls:
             PluginHangsError: It did not come back; the object is given up.
             PluginProcessGoneError: The process died.
         """
-        call = MakeTaskConfigs(life.incarnation, max_tasks)
-        stage = f"generating task configs for connector {life.name}"
+        call = MakeTaskConfigs(start.incarnation, max_tasks)
+        stage = f"generating task configs for connector {start.name}"
         try:
-            made = await self._call(life, call, stage, self._deadline)
+            made = await self._call(start, call, stage, self._deadline)
         except PluginHangsError:
-            self.abandon(life, hung=True)
+            self.abandon(start, hung=True)
             raise
         return list(made)
 
-    async def stop(self, life: ConnectorLife) -> None:
+    async def stop(self, start: ConnectorStart) -> None:
         """Stop the connector's object, if it has one; a dead process has none.
 
         Raises:
             PluginError: The author's `stop` raised; the object is gone all the same.
             PluginHangsError: It did not come back; the object is given up.
         """
-        if not life.incarnation:
+        if not start.incarnation:
             return
-        incarnation = life.incarnation
-        stage = f"stopping connector {life.name}"
+        incarnation = start.incarnation
+        stage = f"stopping connector {start.name}"
         try:
-            await self._call(life, StopConnector(incarnation), stage, AUTHOR_STOP_TIMEOUT_SECONDS)
+            await self._call(start, StopConnector(incarnation), stage, AUTHOR_STOP_TIMEOUT_SECONDS)
         except PluginProcessGoneError:
             pass
         except PluginHangsError:
-            self.abandon(life, hung=True)
+            self.abandon(start, hung=True)
             raise
         finally:
-            life.incarnation = 0
-            self._processes.leave(life.name, None, hung=False)
+            start.incarnation = 0
+            self._processes.leave(start.name, None, hung=False)
 
-    def abandon(self, life: ConnectorLife, *, hung: bool = False) -> None:
+    def abandon(self, start: ConnectorStart, *, hung: bool = False) -> None:
         """Give the object up; if its author's code ever comes back, it is stopped."""
-        if life.incarnation:
-            self._processes.leave(life.name, AbandonConnector(life.incarnation), hung=hung)
-        life.incarnation = 0
+        if start.incarnation:
+            self._processes.leave(start.name, AbandonConnector(start.incarnation), hung=hung)
+        start.incarnation = 0
 
     async def _call(
-        self, life: ConnectorLife, call: ConnectorCall[T], stage: str, deadline_seconds: float
+        self, start: ConnectorStart, call: ConnectorCall[T], stage: str, deadline_seconds: float
     ) -> T:
-        return await self._processes.call(life.name, call, stage, deadline_seconds)
+        return await self._processes.call(start.name, call, stage, deadline_seconds)

@@ -11,9 +11,9 @@ from copycat_connect.trace_line import trace_line
 from copycat_rpc.errors import code_of
 
 from copycat_executor.children.plugin_errors import PluginError
-from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.domain.errors import PluginProcessGoneError
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
+from copycat_executor.state.runs import ConnectorStart
 
 _DIVIDING: Final = "task_configs"
 _PUBLISHING: Final = "publishing of task configurations"
@@ -26,36 +26,36 @@ class ConnectorTroubles:
         """`outbox` tells the status service."""
         self._outbox = outbox
 
-    def undivided(self, life: ConnectorLife, error: CopycatError) -> None:
+    def undivided(self, start: ConnectorStart, error: CopycatError) -> None:
         """Its work could not be divided, or what came of it not be published; that is tried again."""
-        before = life.undivided
+        before = start.undivided
         since_ms, tries = (_now_ms(), 0) if before is None else (before.since_ms, before.tries)
-        life.undivided = _trouble(error, since_ms, tries + 1)
-        self._tell(life)
+        start.undivided = _trouble(error, since_ms, tries + 1)
+        self._tell(start)
 
-    def divided(self, life: ConnectorLife) -> None:
+    def divided(self, start: ConnectorStart) -> None:
         """Its task configurations are published."""
-        if life.undivided is not None:
-            life.undivided = None
-            self._tell(life)
+        if start.undivided is not None:
+            start.undivided = None
+            self._tell(start)
 
-    def waits(self, life: ConnectorLife, reason: str) -> None:
+    def waits(self, start: ConnectorStart, reason: str) -> None:
         """Its author says what it waits for; nothing when it waits no longer."""
-        since_ms = _now_ms() if life.waits is None else life.waits.since_ms
-        life.waits = _waiting(reason, since_ms) if reason else None
-        self._tell(life)
+        since_ms = _now_ms() if start.waits is None else start.waits.since_ms
+        start.waits = _waiting(reason, since_ms) if reason else None
+        self._tell(start)
 
-    def forget(self, life: ConnectorLife) -> None:
+    def forget(self, start: ConnectorStart) -> None:
         """It has failed, rests or is gone: nothing of this counts any more."""
-        life.undivided = life.waits = None
-        self._outbox.forget(life.instance)
+        start.undivided = start.waits = None
+        self._outbox.forget(start.instance)
 
-    def _tell(self, life: ConnectorLife) -> None:
-        trouble = life.undivided or life.waits
+    def _tell(self, start: ConnectorStart) -> None:
+        trouble = start.undivided or start.waits
         if trouble is None:
-            self._outbox.over(life.instance)
+            self._outbox.over(start.instance)
         else:
-            self._outbox.tell(life.instance, life.generation, trouble)
+            self._outbox.tell(start.instance, start.generation, trouble)
 
 
 def _trouble(error: CopycatError, since_ms: int, tries: int) -> pb.Trouble:

@@ -20,7 +20,6 @@ from copycat_rpc.services import ServiceStubs
 from copycat_executor.background.bell import Bell
 from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
-from copycat_executor.connectors.connector_life import ConnectorLife
 from copycat_executor.connectors.connector_troubles import ConnectorTroubles
 from copycat_executor.domain.errors import PluginHangsError, TaskLimitError, TooManyTasksError
 from copycat_executor.domain.task_limit import (
@@ -32,6 +31,7 @@ from copycat_executor.domain.task_limit import (
 )
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.runs import ConnectorStart
 
 log = logging.getLogger(__name__)
 
@@ -67,11 +67,11 @@ class Publishing:
         self._bell = bell
         self._max_tasks = max_tasks
 
-    def limited(self, life: ConnectorLife) -> str | None:
+    def limited(self, start: ConnectorStart) -> str | None:
         """Return what the connector's status should say of the worker's limit; None without effect."""
-        return limit_text(life.config, self._max_tasks)
+        return limit_text(start.config, self._max_tasks)
 
-    async def publish(self, life: ConnectorLife) -> None:
+    async def publish(self, start: ConnectorStart) -> None:
         """Ask and publish, again and again until it works; running tasks are not touched by a failure.
 
         What fails is told as the connector's trouble until it works. Where the connector asks to be asked
@@ -83,47 +83,47 @@ class Publishing:
             PluginHangsError: It did not come back.
         """
         await until_it_works(
-            partial(self._attempt, life),
+            partial(self._attempt, start),
             RETRY,
             complaint="the connector's tasks are not published yet",
             log_every_failure=True,
             passes=_passes,
-            pause=partial(_pause, life),
+            pause=partial(_pause, start),
         )
-        self._troubles.divided(life)
-        await self._wait_until_seen(life.name)
+        self._troubles.divided(start)
+        await self._wait_until_seen(start.name)
 
-    async def _attempt(self, life: ConnectorLife) -> None:
-        life.reconfigure.clear()
+    async def _attempt(self, start: ConnectorStart) -> None:
+        start.reconfigure.clear()
         try:
-            await self._publish_once(life)
+            await self._publish_once(start)
         except CopycatError as error:
             if _passes(error):
-                self._troubles.undivided(life, error)
+                self._troubles.undivided(start, error)
             raise
 
-    async def _publish_once(self, life: ConnectorLife) -> None:
+    async def _publish_once(self, start: ConnectorStart) -> None:
         # A process that is gone is tried as well: the connector, which is to begin anew, is soon taken away.
-        tasks = await self._calls.task_configs(life, asked_tasks(life.config, self._max_tasks))
-        self._check(life, tasks)
+        tasks = await self._calls.task_configs(start, asked_tasks(start.config, self._max_tasks))
+        self._check(start, tasks)
         try:
             await self._services.config.PutTaskConfigs(
                 pb.PutTaskConfigsRequest(
-                    connector=life.name,
+                    connector=start.name,
                     tasks=[config_to_proto(task) for task in tasks],
-                    applied_config=config_to_proto(life.config),
+                    applied_config=config_to_proto(start.config),
                 )
             )
         except CopycatError as error:
             if code_of(error).name not in OVERTAKEN:
                 raise
 
-    def _check(self, life: ConnectorLife, tasks: list[Config]) -> None:
-        check_task_count(life.name, life.config, len(tasks))
-        check_task_limit(life.name, len(tasks), self._max_tasks)
-        if len(tasks) > tasks_max(life.config):
-            limit = tasks_max(life.config)
-            log.warning("connector %s made %d tasks, more than tasks.max=%d", life.name, len(tasks), limit)
+    def _check(self, start: ConnectorStart, tasks: list[Config]) -> None:
+        check_task_count(start.name, start.config, len(tasks))
+        check_task_limit(start.name, len(tasks), self._max_tasks)
+        if len(tasks) > tasks_max(start.config):
+            limit = tasks_max(start.config)
+            log.warning("connector %s made %d tasks, more than tasks.max=%d", start.name, len(tasks), limit)
 
     async def _wait_until_seen(self, name: str) -> None:
         """Wait until the watch no longer says that a set is missing, or the same would be published twice."""
@@ -134,13 +134,13 @@ class Publishing:
                     rings = await self._bell.next_ring(rings)
 
 
-async def _pause(life: ConnectorLife, seconds: float) -> None:
+async def _pause(start: ConnectorStart, seconds: float) -> None:
     """Wait, but no longer than until the connector asks to be asked again."""
     at_least = min(seconds, SHORTEST_PAUSE_SECONDS)
     await asyncio.sleep(at_least)
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds - at_least):
-            await life.reconfigure.wait()
+            await start.reconfigure.wait()
 
 
 def _passes(error: CopycatError) -> bool:

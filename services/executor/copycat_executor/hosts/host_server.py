@@ -41,6 +41,10 @@ class HostEvents(Protocol):
     def trouble(self, event: pb.TaskTrouble) -> None:
         """Note what keeps a task from moving, or that nothing does any more."""
 
+
+class HostQuestions(Protocol):
+    """Who answers what tasks ask."""
+
     def offsets_wanted(self, event: pb.OffsetsWanted, host: LaunchedHost) -> None:
         """A task asks for source offsets."""
 
@@ -54,10 +58,13 @@ class HostEvents(Protocol):
 class HostServer(host_service_pb2_grpc.HostServiceServicer):
     """Serves hosts; each stream is one host's life."""
 
-    def __init__(self, hosts: HostPool, events: HostEvents, remaining: Callable[[], float]) -> None:
+    def __init__(
+        self, hosts: HostPool, events: HostEvents, questions: HostQuestions, remaining: Callable[[], float]
+    ) -> None:
         """`remaining` returns for how many seconds this worker's tasks may go on."""
         self._hosts = hosts
         self._events = events
+        self._questions = questions
         self._remaining = remaining
 
     async def Attach(
@@ -102,25 +109,25 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
                 events.acknowledged(request.acknowledged, host)
             case "topics_seen":
                 events.topics_seen(request.topics_seen)
-            case "offsets_wanted":
-                events.offsets_wanted(request.offsets_wanted, host)
-            case "fence_wanted":
-                events.fence_wanted(request.fence_wanted, host)
-            case "query_wanted":
-                events.query_wanted(request.query_wanted, host)
+            case "plugins":
+                events.made_of(request.plugins)
+            case "metrics":
+                events.measured(request.metrics)
+            case "trouble":
+                events.trouble(request.trouble)
             case _:
-                self._take_notes(request, host)
+                self._answer(request, host)
 
-    def _take_notes(self, request: pb.AttachRequest, host: LaunchedHost) -> None:
+    def _answer(self, request: pb.AttachRequest, host: LaunchedHost) -> None:
         match request.WhichOneof("event"):
             case "heartbeat":
                 self._renew(host, request.heartbeat.number)
-            case "plugins":
-                self._events.made_of(request.plugins)
-            case "metrics":
-                self._events.measured(request.metrics)
-            case "trouble":
-                self._events.trouble(request.trouble)
+            case "offsets_wanted":
+                self._questions.offsets_wanted(request.offsets_wanted, host)
+            case "fence_wanted":
+                self._questions.fence_wanted(request.fence_wanted, host)
+            case "query_wanted":
+                self._questions.query_wanted(request.query_wanted, host)
 
     def _renew(self, host: LaunchedHost, number: int) -> None:
         """Let a host go on for as long as this worker may; one that was killed gets no more time."""

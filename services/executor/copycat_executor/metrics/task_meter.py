@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
@@ -31,8 +31,19 @@ _WITH_CLIENT: Final = frozenset({"running", "paused"})
 class TaskMeter:
     """One task, from its start on this worker until it leaves."""
 
-    def __init__(self, instance: Instance, windows: Windows, now: float) -> None:
-        self.times = StateTimes(now)
+    def __init__(
+        self,
+        instance: Instance,
+        windows: Windows,
+        times: StateTimes,
+        *,
+        clock: Callable[[], float],
+        wall: Callable[[], float],
+    ) -> None:
+        """`clock` counts seconds, `wall` is the time of day in seconds since the epoch."""
+        self.instance = instance
+        self.times = times
+        self._clock, self._wall = clock, wall
         self._tags = {"connector": instance.connector, "task": str(instance.task_number)}
         self._measured = statistics.Measured(windows)
         self._plugins: Sequence[pb.PluginInUse] = ()
@@ -42,11 +53,11 @@ class TaskMeter:
         """Note which plugins the task is made of; they become tags and metrics of their own."""
         self._plugins = list(plugins)
 
-    def note(self, now: float, wall_ms: float, measures: Sequence[pb.Measure]) -> None:
-        """Add what its host reported; `wall_ms` is the time of day, milliseconds since the epoch."""
-        self._measured.note(now, list(measures))
+    def note(self, measures: Sequence[pb.Measure]) -> None:
+        """Add what its host reported."""
+        self._measured.note(self._clock(), list(measures))
         if any(measure.name == "total-record-errors" for measure in measures):
-            self._failed_at = wall_ms
+            self._failed_at = self._wall() * 1000
 
     def readings(self, now: float) -> Iterator[Reading]:
         """Yield the current values of all metrics of the task."""

@@ -17,7 +17,6 @@ from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
 
 from copycat_executor.background.bell import Bell
-from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.transient import is_transient
 
@@ -72,11 +71,9 @@ class StatusOutbox:
         worker_id: str,
         services: ServiceStubs,
         is_configured: Callable[[Instance], bool],
-        meter: WorkerMeter,
     ) -> None:
         """Of an instance that `is_configured` denies nothing is reported: it was deleted."""
         self._is_configured = is_configured
-        self._meter = meter
         self._worker_id = worker_id
         self._services = services
         self._waiting: NewestWaiting[Instance, pb.InstanceStatus] = NewestWaiting()
@@ -93,7 +90,6 @@ class StatusOutbox:
         version: str | None = None,
     ) -> None:
         """Report what an instance does now."""
-        self._meter.state(instance, state)
         if not self._is_configured(instance):
             _log_state(self._worker_id, instance, state, generation, "it was deleted")
             return

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from copycat_executor.domain.actions import Action, connector_of
 from copycat_executor.domain.reconcile import reconcile
-from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.runs import Runs
 
 
 class Differences:
@@ -17,10 +17,10 @@ class Differences:
     same actions as before: none, since a connector with any is looked at again until it has none.
     """
 
-    def __init__(self, feed: Feed, board: Board) -> None:
+    def __init__(self, feed: Feed, runs: Runs) -> None:
         """Look at everything the first time."""
         self._feed = feed
-        self._board = board
+        self._runs = runs
 
     def due(self) -> Sequence[Action]:
         """Return what to do now; nothing while it is not known what should run."""
@@ -28,13 +28,13 @@ class Differences:
         desired = self._feed.desired(names)
         if desired is None:
             return ()
-        actions = reconcile(desired, self._board.running(names))
+        actions = reconcile(desired, self._runs.running(names))
         self._feed.touched.clear()
-        self._board.touched.clear()
+        self._runs.touched.clear()
         for action in actions:
-            self._board.touched.add(connector_of(action))
+            self._runs.touched.add(connector_of(action))
         return actions
 
     def _touched(self) -> Sequence[str] | None:
-        wanted, runs = self._feed.touched.names, self._board.touched.names
-        return None if wanted is None or runs is None else tuple(dict.fromkeys((*wanted, *runs)))
+        wanted, ran = self._feed.touched.names, self._runs.touched.names
+        return None if wanted is None or ran is None else tuple(dict.fromkeys((*wanted, *ran)))

@@ -56,6 +56,10 @@ class Feed:
         }
         return desired(self._configured, here, self._worker_id)
 
+    def assignments_count(self) -> bool:
+        """Return whether what is assigned counts: no other worker can have been given it since."""
+        return self._tenure.holds()
+
     def wants(self, instance: Instance) -> bool:
         """Return whether this worker should run an instance, as far as it knows."""
         wanted = self.desired((instance.connector,))

@@ -16,9 +16,9 @@ from copycat_executor.domain.actions import (
     StopConnector,
     StopTask,
 )
-from copycat_executor.state.board import Board
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.runs import Runs
 from copycat_executor.tasks.task_actions import TaskActions
 
 #: Changes within this time count as one: a change seldom comes alone.
@@ -28,9 +28,9 @@ CHANGE_GATHERING_SECONDS: Final = 0.02
 class Conductor:
     """Compares what should run with what runs after each change, and carries out the difference."""
 
-    def __init__(self, board: Board, feed: Feed, connectors: ConnectorActions, tasks: TaskActions) -> None:
-        self._board = board
-        self._differences = Differences(feed, board)
+    def __init__(self, runs: Runs, feed: Feed, connectors: ConnectorActions, tasks: TaskActions) -> None:
+        self._runs = runs
+        self._differences = Differences(feed, runs)
         self._connectors = connectors
         self._tasks = tasks
 
@@ -38,9 +38,9 @@ class Conductor:
         """Act on every change of what is wanted or what runs, a moment later."""
         rings = -1
         while True:
-            await self._board.bell.next_ring(rings)
+            await self._runs.bell.next_ring(rings)
             await asyncio.sleep(CHANGE_GATHERING_SECONDS)
-            rings = self._board.bell.rings
+            rings = self._runs.bell.rings
             for action in self._differences.due():
                 self._perform(action)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copycat_connect.beats import until_beat
 from copycat_rpc.acts import ActReporter
 from copycat_rpc.services import ServiceStubs
+from copycat_telemetry.metrics.registry import Reading
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.connectors.connector_calls import AUTHOR_STOP_TIMEOUT_SECONDS
@@ -17,8 +19,8 @@ from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
-from copycat_executor.state.board import Board
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_executor.tasks.task_actions import DRAIN_MARGIN_SECONDS, Budgets
 from copycat_executor.worker.conductor import Conductor
@@ -38,7 +40,7 @@ LAST_REPORTS_TIMEOUT_SECONDS = 5.0
 class Executor:
     """One worker: from its first beat to its last. `wire` in `copycat_executor.wiring` makes one."""
 
-    board: Board
+    runs: Runs
     feed: Feed
     tenure: Tenure
     hosts: HostPool
@@ -53,6 +55,10 @@ class Executor:
     services: ServiceStubs
     budgets: Budgets
     jobs: Jobs
+
+    def readings(self) -> Iterator[Reading]:
+        """Yield the current values of all metrics of the worker, its connectors and its tasks."""
+        return self.meter.readings(*self.runs.meters())
 
     def run(self) -> None:
         """Begin to work, in the background."""
@@ -77,9 +83,9 @@ class Executor:
         try:
             ends = max(budgets.drain + DRAIN_MARGIN_SECONDS + budgets.commit, AUTHOR_STOP_TIMEOUT_SECONDS)
             async with asyncio.timeout(ends + DRAIN_MARGIN_SECONDS):
-                await self.board.until(lambda: not self.board.held())
+                await self.runs.until(lambda: not self.runs.held())
         except TimeoutError:
-            left = ", ".join(str(instance) for instance in self.board.held())
+            left = ", ".join(str(instance) for instance in self.runs.held())
             log.warning("ended before these had stopped: %s", left)
         if not await self.statuses.flushed(LAST_REPORTS_TIMEOUT_SECONDS):
             log.warning("the last statuses were not all reported to the status service")

@@ -18,7 +18,7 @@ from copycat_rpc.reach import Reach
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.peers import messages
-from copycat_executor.state.board import Board
+from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 
 log = logging.getLogger(__name__)
@@ -48,12 +48,12 @@ class Membership:
     """
 
     def __init__(
-        self, worker_id: str, services: ServiceStubs, board: Board, tenure: Tenure, reach: ReachOf
+        self, worker_id: str, services: ServiceStubs, runs: Runs, tenure: Tenure, reach: ReachOf
     ) -> None:
         """`tenure` is kept here; `reach` asks whether somebody listens at an address, within some seconds."""
         self._worker_id = worker_id
         self._services = services
-        self._board = board
+        self._runs = runs
         self._tenure = tenure
         self._reach = reach
         self._leaving = False
@@ -63,7 +63,7 @@ class Membership:
     def leave(self) -> None:
         """Say from the next beat on, which is sent at once, that the worker drains."""
         self._leaving = True
-        self._board.bell.ring()
+        self._runs.bell.ring()
 
     async def run(self) -> None:
         """Beat until cancelled, joining again whenever the stream is lost."""
@@ -119,16 +119,16 @@ class Membership:
         loop = asyncio.get_running_loop()
         lists, beat = -1, pb.JoinRequest()
         while True:
-            rings, leaving = self._board.bell.rings, self._leaving
+            rings, leaving = self._runs.bell.rings, self._leaving
             self._pace.begin()
-            if (lists, beat.leaving) != (self._board.lists, leaving):
-                lists, beat = self._board.lists, self._beat(self._board.held(), leaving)
+            if (lists, beat.leaving) != (self._runs.lists, leaving):
+                lists, beat = self._runs.lists, self._beat(self._runs.held(), leaving)
             sent.append(loop.time())
             yield beat
             try:
                 async with asyncio.timeout(until_beat(loop.time(), HEARTBEAT_INTERVAL_SECONDS)):
-                    while (self._board.lists, self._leaving) == (lists, leaving):
-                        rings = await self._board.bell.next_ring(rings)
+                    while (self._runs.lists, self._leaving) == (lists, leaving):
+                        rings = await self._runs.bell.next_ring(rings)
                     if self._leaving == leaving:
                         await self._gather(rings)
             except TimeoutError:
@@ -138,8 +138,8 @@ class Membership:
         """Wait for what changes together; the last that is dropped is said at once: who leaves ends then."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.pause()):
-                while self._board.connectors or self._board.tasks:
-                    rings = await self._board.bell.next_ring(rings)
+                while not self._runs.empty:
+                    rings = await self._runs.bell.next_ring(rings)
 
     def _beat(self, held: dict[Instance, int], leaving: bool) -> pb.JoinRequest:
         return pb.JoinRequest(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance, TargetState
 from copycat_executor.background.bell import Bell
-from copycat_executor.domain.running import RunningConnector, RunningTask
+from copycat_executor.domain.desired import WantedConnector, WantedTask
+from copycat_executor.domain.plugin import Plugin
 from copycat_executor.metrics.worker_meter import WorkerMeter
-from copycat_executor.state.board import Board
+from copycat_executor.state.runs import ConnectorRun, Runs, TaskRun
 from copycat_telemetry.metrics.registry import Reading, Value
 from copycat_telemetry.metrics.sampled import Windows
 
@@ -47,15 +48,13 @@ def values(readings: Iterable[Reading], group: str, **tags: str) -> dict[str, Va
 
 
 class Worker:
-    """A meter with a real board and a clock that a test moves."""
+    """A meter of what runs here, with a clock that a test moves."""
 
     def __init__(self, windows: Windows | None = None) -> None:
         self.now = 100.0
         self.wall = 1_700_000_000.0
-        self.board = Board(Bell())
-        self.meter = WorkerMeter(
-            self.board, windows or Windows(), clock=lambda: self.now, wall=lambda: self.wall
-        )
+        self.runs = Runs(Bell())
+        self.meter = WorkerMeter(windows or Windows(), clock=lambda: self.now, wall=lambda: self.wall)
 
     def begin(
         self, connector: str, task: int | None = None, config: dict[str, str] | None = None
@@ -63,20 +62,56 @@ class Worker:
         """Have an instance start."""
         instance, chosen = Instance(connector, task), config or CONFIG
         if task is None:
-            self.board.put_connector(connector, RunningConnector(chosen, 1, TargetState.STARTED))
+            wanted = WantedConnector(connector, chosen, TargetState.STARTED, 1, publish=False)
+            self.runs.connector(connector).begin(wanted, self.meter.connector(connector, chosen))
         else:
-            self.board.put_task(instance, RunningTask(chosen, {}, (), 1, TargetState.STARTED))
-        self.meter.begins(instance)
+            wanted_task = WantedTask(instance, chosen, {}, 1, TargetState.STARTED, 1, (), settled=True)
+            self.runs.task(instance).begin(wanted_task, self.meter.task(instance))
         return instance
+
+    def state(self, instance: Instance, state: types_pb2.State.ValueType) -> None:
+        """Have an instance change its state."""
+        self._run(instance).measure_state(state)
+
+    def plugin(self, connector: str, plugin: Plugin) -> None:
+        """Have the plugin of a connector become known."""
+        meter = self.runs.connector(connector).meter
+        assert meter is not None
+        meter.plugin = plugin
+
+    def plugins(self, instance: Instance, plugins: list[pb.PluginInUse]) -> None:
+        """Have a task say what it is made of."""
+        meter = self.runs.task(instance).meter
+        assert meter is not None
+        meter.made_of(plugins)
+
+    def measured(self, instance: Instance, measures: list[pb.Measure]) -> None:
+        """Have a task say what it measured."""
+        meter = self.runs.task(instance).meter
+        assert meter is not None
+        meter.note(measures)
+
+    def leave(self, instance: Instance) -> None:
+        """Have an instance leave."""
+        self._run(instance).leave()
+
+    def readings(self) -> Iterator[Reading]:
+        """Yield all that is told."""
+        return self.meter.readings(*self.runs.meters())
 
     def run(self, connector: str, task: int | None = None, *, kind: str = "source") -> Instance:
         """Have an instance start and run."""
         instance = self.begin(connector, task)
         if task is not None:
-            self.meter.plugins(instance, made_of(kind))
-        self.meter.state(instance, RUNNING)
+            self.plugins(instance, made_of(kind))
+        self.state(instance, RUNNING)
         return instance
 
     def told(self, group: str, **tags: str) -> dict[str, Value] | None:
         """Return what is told of one instance of a group; None where there is none."""
-        return values(self.meter.readings(), group, **tags)
+        return values(self.readings(), group, **tags)
+
+    def _run(self, instance: Instance) -> TaskRun | ConnectorRun:
+        if instance.task is None:
+            return self.runs.connector(instance.connector)
+        return self.runs.task(instance)

@@ -40,11 +40,11 @@ def test_ratios_are_shares_of_the_time_since_the_task_began() -> None:
     worker = Worker()
     task = worker.begin("orders", 0)
     worker.now += 10
-    worker.meter.state(task, RUNNING)
+    worker.state(task, RUNNING)
     worker.now += 50
-    worker.meter.state(task, PAUSED)
+    worker.state(task, PAUSED)
     worker.now += 20
-    worker.meter.state(task, RUNNING)
+    worker.state(task, RUNNING)
     worker.now += 20
 
     assert told(worker)["status"] == "running"
@@ -68,8 +68,8 @@ def test_a_task_that_was_never_measured_has_no_means_and_no_totals() -> None:
 def test_measures_become_rates_totals_means_and_maxima() -> None:
     worker = Worker()
     task = worker.run("orders", 0)
-    worker.meter.measured(task, [measure("source-record-poll", 10, 20), measure("batch-size", 10, 20)])
-    worker.meter.measured(task, [measure("source-record-poll", 30), measure("poll-batch-time-ms", 4, 8)])
+    worker.measured(task, [measure("source-record-poll", 10, 20), measure("batch-size", 10, 20)])
+    worker.measured(task, [measure("source-record-poll", 30), measure("poll-batch-time-ms", 4, 8)])
 
     common, source = told(worker), told(worker, SOURCE)
 
@@ -82,7 +82,7 @@ def test_measures_become_rates_totals_means_and_maxima() -> None:
 def test_a_level_is_its_newest_value_however_old() -> None:
     worker = Worker()
     task = worker.run("orders", 0)
-    worker.meter.measured(task, [measure("source-record-active-count", 5, 1, 3)])
+    worker.measured(task, [measure("source-record-active-count", 5, 1, 3)])
     now = told(worker, SOURCE)
     worker.now += 1000
     later = told(worker, SOURCE)
@@ -95,9 +95,7 @@ def test_a_level_is_its_newest_value_however_old() -> None:
 def test_commits_are_shared_out_between_success_and_failure() -> None:
     worker = Worker()
     task = worker.run("orders", 0)
-    worker.meter.measured(
-        task, [measure("offset-commit-time-ms", 10, 20, 60), measure("offset-commit-failure", 1)]
-    )
+    worker.measured(task, [measure("offset-commit-time-ms", 10, 20, 60), measure("offset-commit-failure", 1)])
 
     found = told(worker)
 
@@ -109,7 +107,7 @@ def test_commits_are_shared_out_between_success_and_failure() -> None:
 def test_a_sink_task_tells_of_its_puts_and_partitions() -> None:
     worker = Worker()
     task = worker.run("orders", 0, kind="sink")
-    worker.meter.measured(
+    worker.measured(
         task,
         [
             measure("sink-record-read", 7), measure("sink-record-send", 5), measure("partition-count", 3),
@@ -130,7 +128,7 @@ def test_a_sink_task_tells_of_its_puts_and_partitions() -> None:
 
 def test_a_task_whose_plugins_are_not_known_is_neither_source_nor_sink() -> None:
     worker = Worker()
-    worker.meter.state(worker.begin("orders", 0), FAILED)
+    worker.state(worker.begin("orders", 0), FAILED)
 
     assert told(worker)["status"] == "failed"
     assert told(worker, ERRORS)["total-record-errors"] == 0
@@ -154,7 +152,7 @@ def test_a_task_names_its_plugins_and_their_versions() -> None:
 def test_transformations_and_predicates_are_told_by_their_aliases() -> None:
     worker = Worker()
     task = worker.begin("orders", 0)
-    worker.meter.plugins(
+    worker.plugins(
         task,
         [
             *made_of(),
@@ -177,10 +175,10 @@ def test_the_time_of_the_last_error_is_the_time_of_day() -> None:
     task = worker.run("orders", 0)
     assert told(worker, ERRORS)["last-error-timestamp"] == 0
 
-    worker.meter.measured(task, [measure("total-record-failures", 1), measure("total-record-errors", 1)])
+    worker.measured(task, [measure("total-record-failures", 1), measure("total-record-errors", 1)])
     failed_at = worker.wall * 1000
     worker.wall += 60
-    worker.meter.measured(task, [measure("batch-size", 1)])
+    worker.measured(task, [measure("batch-size", 1)])
 
     assert told(worker, ERRORS)["last-error-timestamp"] == failed_at
 
@@ -190,7 +188,7 @@ def test_an_attempt_that_is_repeated_is_no_error_yet() -> None:
     worker = Worker()
     task = worker.run("orders", 0)
 
-    worker.meter.measured(task, [measure("total-record-failures", 1), measure("total-retries", 1)])
+    worker.measured(task, [measure("total-record-failures", 1), measure("total-retries", 1)])
 
     found = told(worker, ERRORS)
     assert (found["total-record-failures"], found["total-retries"], found["last-error-timestamp"]) == (
@@ -203,22 +201,22 @@ def test_an_attempt_that_is_repeated_is_no_error_yet() -> None:
 def test_a_failed_task_keeps_its_metrics_while_it_is_on_the_board() -> None:
     worker = Worker()
     task = worker.run("orders", 0)
-    worker.meter.measured(task, [measure("source-record-poll", 10)])
-    worker.meter.state(task, FAILED)
+    worker.measured(task, [measure("source-record-poll", 10)])
+    worker.state(task, FAILED)
     worker.now += 1000
 
     assert told(worker)["status"] == "failed"
     assert told(worker, SOURCE)["source-record-poll-total"] == 10
 
-    worker.board.drop_task(task)
+    worker.leave(task)
     assert worker.told(SOURCE, connector="orders", task="0") is None
 
 
 def test_a_task_that_starts_again_begins_from_0() -> None:
     worker = Worker()
     task = worker.run("orders", 0)
-    worker.meter.measured(task, [measure("source-record-poll", 10), measure("total-record-errors", 1)])
-    worker.board.drop_task(task)
+    worker.measured(task, [measure("source-record-poll", 10), measure("total-record-errors", 1)])
+    worker.leave(task)
     worker.now += 10
 
     worker.run("orders", 0)
@@ -238,11 +236,9 @@ def test_a_kafka_client_is_told_once_it_has_reported_and_as_long_as_its_task_run
         return worker.told("producer-metrics", **tags)
 
     assert client_told() is None
-    worker.meter.measured(
-        task, [measure("client-connection-count", 2), measure("producer-record-send", 10, 20)]
-    )
+    worker.measured(task, [measure("client-connection-count", 2), measure("producer-record-send", 10, 20)])
     found = client_told()
     assert found is not None
     assert (found["record-send-total"], found["connection-count"]) == (30, 2)
-    worker.meter.state(task, FAILED)
+    worker.state(task, FAILED)
     assert client_told() is None

@@ -17,8 +17,6 @@ from tests.unit.executor.metrics.seen import (
     STOPPED,
     UNASSIGNED,
     Worker,
-    made_of,
-    measure,
 )
 
 WORKER, CONNECTOR = "connect-worker-metrics", "connector-metrics"
@@ -48,7 +46,7 @@ def test_a_worker_that_runs_nothing_says_so() -> None:
     assert set(told.values()) == {0}
 
 
-def test_connectors_and_tasks_on_the_board_are_counted() -> None:
+def test_connectors_and_tasks_of_a_worker_are_counted() -> None:
     worker = Worker()
     worker.run("orders")
     worker.run("orders", 0)
@@ -64,7 +62,7 @@ def test_starts_are_counted_by_how_they_ended(kind: str, task: int | None) -> No
     worker = Worker()
     for name in ("a", "b", "c"):
         worker.run(name, task)
-    worker.meter.state(worker.begin("d", task), FAILED)
+    worker.state(worker.begin("d", task), FAILED)
 
     assert startups(worker, kind) == [4, 3, 1, 0.75, 0.25]
     assert startups(worker, "task" if kind == "connector" else "connector") == [0, 0, 0, 0, 0]
@@ -82,7 +80,7 @@ def test_a_start_that_has_not_ended_is_not_counted() -> None:
 def test_an_instance_that_begins_at_rest_has_started_well(state: types_pb2.State.ValueType) -> None:
     worker = Worker()
 
-    worker.meter.state(worker.begin("orders"), state)
+    worker.state(worker.begin("orders"), state)
 
     assert startups(worker, "connector") == [1, 1, 0, 1, 0]
 
@@ -92,7 +90,7 @@ def test_what_happens_after_a_start_is_no_start() -> None:
     task = worker.run("orders", 0)
 
     for state in (PAUSED, RUNNING, FAILED, UNASSIGNED):
-        worker.meter.state(task, state)
+        worker.state(task, state)
 
     assert startups(worker, "task") == [1, 1, 0, 1, 0]
 
@@ -100,10 +98,10 @@ def test_what_happens_after_a_start_is_no_start() -> None:
 def test_a_restart_is_a_start_of_its_own_once_it_has_ended() -> None:
     worker = Worker()
     task = worker.run("orders", 0)
-    worker.meter.state(task, RESTARTING)
+    worker.state(task, RESTARTING)
     assert startups(worker, "task") == [1, 1, 0, 1, 0]
 
-    worker.board.drop_task(task)
+    worker.leave(task)
     worker.run("orders", 0)
 
     assert startups(worker, "task") == [2, 2, 0, 1, 0]
@@ -113,16 +111,16 @@ def test_a_restart_asked_for_during_a_start_is_not_the_end_of_that_start() -> No
     worker = Worker()
     task = worker.begin("orders", 0)
 
-    worker.meter.state(task, RESTARTING)
+    worker.state(task, RESTARTING)
     assert startups(worker, "task") == [0, 0, 0, 0, 0]
 
-    worker.meter.state(task, FAILED)
+    worker.state(task, FAILED)
     assert startups(worker, "task") == [1, 0, 1, 0, 1]
 
 
 def test_shares_of_starts_are_of_the_last_windows_and_totals_are_not() -> None:
     worker = Worker()
-    worker.meter.state(worker.begin("orders", 0), FAILED)
+    worker.state(worker.begin("orders", 0), FAILED)
     worker.now += 100
 
     worker.run("orders", 1)
@@ -133,7 +131,7 @@ def test_shares_of_starts_are_of_the_last_windows_and_totals_are_not() -> None:
 def test_tasks_of_a_connector_are_counted_by_their_states() -> None:
     worker = Worker()
     for task, state in enumerate((RUNNING, RUNNING, PAUSED, FAILED, RESTARTING)):
-        worker.meter.state(worker.begin("orders", task), state)
+        worker.state(worker.begin("orders", task), state)
     worker.begin("orders", 5)
     worker.run("clicks", 0)
 
@@ -153,8 +151,8 @@ def test_a_connector_without_tasks_here_has_no_counts_of_tasks() -> None:
 def test_a_connector_is_told_with_its_state_and_its_plugin() -> None:
     worker = Worker()
     connector = worker.begin("orders")
-    worker.meter.plugin("orders", Plugin("Clock", "source", "1.2"))
-    worker.meter.state(connector, RUNNING)
+    worker.plugin("orders", Plugin("Clock", "source", "1.2"))
+    worker.state(connector, RUNNING)
 
     assert worker.told(CONNECTOR, connector="orders") == {
         "status": "running",
@@ -167,7 +165,7 @@ def test_a_connector_is_told_with_its_state_and_its_plugin() -> None:
 def test_a_plugin_without_version_says_so_as_kafka_connect_does() -> None:
     worker = Worker()
     worker.run("orders")
-    worker.meter.plugin("orders", Plugin("Clock", "sink", None))
+    worker.plugin("orders", Plugin("Clock", "sink", None))
 
     told = worker.told(CONNECTOR, connector="orders") or {}
 
@@ -177,7 +175,7 @@ def test_a_plugin_without_version_says_so_as_kafka_connect_does() -> None:
 def test_a_connector_whose_plugin_is_not_found_is_told_with_the_class_it_asks_for() -> None:
     worker = Worker()
 
-    worker.meter.state(worker.begin("orders", config={"connector.class": "Missing"}), FAILED)
+    worker.state(worker.begin("orders", config={"connector.class": "Missing"}), FAILED)
 
     assert worker.told(CONNECTOR, connector="orders") == {"status": "failed", "connector-class": "Missing"}
 
@@ -185,22 +183,22 @@ def test_a_connector_whose_plugin_is_not_found_is_told_with_the_class_it_asks_fo
 def test_a_connector_that_got_another_class_is_not_told_with_the_former_one() -> None:
     worker = Worker()
     worker.run("orders")
-    worker.meter.plugin("orders", Plugin("Clock", "source", "1.2"))
-    worker.board.drop_connector("orders")
+    worker.plugin("orders", Plugin("Clock", "source", "1.2"))
+    worker.leave(Instance("orders"))
 
-    worker.meter.state(worker.begin("orders", config={"connector.class": "Missing"}), FAILED)
+    worker.state(worker.begin("orders", config={"connector.class": "Missing"}), FAILED)
 
     assert worker.told(CONNECTOR, connector="orders") == {"status": "failed", "connector-class": "Missing"}
 
 
-def test_what_left_the_board_is_told_no_longer() -> None:
+def test_what_left_is_told_no_longer() -> None:
     worker = Worker()
     worker.run("orders")
     task = worker.run("orders", 0)
     worker.run("orders", 1)
 
-    worker.board.drop_connector("orders")
-    worker.board.drop_task(task)
+    worker.leave(Instance("orders"))
+    worker.leave(task)
 
     assert worker.told(CONNECTOR, connector="orders") is None
     assert worker.told("connector-task-metrics", connector="orders", task="0") is None
@@ -211,12 +209,10 @@ def test_news_of_an_instance_that_never_began_here_change_nothing() -> None:
     worker = Worker()
     stranger = Instance("orders", 0)
 
-    worker.meter.state(stranger, RUNNING)
-    worker.meter.state(Instance("orders"), RUNNING)
-    worker.meter.plugins(stranger, made_of())
-    worker.meter.measured(stranger, [measure("batch-size", 1)])
+    worker.state(stranger, RUNNING)
+    worker.state(Instance("orders"), RUNNING)
 
-    assert [reading.group.name for reading in worker.meter.readings()] == [WORKER]
+    assert [reading.group.name for reading in worker.readings()] == [WORKER]
 
 
 def test_all_that_is_told_has_a_definition() -> None:
@@ -225,7 +221,7 @@ def test_all_that_is_told_has_a_definition() -> None:
     worker.run("orders", 0)
     worker.run("clicks", 0, kind="sink")
 
-    for reading in worker.meter.readings():
+    for reading in worker.readings():
         assert reading.group in GROUPS
         assert set(reading.tags) == set(reading.group.tags)
         assert reading.values.keys() <= reading.group.by_name.keys()
@@ -236,6 +232,6 @@ def test_all_that_is_defined_of_tasks_is_told_but_for_transactions() -> None:
     worker.run("orders", 0)
     worker.run("clicks", 0, kind="sink")
 
-    for reading in worker.meter.readings():
+    for reading in worker.readings():
         missing = reading.group.by_name.keys() - reading.values.keys()
         assert {name for name in missing if not name.startswith("transaction-size-")} == set()

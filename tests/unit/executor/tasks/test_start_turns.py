@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from copycat_executor.tasks import task_actions as start_turns
-from copycat_executor.tasks.task_actions import (
+from copycat_executor.tasks import task_starts as start_turns
+from copycat_executor.tasks.task_starts import (
     MAX_CONCURRENT_STARTS,
     MAX_CONCURRENT_STARTS_OF_CONNECTOR,
     StartTurns,

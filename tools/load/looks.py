@@ -11,12 +11,14 @@ from copycat_config.domain.state import ConfigState
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.actions import Action, StartConnector, StartTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
+from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
 from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_scheduler.adapters import messages as scheduler_messages
 from copycat_scheduler.domain.events import Assigned
+from copycat_telemetry.metrics.sampled import Windows
 
 LEASE_SECONDS = 10.0
 
@@ -28,7 +30,10 @@ class Looks:
         tenure, bell = Tenure(lambda: 0.0), Bell()
         tenure.renewed(0.0, LEASE_SECONDS)
         tenure.known(tenure.lapses)
-        self._feed, self._runs = Feed(worker_id, bell, tenure), Runs(bell)
+        self._feed, self._runs = (
+            Feed(worker_id, bell, tenure),
+            Runs(bell, WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0)),
+        )
         self._differences = Differences(self._feed, self._runs)
         self._feed.connectors(
             [

@@ -173,7 +173,7 @@ async def _serve(given: _Given, spark: Spark, stop: asyncio.Event, ready: Ready)
                 host_token=secrets.token_urlsafe(32),
                 host_tls=lambda: _host_tls(address, settings.tls, for_hosts),
             )
-            async with serving_metrics(server, "executor", given.worker, executor.readings):
+            async with serving_metrics(server, "executor", given.worker, executor.runs.readings):
                 await _work(executor, server, given, stop, ready)
     finally:
         watch.stop()

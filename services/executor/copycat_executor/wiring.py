@@ -28,10 +28,9 @@ from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
 from copycat_executor.connectors.connector_calls import ConnectorCalls
-from copycat_executor.connectors.connector_troubles import ConnectorTroubles
-from copycat_executor.connectors.process_events import ProcessEvents
+from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
+from copycat_executor.connectors.process_events import ProcessEvents, Reloading
 from copycat_executor.connectors.publishing import Publishing
-from copycat_executor.connectors.reloading import Reloading
 from copycat_executor.domain.residency import ResidencyRules
 from copycat_executor.hosts import host_server
 from copycat_executor.hosts.host_pool import HostPool, Launcher
@@ -124,13 +123,11 @@ def wire(
     services, processes, jobs = given.services, given.processes, given.jobs
     bell = Bell()
     tenure = Tenure(time.monotonic)
-    runs, feed = Runs(bell), Feed(worker_id, bell, tenure)
-    meter = WorkerMeter(limits.windows, clock=time.monotonic, wall=time.time)
+    runs = Runs(bell, WorkerMeter(limits.windows, clock=time.monotonic, wall=time.time))
+    feed = Feed(worker_id, bell, tenure)
     statuses = StatusOutbox(worker_id, services, feed.is_configured)
     topics = TopicOutbox(services, feed.is_configured, tracking=limits.topic_tracking)
-    commits = CommitOutbox(
-        services, jobs, feed.generation_for, lambda task: runs.task(task).change(restart=True)
-    )
+    commits = CommitOutbox(services, jobs, feed.generation_for)
     offsets = OffsetReader(services)
     hosts = HostPool(
         given.launcher,
@@ -148,31 +145,17 @@ def wire(
     troubles = TroubleOutbox(worker_id, services, feed.generation_for, acts)
     recovery = Recovery(jobs, worker, acts, clock=time.monotonic, random=random.random)
     exactly_once = ExactlyOnceSources.of(worker)
-    lifecycle = TaskLifecycle(
-        runs, feed, hosts, statuses=statuses, troubles=troubles, recovery=recovery, meter=meter
-    )
-    starts = TaskStarts(
-        lifecycle, recovery, hosts, commits=commits, offsets=offsets, spans=spans, worker=worker
-    )
-    tasks = TaskActions(runs, lifecycle, starts, hosts, commits=commits, jobs=jobs, budgets=limits.budgets)
+    lifecycle = TaskLifecycle(runs, feed, hosts, statuses=statuses, troubles=troubles, recovery=recovery)
+    starts = TaskStarts(lifecycle, recovery, hosts, offsets=offsets, spans=spans, worker=worker)
+    tasks = TaskActions(runs, lifecycle, starts, hosts, jobs=jobs, budgets=limits.budgets)
     events = TaskEvents(runs, lifecycle, recovery, commits=commits, topics=topics, exactly_once=exactly_once)
     fencing = TaskFencing(services, worker_id, feed.generation_for)
     questions = TaskQuestions(runs, offsets, fencing, given.queries, jobs=jobs, exactly_once=exactly_once)
     hosts.listen(events)
     calls = ConnectorCalls(processes, limits.plugin_call)
-    connector_troubles = ConnectorTroubles(troubles)
-    connectors = ConnectorActions(
-        runs=runs,
-        feed=feed,
-        calls=calls,
-        publishing=Publishing(calls, connector_troubles, services, feed, bell, max_tasks=limits.max_tasks),
-        troubles=connector_troubles,
-        statuses=statuses,
-        recovery=recovery,
-        meter=meter,
-        jobs=jobs,
-        spans=spans,
-    )
+    connector_lifecycle = ConnectorLifecycle(feed, statuses, troubles, recovery)
+    publishing = Publishing(calls, connector_lifecycle, services, feed, bell, max_tasks=limits.max_tasks)
+    connectors = ConnectorActions(runs, connector_lifecycle, calls, publishing, jobs=jobs, spans=spans)
     processes.listen(ProcessEvents(connectors, Reloading(services, jobs), given.queries, jobs))
     restarting = Restarting(runs, feed, statuses, recovery)
     given.server.add(
@@ -191,7 +174,6 @@ def wire(
         feed=feed,
         tenure=tenure,
         hosts=hosts,
-        meter=meter,
         statuses=statuses,
         topics=topics,
         troubles=troubles,

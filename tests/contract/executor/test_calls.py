@@ -16,9 +16,11 @@ from copycat_executor.children.open_calls import OpenCall, OpenCalls
 from copycat_executor.children.template import Template
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
+from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.pipes.connector_messages import ConnectorCall, StopConnector, ValidateConfig
 from copycat_executor.pipes.messages import Ping, T
 from copycat_executor.state.runs import ConnectorStart, Runs
+from copycat_telemetry.metrics.sampled import Windows
 
 from tests.contract.executor.world import AUTHOR, SOURCE
 
@@ -90,7 +92,11 @@ async def test_a_connector_whose_process_ends_right_after_it_has_started_starts_
     processes = EndsAfterTheAnswer(jobs)
     jobs.spawn(processes.run(), "process of the connectors")
     calls = ConnectorCalls(processes, PATIENCE)
-    start = ConnectorStart(Runs(Bell()).connector("orders"), {"name": "orders", **SOURCE}, 1)
+    start = ConnectorStart(
+        Runs(Bell(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0)).connector("orders"),
+        {"name": "orders", **SOURCE},
+        1,
+    )
     await asyncio.wait_for(calls.start(start), PATIENCE)
     assert processes.gone.is_set()
     assert await calls.task_configs(start, 1)

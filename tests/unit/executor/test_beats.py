@@ -10,16 +10,18 @@ from typing import Any
 from copycat_connect.cluster import Instance, TargetState
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.running import RunningTask
+from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.runs import Runs
 from copycat_executor.state.tenure import Tenure
 from copycat_executor.worker import membership as module
 from copycat_executor.worker.membership import Membership
+from copycat_telemetry.metrics.sampled import Windows
 
 TASKS = [Instance("orders", number) for number in range(100)]
 
 
 def runs_of(tasks: list[Instance]) -> Runs:
-    runs = Runs(Bell())
+    runs = Runs(Bell(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0))
     for task in tasks:
         take(runs, task)
     return runs

@@ -23,6 +23,7 @@ from copycat_executor.domain.actions import (
 from copycat_executor.domain.desired import Assigned, Configured, assign, desired
 from copycat_executor.domain.reconcile import reconcile
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
+from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.peers import messages
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
@@ -31,6 +32,7 @@ from copycat_executor.state.tenure import Tenure
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.instances import instance_to_proto
 from copycat_rpc.target_states import target_state_to_proto
+from copycat_telemetry.metrics.sampled import Windows
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -71,7 +73,7 @@ class Changes(RuleBasedStateMachine):
         self.now = 0.0
         self.tenure = Tenure(lambda: self.now)
         self.feed = Feed(ME, Bell(), self.tenure)
-        self.runs = Runs(Bell())
+        self.runs = Runs(Bell(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0))
         self.differences = Differences(self.feed, self.runs)
         self.configured: dict[str, Configured] = {}
         self.assigned: dict[Instance, Assigned] = {}

@@ -82,11 +82,12 @@ async def test_a_topic_that_was_given_up_is_reported_again_with_the_next_record(
     service = StatusService(GIVEN_UP)
     services: Any = SimpleNamespace(status=service)
     outbox = topic_outbox.TopicOutbox(services, lambda _: True, tracking=True)
+    seen = topic_outbox.SeenTopics(TASK)
     async with running(outbox):
-        outbox.seen(TASK, ["lines"])
+        outbox.seen(seen, ["lines"])
         await eventually(lambda: not outbox._waiting)
         assert len(service.asked) == 1
-        outbox.seen(TASK, ["lines"])
+        outbox.seen(seen, ["lines"])
         await eventually(lambda: len(service.asked) == 2)
 
     assert [list(asked.topics) for asked in service.asked] == [["lines"]] * 2

@@ -32,6 +32,7 @@ from copycat_executor.domain.actions import (
 )
 from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
+from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import AssignmentChange, Feed
 from copycat_executor.state.runs import Runs
@@ -44,6 +45,7 @@ from copycat_rpc.following import follow
 from copycat_rpc.reach import reach
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses, ServiceStubs, connected
+from copycat_telemetry.metrics.sampled import Windows
 
 #: What a start takes, eight of which go on at a time.
 START_SECONDS: Final = 0.1
@@ -80,7 +82,7 @@ class SimulatedWorker:
         self._services = services
         self._bell = Bell()
         self._tenure = Tenure(time.monotonic)
-        self._runs = Runs(self._bell)
+        self._runs = Runs(self._bell, WorkerMeter(Windows(), clock=time.monotonic, wall=time.time))
         self._feed = TellingFeed(worker_id, self._bell, self._tenure)
         self._differences = Differences(self._feed, self._runs)
         self._starting: deque[WantedTask] = deque()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TargetState
 from copycat_connect.errors import CopycatError
 from copycat_connect.failure_kind import FailureKind, kind_of
@@ -17,17 +16,13 @@ from copycat_telemetry.recent_spans import RecentSpans
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
-from copycat_executor.connectors.connector_troubles import ConnectorTroubles
+from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
 from copycat_executor.connectors.publishing import Publishing
 from copycat_executor.domain.desired import WantedConnector
 from copycat_executor.domain.errors import PluginHangsError, PluginProcessGoneError
 from copycat_executor.domain.running import Phase
-from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox import status_outbox
-from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.pipeline.records.trace import trace_text
-from copycat_executor.state.feed import Feed
-from copycat_executor.state.recovery import Recovery
 from copycat_executor.state.runs import ConnectorStart, Runs
 
 log = logging.getLogger(__name__)
@@ -49,33 +44,24 @@ class ConnectorActions:
 
     def __init__(
         self,
-        *,
         runs: Runs,
-        feed: Feed,
+        lifecycle: ConnectorLifecycle,
         calls: ConnectorCalls,
         publishing: Publishing,
-        troubles: ConnectorTroubles,
-        statuses: StatusOutbox,
-        recovery: Recovery,
-        meter: WorkerMeter,
+        *,
         jobs: Jobs,
         spans: RecentSpans,
     ) -> None:
-        self._spans = spans
-        self._recovery = recovery
         self._runs = runs
-        self._feed = feed
+        self._lifecycle = lifecycle
         self._calls = calls
         self._publishing = publishing
-        self._troubles = troubles
-        self._statuses = statuses
-        self._meter = meter
         self._jobs = jobs
+        self._spans = spans
 
     def start(self, wanted: WantedConnector) -> None:
         """Bring a connector to its target state."""
-        meter = self._meter.connector(wanted.name, wanted.config)
-        start = self._runs.connector(wanted.name).begin(wanted, meter)
+        start = self._runs.connector(wanted.name).begin(wanted)
         self._spawn(start, "start connector", partial(self._reach, start, wanted.target))
 
     def set_target(self, name: str, target: TargetState) -> None:
@@ -89,7 +75,7 @@ class ConnectorActions:
         start = self._runs.connector(name).under_way
         failed = start.run.phase is Phase.FAILED
         start.run.change(phase=Phase.STOPPING)
-        self._troubles.forget(start)
+        self._lifecycle.rests(start)
         self._spawn(start, "stop connector", partial(self._stop, start, failed))
 
     def publish(self, name: str) -> None:
@@ -112,7 +98,7 @@ class ConnectorActions:
         """A connector's object says what it waits for; nothing when it waits no longer."""
         start = self._start_of(incarnation)
         if start is not None and start.run.phase is not Phase.STOPPING:
-            self._troubles.waits(start, reason)
+            self._lifecycle.waits(start, reason)
 
     def failed(self, incarnation: int, trace: str, kind: FailureKind) -> None:
         """A connector's object failed outside of a call."""
@@ -136,7 +122,7 @@ class ConnectorActions:
             start.cancel_jobs()
             start.incarnation = 0
             if blamed is None:
-                self._forget(start)
+                self._lifecycle.leave(start)
             else:
                 self._failed(start, *_explained(blamed))
 
@@ -181,7 +167,7 @@ class ConnectorActions:
 
     async def _change(self, start: ConnectorStart, target: TargetState) -> None:
         start.cancel_jobs()
-        self._troubles.forget(start)
+        self._lifecycle.rests(start)
         start.run.change(publishing=False)
         if target is TargetState.STARTED:
             await self._reach(start, target)
@@ -205,10 +191,10 @@ class ConnectorActions:
         except CopycatError as error:
             log.warning("connector %s did not stop and is abandoned: %s", start.name, error)
         if trace is not None:
-            self._report(start, status_outbox.FAILED, trace)
-        elif not failed and not self._feed.wants(start.instance):
-            self._report(start, status_outbox.UNASSIGNED)
-        self._forget(start)
+            self._lifecycle.report(start, status_outbox.FAILED, trace)
+        elif not failed and not self._lifecycle.wanted(start):
+            self._lifecycle.report(start, status_outbox.UNASSIGNED)
+        self._lifecycle.leave(start)
 
     async def _publish(self, start: ConnectorStart) -> None:
         try:
@@ -219,33 +205,15 @@ class ConnectorActions:
         start.run.change(publishing=False, publish_due=start.reconfigure.is_set())
 
     def _settled(self, start: ConnectorStart, target: TargetState) -> None:
-        limited = self._publishing.limited(start) if target is TargetState.STARTED else None
+        started = target is TargetState.STARTED
+        limited = self._publishing.limited(start) if started else None
         if limited is not None:
             log.warning("connector %s: %s", start.name, limited)
-        self._report(start, STATE_OF_TARGET[target], limited)
-        self._recovery.runs_again(start.run)
-        start.run.change(phase=Phase.SETTLED, changing=False, publish_due=target is TargetState.STARTED)
+        self._lifecycle.settle(start, STATE_OF_TARGET[target], limited, publish=started)
 
     def _failed(self, start: ConnectorStart, trace: str, kind: FailureKind) -> None:
         self._calls.abandon(start)
-        self._troubles.forget(start)
-        start.run.change(phase=Phase.FAILED, changing=False, publishing=False, publish_due=False)
-        self._report(start, status_outbox.FAILED, self._recovery.failed(start.run, start.config, kind, trace))
-
-    def _report(
-        self, start: ConnectorStart, state: types_pb2.State.ValueType, trace: str | None = None
-    ) -> None:
-        generation = self._feed.generation_for(start.instance, start.generation)
-        if start.plugin is not None and start.run.meter is not None:
-            start.run.meter.plugin = start.plugin
-        start.run.measure_state(state)
-        self._statuses.report(start.instance, state, generation, trace=trace, version=start.version)
-
-    def _forget(self, start: ConnectorStart) -> None:
-        if not self._feed.wants(start.instance):
-            self._recovery.forget(start.run)
-        self._troubles.forget(start)
-        start.run.leave()
+        self._lifecycle.fail(start, trace, kind)
 
 
 def _explained(error: CopycatError) -> tuple[str, FailureKind]:

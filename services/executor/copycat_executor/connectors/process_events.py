@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Collection
-from typing import assert_never
+from typing import Final, assert_never
+
+from copycat.config.v1 import config_service_pb2 as pb
+from copycat_connect.errors import CopycatError
+from copycat_connect.retry import RetryPolicy
+from copycat_rpc.services import ServiceStubs
+from copycat_telemetry.changes import log_change
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_process import ConnectorProcess
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.connectors.connector_actions import ConnectorActions
-from copycat_executor.connectors.reloading import Reloading
 from copycat_executor.domain.errors import PluginProcessGoneError
 from copycat_executor.pipes.connector_messages import (
     ConnectorEvent,
@@ -19,6 +26,34 @@ from copycat_executor.pipes.connector_messages import (
     ReconfigurationWanted,
     SecretsExpired,
 )
+
+log = logging.getLogger(__name__)
+
+ASKING: Final = RetryPolicy(first=1.0, factor=2.0, ceiling=30.0, give_up_after=600.0)
+
+
+class Reloading:
+    """Asks for restarts where values have expired: of the tasks, too, which read them by themselves."""
+
+    def __init__(self, services: ServiceStubs, jobs: Jobs) -> None:
+        self._services = services
+        self._jobs = jobs
+
+    def expired(self, connector: str) -> None:
+        """Values in a connector's configuration do not count any more (`config.action.reload=restart`)."""
+        log_change(log, "connector restarts to read its secrets again", connector=connector)
+        self._jobs.spawn(self._restart(connector), "restart to read secrets again")
+
+    async def _restart(self, connector: str) -> None:
+        request = pb.RequestRestartRequest(connector=connector, include_tasks=True)
+        for wait in ASKING.waits():
+            try:
+                await self._services.config.RequestRestart(request)
+            except CopycatError as error:
+                log.warning("connector %s is not restarted yet to read its secrets: %s", connector, error)
+                await asyncio.sleep(wait)
+            else:
+                return
 
 
 class ProcessEvents:

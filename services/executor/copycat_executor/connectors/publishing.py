@@ -20,7 +20,7 @@ from copycat_rpc.services import ServiceStubs
 from copycat_executor.background.bell import Bell
 from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
-from copycat_executor.connectors.connector_troubles import ConnectorTroubles
+from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
 from copycat_executor.domain.errors import PluginHangsError, TaskLimitError, TooManyTasksError
 from copycat_executor.domain.task_limit import (
     asked_tasks,
@@ -52,7 +52,7 @@ class Publishing:
     def __init__(
         self,
         calls: ConnectorCalls,
-        troubles: ConnectorTroubles,
+        lifecycle: ConnectorLifecycle,
         services: ServiceStubs,
         feed: Feed,
         bell: Bell,
@@ -61,7 +61,7 @@ class Publishing:
     ) -> None:
         """`max_tasks` is the most that one connector may have here, whatever its configuration says."""
         self._calls = calls
-        self._troubles = troubles
+        self._lifecycle = lifecycle
         self._services = services
         self._feed = feed
         self._bell = bell
@@ -90,7 +90,7 @@ class Publishing:
             passes=_passes,
             pause=partial(_pause, start),
         )
-        self._troubles.divided(start)
+        self._lifecycle.divided(start)
         await self._wait_until_seen(start.name)
 
     async def _attempt(self, start: ConnectorStart) -> None:
@@ -99,7 +99,7 @@ class Publishing:
             await self._publish_once(start)
         except CopycatError as error:
             if _passes(error):
-                self._troubles.undivided(start, error)
+                self._lifecycle.undivided(start, error)
             raise
 
     async def _publish_once(self, start: ConnectorStart) -> None:

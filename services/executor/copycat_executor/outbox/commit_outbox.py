@@ -23,11 +23,9 @@ from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
 from copycat_rpc.source_offsets import source_offsets_from_proto, source_offsets_to_proto
 
-from copycat_executor.background.bell import Bell
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.outbox.offset_reader import SinkGroup
 from copycat_executor.outbox.until_it_works import until_it_works
-from copycat_executor.peers import messages
 from copycat_executor.peers.transient import is_transient
 
 log = logging.getLogger(__name__)
@@ -80,86 +78,103 @@ class _Waiting:
         )
 
 
+class TaskProgress:
+    """What one task has acknowledged, until it is committed."""
+
+    def __init__(
+        self, task: Instance, *, begin_again: Callable[[], None], committed: Callable[[], None]
+    ) -> None:
+        """`begin_again` is called when another task has moved its offsets: it is to read them again.
+
+        `committed` is called whenever nothing is left to commit.
+        """
+        self.task = task
+        self.waiting: _Waiting | None = None
+        self.begin_again = begin_again
+        self._committed = committed
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @property
+    def sending(self) -> bool:
+        """Whether something is not committed yet."""
+        return not self._idle.is_set()
+
+    async def flushed(self, seconds: float | None = None) -> bool:
+        """Wait until all acknowledgements have met their fate; False when the time was not enough."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self.sending:
+                    await self._idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def begin(self) -> None:
+        """Note that it is being sent."""
+        self._idle.clear()
+
+    def end(self) -> None:
+        """Note that nothing is sent any more."""
+        self._idle.set()
+        self._committed()
+
+
 class CommitOutbox:
     """Commits what tasks acknowledge, one call at a time for each task."""
 
-    def __init__(
-        self,
-        services: ServiceStubs,
-        jobs: Jobs,
-        generation_for: GenerationFor,
-        begin_again: Callable[[Instance], None],
-    ) -> None:
-        """`generation_for` returns the generation under which a start's progress is committed.
-
-        `begin_again` is called for a task whose offsets another one has moved: it is to read them again.
-        """
+    def __init__(self, services: ServiceStubs, jobs: Jobs, generation_for: GenerationFor) -> None:
+        """`generation_for` returns the generation under which a start's progress is committed."""
         self._services = services
         self._jobs = jobs
         self._generation_for = generation_for
-        self._begin_again = begin_again
-        self._waiting: dict[Instance, _Waiting] = {}
-        self._sending: set[Instance] = set()
-        self._settled = Bell()
 
     def acknowledged(
-        self, ack: host_pb.Acknowledged, group: SinkGroup, store: pb.OffsetsStore | None, reply: Reply
+        self,
+        progress: TaskProgress,
+        ack: host_pb.Acknowledged,
+        group: SinkGroup,
+        store: pb.OffsetsStore | None,
+        reply: Reply,
     ) -> None:
         """Commit what a task says is durable; `reply` gets the outcome.
 
         Where it belongs: a sink's positions to `group`, a source's offsets to `store`.
         """
-        task = messages.task_of(ack.task)
-        self._waiting.setdefault(task, _Waiting()).add(ack, group, store, reply)
-        if task not in self._sending:
-            self._sending.add(task)
-            self._jobs.spawn(self._send_all(task), f"commits of {task}")
+        progress.waiting = progress.waiting or _Waiting()
+        progress.waiting.add(ack, group, store, reply)
+        if not progress.sending:
+            progress.begin()
+            self._jobs.spawn(self._send_all(progress), f"commits of {progress.task}")
 
-    async def flushed(self, task: Instance, seconds: float | None = None) -> bool:
-        """Wait until a task's acknowledgements have met their fate; False when the time was not enough."""
+    async def _send_all(self, progress: TaskProgress) -> None:
+        complaint = (
+            f"progress of task {progress.task} cannot be committed yet and is tried again until it works"
+        )
         try:
-            async with asyncio.timeout(seconds):
-                rings = self._settled.rings
-                while task in self._sending:
-                    rings = await self._settled.next_ring(rings)
-        except TimeoutError:
-            return False
-        return True
-
-    async def _send_all(self, task: Instance) -> None:
-        complaint = f"progress of task {task} cannot be committed yet and is tried again until it works"
-        try:
-            while task in self._waiting:
+            while progress.waiting is not None:
                 await until_it_works(
-                    lambda: self._send_waiting(task), RETRY, complaint=complaint, passes=lambda _: True
+                    lambda: self._send_waiting(progress), RETRY, complaint=complaint, passes=lambda _: True
                 )
         finally:
-            self._sending.discard(task)
-            self._settled.ring()
+            progress.end()
 
-    async def _send_waiting(self, task: Instance) -> None:
+    async def _send_waiting(self, progress: TaskProgress) -> None:
         """Commit what waits; what is not committed waits on, unless a newer generation ended it (I2)."""
-        batch = self._waiting.pop(task)
+        batch, progress.waiting = progress.waiting or _Waiting(), None
         try:
-            await self._send(task, batch)
+            await self._send(progress.task, batch)
         except CopycatError as error:
             code = code_of(error).name
             if code not in (StaleGenerationError.code.name, OFFSETS_MOVED):
-                self._keep(task, batch, error)
+                _keep(progress, batch, error)
                 raise
-            log.warning("progress of task %s is not committed: %s", task, error)
+            log.warning("progress of task %s is not committed: %s", progress.task, error)
             batch.answer(error.message, stale=True)
             if code == OFFSETS_MOVED:
-                self._begin_again(task)
+                progress.begin_again()
         else:
             batch.answer()
-
-    def _keep(self, task: Instance, batch: _Waiting, error: CopycatError) -> None:
-        """Put a batch back behind what has come since; a task hears of what will not pass by itself."""
-        if not is_transient(error) or code_of(error).name == LogLostError.code.name:
-            batch.answer(error.message)
-            batch.replies.clear()
-        self._waiting[task] = batch.older_than(self._waiting.get(task, _Waiting()))
 
     async def _send(self, task: Instance, batch: _Waiting) -> None:
         generation = self._generation_for(task, batch.generation)
@@ -190,3 +205,11 @@ class CommitOutbox:
                     overrides=batch.group.overrides,
                 )
             )
+
+
+def _keep(progress: TaskProgress, batch: _Waiting, error: CopycatError) -> None:
+    """Put a batch back behind what has come since; a task hears of what will not pass by itself."""
+    if not is_transient(error) or code_of(error).name == LogLostError.code.name:
+        batch.answer(error.message)
+        batch.replies.clear()
+    progress.waiting = batch.older_than(progress.waiting or _Waiting())

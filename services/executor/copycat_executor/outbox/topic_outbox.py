@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.cluster import Instance
@@ -26,6 +27,16 @@ HAND_OVER_SECONDS = 2.0
 RETRY = RetryPolicy(first=0.2, factor=2.0, ceiling=5.0)
 
 
+@dataclass(slots=True, eq=False)
+class SeenTopics:
+    """Topics that one task met and that are not reported yet."""
+
+    task: Instance
+    names: frozenset[str] = frozenset()
+    since_ms: int = 0
+    """When it met the first of them."""
+
+
 class TopicOutbox:
     """Reports the topics tasks met; what the service gives up is reported again with the next record."""
 
@@ -40,21 +51,23 @@ class TopicOutbox:
         self._is_configured = is_configured
         self._services = services
         self._tracking = tracking
-        self._waiting: dict[Instance, tuple[set[str], int]] = {}
+        self._waiting: dict[SeenTopics, None] = {}  # in the order of their turns
         self._bell = Bell()
 
-    def seen(self, task: Instance, topics: Iterable[str]) -> None:
+    def seen(self, seen: SeenTopics, topics: Iterable[str]) -> None:
         """Report topics a task met."""
-        if not self._tracking or not self._is_configured(Instance(task.connector)):
+        if not self._tracking or not self._is_configured(Instance(seen.task.connector)):
             return
-        known, since = self._waiting.get(task, (set(), int(time.time() * 1000)))
-        self._waiting[task] = (known | set(topics), since)
+        if seen not in self._waiting:
+            seen.names, seen.since_ms = frozenset(), int(time.time() * 1000)
+            self._waiting[seen] = None
+        seen.names = seen.names.union(topics)
         self._bell.ring()
 
     def forget(self, connector: str) -> None:
         """Report nothing more of a connector that exists no longer."""
-        for task in [task for task in self._waiting if task.connector == connector]:
-            del self._waiting[task]
+        for seen in [seen for seen in self._waiting if seen.task.connector == connector]:
+            del self._waiting[seen]
 
     async def run(self) -> None:
         """Send topics to the status service, until cancelled."""
@@ -68,27 +81,32 @@ class TopicOutbox:
         """Hand over what one task met, if anything waits; what is not written in time has another turn."""
         if not self._waiting:
             return
-        task, (topics, since) = next(iter(self._waiting.items()))
+        seen = next(iter(self._waiting))
+        names = seen.names
         request = pb.ReportTopicsRequest(
-            connector=task.connector,
-            task=task.task_number,
-            topics=sorted(topics),
-            discover_timestamp_ms=since,
+            connector=seen.task.connector,
+            task=seen.task.task_number,
+            topics=sorted(names),
+            discover_timestamp_ms=seen.since_ms,
         )
         try:
             await self._services.status.ReportTopics(request, timeout=HAND_OVER_SECONDS)
         except CopycatError as error:
             if is_transient(error) and code_of(error).name != GIVEN_UP:
-                self._let_others_pass(task)
+                self._let_others_pass(seen)
                 raise
-            log.warning("the topics of %s are not recorded: %s", task, error)
-        self._sent(task, topics)
+            log.warning("the topics of %s are not recorded: %s", seen.task, error)
+        self._sent(seen, names)
 
-    def _let_others_pass(self, task: Instance) -> None:
-        if task in self._waiting:
-            self._waiting[task] = self._waiting.pop(task)
+    def _let_others_pass(self, seen: SeenTopics) -> None:
+        if seen in self._waiting:
+            del self._waiting[seen]
+            self._waiting[seen] = None
 
-    def _sent(self, task: Instance, topics: set[str]) -> None:
-        known, since = self._waiting.pop(task, (set(), 0))
-        if left := known - topics:
-            self._waiting[task] = (left, since)
+    def _sent(self, seen: SeenTopics, names: frozenset[str]) -> None:
+        if seen not in self._waiting:
+            return  # its connector was deleted meanwhile
+        seen.names -= names
+        del self._waiting[seen]
+        if seen.names:
+            self._waiting[seen] = None

@@ -1,4 +1,4 @@
-"""What keeps connectors and tasks of this worker from moving, told to the status service while it lasts.
+"""What keeps connectors and tasks of this worker from moving, reported to the status service while it lasts.
 
 What lasts for some seconds is also a line in the log and an act in the history, and so is its end.
 """
@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -26,13 +27,13 @@ log = logging.getLogger(__name__)
 
 #: The status service forgets after ten seconds what is not repeated.
 REPEAT_INTERVAL_SECONDS: Final = 3.0
-#: What changes meanwhile is told together.
+#: What changes meanwhile is sent together.
 SHORTEST_INTERVAL_SECONDS: Final = 0.5
 CALL_TIMEOUT_SECONDS: Final = 2.0
 MAX_TROUBLES: Final = 1000
 #: What is over sooner is in no log and no history.
 NOTED_AFTER_SECONDS: Final = 3.0
-#: One that is told in other words meanwhile, as often.
+#: One whose words change is noted again after this time.
 NOTED_AGAIN_AFTER_SECONDS: Final = 60.0
 SAID: Final = {
     pb.TROUBLE_KIND_HANGS: "{call} has not returned: {text}",
@@ -41,8 +42,20 @@ SAID: Final = {
 }
 
 
+@dataclass(slots=True, eq=False)
+class OpenTrouble:
+    """What keeps one instance from moving at the moment, if anything does."""
+
+    instance: Instance
+    generation: int = 0
+    """With which its start began."""
+    trouble: pb.Trouble | None = None
+    noted: tuple[float, str] | None = None
+    """When it was logged, and in which words."""
+
+
 class TroubleOutbox:
-    """Holds the newest trouble of each instance; nothing is sent while there is none."""
+    """Sends the newest trouble of each instance; nothing is sent while there is none."""
 
     def __init__(
         self,
@@ -53,38 +66,40 @@ class TroubleOutbox:
     ) -> None:
         """`generation_for` returns the generation under which an instance that began with one runs now."""
         self._worker_id = worker_id
-        # In no log: standbys know of it only if they are told, and they answer questions too.
+        # It is in no log, so standbys, which answer questions too, are sent it as well.
         self._stubs = [StatusServiceStub(channel) for channel in services.every_instance("status")]
         self._generation_for = generation_for
         self._acts = acts
-        self._troubles: dict[Instance, tuple[int, pb.Trouble]] = {}
-        self._noted: dict[Instance, tuple[float, str]] = {}
-        self._told = False
+        self._open: dict[OpenTrouble, None] = {}  # in the order in which they began
+        self._sent_any = False
         self._bell = Bell()
 
-    def tell(self, instance: Instance, generation: int, trouble: pb.Trouble) -> None:
-        """Tell what keeps an instance from moving, in place of what was told before."""
-        self._troubles[instance] = (generation, trouble)
+    def report(self, of: OpenTrouble, generation: int, trouble: pb.Trouble) -> None:
+        """Report what keeps an instance from moving, in place of what was reported before."""
+        of.generation, of.trouble = generation, trouble
+        self._open[of] = None
         self._bell.ring()
 
-    def over(self, instance: Instance) -> None:
-        """Nothing keeps an instance from moving any more."""
-        if self._noted.pop(instance, None) is not None:
-            self._note(instance, logging.INFO, MOVES, None)
-        self.forget(instance)
+    def over(self, of: OpenTrouble) -> None:
+        """Report that nothing keeps an instance from moving any more."""
+        if of.noted is not None:
+            self._note(of.instance, logging.INFO, MOVES, None)
+        self.withdraw(of)
 
-    def forget(self, instance: Instance) -> None:
-        """An instance rests, has failed, or runs here no longer: its trouble counts no more."""
-        self._noted.pop(instance, None)
-        if self._troubles.pop(instance, None) is not None:
+    def withdraw(self, of: OpenTrouble) -> None:
+        """Report no trouble of an instance that rests, has failed, or runs here no longer."""
+        of.noted = None
+        if of.trouble is not None:
+            of.trouble = None
+            del self._open[of]
             self._bell.ring()
 
     async def run(self) -> None:
-        """Tell the status service, until cancelled."""
+        """Send troubles to the status service, until cancelled."""
         rings = 0
         while True:
             try:
-                async with asyncio.timeout(REPEAT_INTERVAL_SECONDS if self._told else None):
+                async with asyncio.timeout(REPEAT_INTERVAL_SECONDS if self._sent_any else None):
                     rings = await self._bell.next_ring(rings)
             except TimeoutError:
                 pass  # time to repeat it
@@ -93,12 +108,9 @@ class TroubleOutbox:
             await asyncio.sleep(SHORTEST_INTERVAL_SECONDS)
 
     async def _send(self) -> None:
-        troubles = [
-            self._named(instance, generation, trouble)
-            for instance, (generation, trouble) in islice(self._troubles.items(), MAX_TROUBLES)
-        ]
+        troubles = [self._named(each) for each in islice(self._open, MAX_TROUBLES)]
         request = pb.ReportTroublesRequest(worker_id=self._worker_id, troubles=troubles)
-        self._told = bool(troubles)
+        self._sent_any = bool(troubles)
         calls = [stub.ReportTroubles(request, timeout=CALL_TIMEOUT_SECONDS) for stub in self._stubs]
         for failure in await asyncio.gather(*calls, return_exceptions=True):
             if isinstance(failure, CopycatError):
@@ -106,28 +118,30 @@ class TroubleOutbox:
             elif isinstance(failure, BaseException):
                 raise failure
 
-    def _named(self, instance: Instance, generation: int, trouble: pb.Trouble) -> pb.Trouble:
+    def _named(self, of: OpenTrouble) -> pb.Trouble:
         """Return a trouble with whose it is; the generation may have changed while it lasts."""
-        told = pb.Trouble(
-            connector=instance.connector,
-            task=instance.task,
-            generation=self._generation_for(instance, generation),
+        named = pb.Trouble(
+            connector=of.instance.connector,
+            task=of.instance.task,
+            generation=self._generation_for(of.instance, of.generation),
         )
-        told.MergeFrom(trouble)
-        return told
+        if of.trouble is not None:
+            named.MergeFrom(of.trouble)
+        return named
 
     def _note_lasting(self) -> None:
         """Log and record what has lasted long enough and was not noted before."""
         now = time.time()
-        for instance, (_, trouble) in self._troubles.items():
-            why = SAID.get(trouble.kind, "{text}").format(call=trouble.call, text=trouble.text)
-            if now - trouble.since_ms / 1000 < NOTED_AFTER_SECONDS:
+        for of in self._open:
+            trouble = of.trouble
+            if trouble is None or now - trouble.since_ms / 1000 < NOTED_AFTER_SECONDS:
                 continue
-            at, said = self._noted.get(instance, (0.0, ""))
+            why = SAID.get(trouble.kind, "{text}").format(call=trouble.call, text=trouble.text)
+            at, said = of.noted or (0.0, "")
             if said != why and now - at >= NOTED_AGAIN_AFTER_SECONDS:
-                self._noted[instance] = (now, why)
+                of.noted = (now, why)
                 what = WAITS if trouble.kind == pb.TROUBLE_KIND_WAITS else STUCK
-                self._note(instance, logging.WARNING, what, why)
+                self._note(of.instance, logging.WARNING, what, why)
 
     def _note(self, instance: Instance, level: int, what: str, why: str | None) -> None:
         kind = "connector" if instance.task is None else "task"

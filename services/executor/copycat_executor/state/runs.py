@@ -7,12 +7,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.status.v1.status_service_pb2 import Trouble
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, Instance
+from copycat_telemetry.metrics.registry import Reading
 
 from copycat_executor.background.bell import Bell
 from copycat_executor.domain.desired import WantedConnector, WantedTask
@@ -22,7 +24,10 @@ from copycat_executor.domain.repeats import Deaths
 from copycat_executor.domain.running import Phase, Running, RunningConnector, RunningTask
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.metrics.task_meter import TaskMeter
-from copycat_executor.metrics.worker_meter import ConnectorMeter
+from copycat_executor.metrics.worker_meter import ConnectorMeter, WorkerMeter
+from copycat_executor.outbox.commit_outbox import TaskProgress
+from copycat_executor.outbox.topic_outbox import SeenTopics
+from copycat_executor.outbox.trouble_outbox import OpenTrouble
 from copycat_executor.peers import messages
 from copycat_executor.state.touched import Touched
 
@@ -64,6 +69,7 @@ class _Run(Generic[R, M]):
         """None while it is not on this worker, though something of it still counts."""
         self.meter: M | None = None
         """Measures it while it is here."""
+        self.trouble = OpenTrouble(instance)
         self.failures = Failures()
         self._runs = runs
 
@@ -159,10 +165,17 @@ class TaskRun(_Run[RunningTask, TaskMeter]):
         """The start under way; None when it has none, e.g. since it failed."""
         self.wait: PlaceWait | None = None
         """For a host, until it has one."""
+        self.topics = SeenTopics(instance)
+        self.progress = TaskProgress(
+            instance,
+            begin_again=partial(self.change, restart=True),
+            committed=self._forget_if_over,
+        )
 
-    def begin(self, wanted: WantedTask, meter: TaskMeter) -> TaskStart:
+    def begin(self, wanted: WantedTask) -> TaskStart:
         """Enter a start of the task; events of its earlier starts are ignored from now on."""
-        self.start, self.meter = TaskStart(self, wanted, self._runs.next_start()), meter
+        self.start = TaskStart(self, wanted, self._runs.next_start())
+        self.meter = self._runs.meter.task(self.instance)
         self.enter(
             RunningTask(
                 connector_config=wanted.connector_config,
@@ -177,7 +190,11 @@ class TaskRun(_Run[RunningTask, TaskMeter]):
     def leave(self) -> None:
         """Note that it runs here no longer; it is forgotten where nothing of it counts any more."""
         super().leave()
-        if self.start is None and self.wait is None and not self.failures.any:
+        self._forget_if_over()
+
+    def _forget_if_over(self) -> None:
+        counts = self.running or self.start or self.wait or self.failures.any or self.progress.sending
+        if not counts:
             self._runs.drop_task(self)
 
 
@@ -237,9 +254,10 @@ class ConnectorRun(_Run[RunningConnector, ConnectorMeter]):
         assert self.start is not None  # from its start here to its stop
         return self.start
 
-    def begin(self, wanted: WantedConnector, meter: ConnectorMeter) -> ConnectorStart:
+    def begin(self, wanted: WantedConnector) -> ConnectorStart:
         """Enter a start of the connector."""
-        self.start, self.meter = ConnectorStart(self, wanted.config, wanted.generation), meter
+        self.start = ConnectorStart(self, wanted.config, wanted.generation)
+        self.meter = self._runs.meter.connector(wanted.name, wanted.config)
         self.enter(RunningConnector(wanted.config, wanted.generation, wanted.target))
         return self.start
 
@@ -254,8 +272,9 @@ class ConnectorRun(_Run[RunningConnector, ConnectorMeter]):
 class Runs:
     """The tasks and connectors of this worker; every change rings the bell and is noted by connector."""
 
-    def __init__(self, bell: Bell) -> None:
+    def __init__(self, bell: Bell, meter: WorkerMeter) -> None:
         self.bell = bell
+        self.meter = meter
         self._connectors: dict[str, ConnectorRun] = {}
         self._tasks: dict[str, dict[Instance, TaskRun]] = {}
         self._starts = itertools.count(1)
@@ -335,11 +354,10 @@ class Runs:
         runs: Iterator[ConnectorRun | TaskRun] = itertools.chain(self._connectors.values(), self.tasks)
         return all(run.running is None for run in runs)
 
-    def meters(self) -> tuple[list[ConnectorMeter], list[TaskMeter]]:
-        """Return what measures the connectors and tasks that are here."""
-        connectors = (run.meter for run in self._connectors.values() if run.running is not None)
-        tasks = (run.meter for run in self.tasks if run.running is not None)
-        return [each for each in connectors if each], [each for each in tasks if each]
+    def readings(self) -> Iterator[Reading]:
+        """Yield the current values of all metrics of the worker, its connectors and its tasks."""
+        connectors = [run.meter for run in self._connectors.values() if run.meter is not None]
+        return self.meter.readings(connectors, [run.meter for run in self.tasks if run.meter is not None])
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until a condition on what runs here holds."""

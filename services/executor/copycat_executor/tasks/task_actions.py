@@ -14,7 +14,6 @@ from copycat_executor.domain.desired import WantedTask
 from copycat_executor.domain.running import Phase
 from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.hosts.launched_host import LaunchedHost
-from copycat_executor.outbox.commit_outbox import CommitOutbox
 from copycat_executor.state.runs import Runs, TaskStart
 from copycat_executor.tasks.task_lifecycle import TaskLifecycle
 from copycat_executor.tasks.task_starts import TaskStarts
@@ -43,7 +42,6 @@ class TaskActions:
         starts: TaskStarts,
         hosts: HostPool,
         *,
-        commits: CommitOutbox,
         jobs: Jobs,
         budgets: Budgets,
     ) -> None:
@@ -51,7 +49,6 @@ class TaskActions:
         self._lifecycle = lifecycle
         self._starts = starts
         self._hosts = hosts
-        self._commits = commits
         self._jobs = jobs
         self._budgets = budgets
 
@@ -84,7 +81,7 @@ class TaskActions:
             await asyncio.gather(start.job, return_exceptions=True)
         if start.host is not None:
             await self._drain(start, start.host)
-        await self._commits.flushed(start.instance, self._budgets.commit)
+        await start.run.progress.flushed(self._budgets.commit)
         self._lifecycle.stopped(start)
 
     async def _drain(self, start: TaskStart, host: LaunchedHost) -> None:

@@ -95,6 +95,7 @@ class TaskEvents:
             return
         config = start.wanted.connector_config
         self._commits.acknowledged(
+            start.run.progress,
             event,
             SinkGroup.of(start.instance.connector, config),
             source_store(config, self._exactly_once),
@@ -103,8 +104,9 @@ class TaskEvents:
 
     def topics_seen(self, event: pb.TopicsSeen) -> None:
         """Queue topics for the status service (KIP-558)."""
-        if self._runs.start_of(event.task) is not None:
-            self._topics.seen(messages.task_of(event.task), event.topics)
+        start = self._runs.start_of(event.task)
+        if start is not None:
+            self._topics.seen(start.run.topics, event.topics)
 
     def host_lost(self, tasks: Sequence[Instance], reason: str) -> None:
         """Start the tasks of a host that died elsewhere, a few times."""

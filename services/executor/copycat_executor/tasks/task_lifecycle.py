@@ -11,7 +11,6 @@ from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.running import Phase
 from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.hosts.launched_host import LaunchedHost
-from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
@@ -32,7 +31,6 @@ class TaskLifecycle:
         statuses: StatusOutbox,
         troubles: TroubleOutbox,
         recovery: Recovery,
-        meter: WorkerMeter,
     ) -> None:
         self._runs = runs
         self._feed = feed
@@ -40,11 +38,10 @@ class TaskLifecycle:
         self._statuses = statuses
         self._troubles = troubles
         self._recovery = recovery
-        self._meter = meter
 
     def begin(self, wanted: WantedTask) -> TaskStart:
         """Enter a start of a task."""
-        return self._runs.task(wanted.instance).begin(wanted, self._meter.task(wanted.instance))
+        return self._runs.task(wanted.instance).begin(wanted)
 
     def place(self, start: TaskStart, host: LaunchedHost) -> bool:
         """Note the host of a start; False where another worker may have been given the task meanwhile."""
@@ -70,7 +67,7 @@ class TaskLifecycle:
         start.settled.set()
         if start.run.start is start:
             start.run.start = None
-            self._troubles.forget(start.instance)
+            self._troubles.withdraw(start.run.trouble)
         if start.host is not None:
             self._hosts.release(start.host, start.instance)
 
@@ -103,14 +100,14 @@ class TaskLifecycle:
 
     def moves(self, run: TaskRun) -> None:
         """Note that a task waits for nothing any more."""
-        self._troubles.forget(run.instance)
+        self._troubles.withdraw(run.trouble)
 
     def troubled(self, start: TaskStart, trouble: Trouble | None) -> None:
         """Report what keeps a task from moving; None when nothing does any more."""
         if trouble is None:
-            self._troubles.over(start.instance)
+            self._troubles.over(start.run.trouble)
         else:
-            self._troubles.tell(start.instance, start.wanted.generation, trouble)
+            self._troubles.report(start.run.trouble, start.wanted.generation, trouble)
 
     def report(
         self,

@@ -28,7 +28,6 @@ from copycat_executor.domain.task_limit import check_task_count
 from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.hosts.launched_host import LaunchedHost
 from copycat_executor.outbox import status_outbox
-from copycat_executor.outbox.commit_outbox import CommitOutbox
 from copycat_executor.outbox.offset_reader import OffsetReader, SinkGroup
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.recovery import Recovery
@@ -118,7 +117,6 @@ class TaskStarts:
         recovery: Recovery,
         hosts: HostPool,
         *,
-        commits: CommitOutbox,
         offsets: OffsetReader,
         spans: RecentSpans,
         worker: Mapping[str, str],
@@ -127,7 +125,6 @@ class TaskStarts:
         self._lifecycle = lifecycle
         self._recovery = recovery
         self._hosts = hosts
-        self._commits = commits
         self._offsets = offsets
         self._spans = spans
         self._worker = config_to_proto(worker)
@@ -155,7 +152,7 @@ class TaskStarts:
         try:
             check_task_count(start.instance.connector, wanted.connector_config, wanted.task_count)
             # What its last start achieved comes first, or it would be done again.
-            await self._commits.flushed(start.instance)
+            await run.progress.flushed()
             await asyncio.sleep(self._recovery.wait_seconds(run))
             group = SinkGroup.of(start.instance.connector, wanted.connector_config)
             positions = await self._offsets.positions(group, wanted.partitions)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copycat_connect.beats import until_beat
 from copycat_rpc.acts import ActReporter
 from copycat_rpc.services import ServiceStubs
-from copycat_telemetry.metrics.registry import Reading
 
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.connectors.connector_calls import AUTHOR_STOP_TIMEOUT_SECONDS
 from copycat_executor.hosts.host_pool import HostPool
-from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
@@ -44,7 +41,6 @@ class Executor:
     feed: Feed
     tenure: Tenure
     hosts: HostPool
-    meter: WorkerMeter
     statuses: StatusOutbox
     topics: TopicOutbox
     troubles: TroubleOutbox
@@ -55,10 +51,6 @@ class Executor:
     services: ServiceStubs
     budgets: Budgets
     jobs: Jobs
-
-    def readings(self) -> Iterator[Reading]:
-        """Yield the current values of all metrics of the worker, its connectors and its tasks."""
-        return self.meter.readings(*self.runs.meters())
 
     def run(self) -> None:
         """Begin to work, in the background."""

@@ -53,8 +53,8 @@ class Worker:
     def __init__(self, windows: Windows | None = None) -> None:
         self.now = 100.0
         self.wall = 1_700_000_000.0
-        self.runs = Runs(Bell())
-        self.meter = WorkerMeter(windows or Windows(), clock=lambda: self.now, wall=lambda: self.wall)
+        meter = WorkerMeter(windows or Windows(), clock=lambda: self.now, wall=lambda: self.wall)
+        self.runs = Runs(Bell(), meter)
 
     def begin(
         self, connector: str, task: int | None = None, config: dict[str, str] | None = None
@@ -63,10 +63,10 @@ class Worker:
         instance, chosen = Instance(connector, task), config or CONFIG
         if task is None:
             wanted = WantedConnector(connector, chosen, TargetState.STARTED, 1, publish=False)
-            self.runs.connector(connector).begin(wanted, self.meter.connector(connector, chosen))
+            self.runs.connector(connector).begin(wanted)
         else:
             wanted_task = WantedTask(instance, chosen, {}, 1, TargetState.STARTED, 1, (), settled=True)
-            self.runs.task(instance).begin(wanted_task, self.meter.task(instance))
+            self.runs.task(instance).begin(wanted_task)
         return instance
 
     def state(self, instance: Instance, state: types_pb2.State.ValueType) -> None:
@@ -97,7 +97,7 @@ class Worker:
 
     def readings(self) -> Iterator[Reading]:
         """Yield all that is told."""
-        return self.meter.readings(*self.runs.meters())
+        return self.runs.readings()
 
     def run(self, connector: str, task: int | None = None, *, kind: str = "source") -> Instance:
         """Have an instance start and run."""

@@ -16,12 +16,10 @@ from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord, Tolerance
-from copycat_executor.pipeline.source.encode import Encoder
 from copycat_executor.pipeline.source.encoding_sender import EncodingSender
-from copycat_executor.pipeline.source.path import SourcePath
-from copycat_executor.pipeline.source.progress import SourceProgress
-from copycat_executor.pipeline.source.unreadable import UnreadableRecords
-from copycat_executor.pipeline.source.written_records import WrittenRecords
+from copycat_executor.pipeline.source.sent_records import WrittenRecords
+from copycat_executor.pipeline.source.source_offsets import SourceProgress
+from copycat_executor.pipeline.source.source_path import SourcePath
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
 from copycat_executor.pipeline.task.measures import Measure, Measures
@@ -227,9 +225,8 @@ def source_path(  # noqa: PLR0917  # as many as there are parts
 ) -> SourcePath:
     """Compose the way of source records around a sender."""
     written = written or WrittenRecords(None)
-    encoding = EncodingSender(Encoder(text_converters(), handler), sender, topics, written)
-    unreadable = UnreadableRecords(handler, "ReadingTask", progress, written)
-    return SourcePath(chain, encoding, progress, written, unreadable)
+    encoding = EncodingSender(text_converters(), handler, sender, topics, written)
+    return SourcePath(chain, encoding, progress, written, tolerance=handler, task_class="ReadingTask")
 
 
 class Reports:

@@ -7,16 +7,11 @@ from copycat_connect.plugin import SourceTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.source.at_least_once import AtLeastOnce
-from copycat_executor.pipeline.source.progress import SourceProgress
-from copycat_executor.pipeline.source.send_failures import SendFailures
-from copycat_executor.pipeline.source.source_commits import SourceCommits
-from copycat_executor.pipeline.source.source_delivery import SourceDelivery
-from copycat_executor.pipeline.source.source_meter import SourceMeter
-from copycat_executor.pipeline.source.source_parts import SourceParts
-from copycat_executor.pipeline.source.source_steps import SourceSteps
-from copycat_executor.pipeline.source.written_records import WrittenRecords
+from copycat_executor.pipeline.source.sent_records import SendFailures, WrittenRecords
+from copycat_executor.pipeline.source.source_loop import SourceLoop
+from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress
+from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
-from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_run import TaskRun
 from copycat_executor.pipeline.task.timing import Timing
@@ -87,7 +82,7 @@ class World:
         progress = SourceProgress()
         topics = TopicLedger()
         self.failures = SendFailures(handler)
-        parts = SourceParts(
+        runtime = SourceRuntime(
             task=self.task,
             config={"file": "x"},
             path=source_path(Chain((), handler), self.sender, progress, topics, handler),
@@ -100,19 +95,21 @@ class World:
             calls=self.calls,
             link=self.link,
             control=self.control,
+            timing=self.timing,
+            clock=self.clock,
+            collect_garbage=self._tidy,
             closers=(self.sender.close,),
         )
-        meter = SourceMeter(measures, self.link, parts.progress)
-        steps = SourceSteps(parts, self.delivery(parts, meter.commits), meter, self.clock)
+        loop = SourceLoop(runtime, self.delivery(runtime))
         TaskRun(
-            steps, self.control, self.link, self.timing.last_commit, clock=self.clock, tidy=self._tidy
+            loop, self.control, self.link, self.timing.last_commit, clock=self.clock, tidy=self._tidy
         ).run()
 
     def commits(self, progress: SourceProgress) -> SourceCommits:
         return SourceCommits(progress, self.link)
 
-    def delivery(self, parts: SourceParts, meter: CommitMeter) -> SourceDelivery:
-        return AtLeastOnce(parts, self.timing, meter, self.clock, self._tidy)
+    def delivery(self, runtime: SourceRuntime) -> SourceDelivery:
+        return AtLeastOnce(runtime)
 
     def _tidy(self) -> None:
         self.tidied += 1

@@ -13,7 +13,7 @@ from copycat_executor.pipeline.records.chain import Chain, ChangedValues
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
-from copycat_executor.pipeline.source.progress import SourceProgress
+from copycat_executor.pipeline.source.source_offsets import SourceProgress
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 from copycat_plugins.converters.json import JsonConverter
 

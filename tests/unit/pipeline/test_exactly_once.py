@@ -8,8 +8,7 @@ import pytest
 from copycat_connect.data import SourceRecord
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin.contexts import TransactionContext
-from copycat_executor.pipeline.source.transaction_boundaries import Boundary
-from copycat_executor.pipeline.source.transactional_sender import ProducerFencedError
+from copycat_executor.pipeline.source.transactions import Boundary, ProducerFencedError
 from copycat_executor.pipeline.task.control import Ending
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.task.task_link import TaskState

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.errors import DataError
-from copycat_executor.pipeline.source.progress import SourceProgress, from_json, to_json
+from copycat_executor.pipeline.source.source_offsets import SourceProgress, from_json, to_json
 from copycat_executor.pipeline.task.schedule import CommitSchedule
 
 

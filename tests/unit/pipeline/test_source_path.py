@@ -16,8 +16,8 @@ from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.chain_step import ChainStep
 from copycat_executor.pipeline.records.sender import OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.source.progress import SourceProgress
-from copycat_executor.pipeline.source.written_records import CommitRecord, CommitWatched, WrittenRecords
+from copycat_executor.pipeline.source.sent_records import CommitRecord, CommitWatched, WrittenRecords
+from copycat_executor.pipeline.source.source_offsets import SourceProgress
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 

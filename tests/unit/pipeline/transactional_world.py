@@ -7,14 +7,9 @@ from collections.abc import Callable, Sequence
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.source.at_most_once import AtMostOnce
 from copycat_executor.pipeline.source.exactly_once import ExactlyOnce
-from copycat_executor.pipeline.source.expected_offsets import ExpectedOffsets
-from copycat_executor.pipeline.source.progress import SourceProgress
-from copycat_executor.pipeline.source.source_commits import SourceCommits
-from copycat_executor.pipeline.source.source_delivery import SourceDelivery
-from copycat_executor.pipeline.source.source_parts import SourceParts
-from copycat_executor.pipeline.source.transaction_boundaries import Boundary
-from copycat_executor.pipeline.source.transaction_offsets import TransactionOffsets
-from copycat_executor.pipeline.task.commit_meter import CommitMeter
+from copycat_executor.pipeline.source.source_offsets import ExpectedOffsets, SourceCommits, SourceProgress
+from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
+from copycat_executor.pipeline.source.transactions import Boundary, TransactionOffsets
 
 from tests.unit.pipeline.fakes import FakeSender
 from tests.unit.pipeline.source_world import Polled, World
@@ -78,17 +73,9 @@ class TransactionalWorld(World):
         self.transactional = FakeTransactionalSender(self.link.events)
         self.sender = self.transactional
 
-    def delivery(self, parts: SourceParts, meter: CommitMeter) -> SourceDelivery:
-        return ExactlyOnce(
-            parts,
-            self.transactional,
-            TransactionOffsets("c", OFFSETS_TOPIC, self.link, copied=self.copied),
-            boundary=self.boundary,
-            timing=self.timing,
-            meter=meter,
-            clock=self.clock,
-            tidy=self._tidy,
-        )
+    def delivery(self, runtime: SourceRuntime) -> SourceDelivery:
+        offsets = TransactionOffsets("c", OFFSETS_TOPIC, self.link, copied=self.copied)
+        return ExactlyOnce(runtime, self.transactional, offsets, self.boundary)
 
     @property
     def transactions(self) -> list[tuple[list[bytes | None], list[bytes | None]]]:
@@ -100,8 +87,7 @@ class AtMostOnceWorld(World):
 
     def commits(self, progress: SourceProgress) -> SourceCommits:
         del progress  # what was sent; here the offsets come first
-        self.first = SourceProgress()
-        return SourceCommits(self.first, self.link, ExpectedOffsets())
+        return SourceCommits(SourceProgress(), self.link, ExpectedOffsets())
 
-    def delivery(self, parts: SourceParts, meter: CommitMeter) -> SourceDelivery:
-        return AtMostOnce(parts, self.first, self.timing, meter, clock=self.clock, tidy=self._tidy)
+    def delivery(self, runtime: SourceRuntime) -> SourceDelivery:
+        return AtMostOnce(runtime)

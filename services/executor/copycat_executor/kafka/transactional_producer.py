@@ -16,7 +16,7 @@ from copycat_executor.kafka.producing import QUEUE_FULL_WAIT_SECONDS, OnFailure,
 from copycat_executor.kafka.remedies import FATAL, FENCED, not_begun, not_committed, not_written
 from copycat_executor.kafka.silent_producer import CHECK_INTERVAL_SECONDS, why_nothing_is_taken
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords
-from copycat_executor.pipeline.source.transactional_sender import ProducerFencedError
+from copycat_executor.pipeline.source.transactions import ProducerFencedError
 from copycat_executor.pipeline.task.stages import DrainedError
 
 _log = logging.getLogger(__name__)

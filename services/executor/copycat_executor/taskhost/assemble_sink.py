@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import Final, cast
 
 from copycat_connect.cluster import sink_group
 from copycat_connect.config import framework_names as names
 from copycat_connect.config.delivery import Guarantee, guarantee_of_sink, transactional_id
 from copycat_connect.config.framework import SINK_CONNECTOR
+from copycat_connect.config.record_tracing import RecordTracing, TraceMode
 from copycat_connect.config.worker_keys import TOPIC_TRACKING
 from copycat_connect.plugin import PluginSpec, SinkTask
+from copycat_telemetry.record_spans import PROCESS, RecordSpans
+from copycat_telemetry.tracing import tracing
 
 from copycat_executor.kafka.client_config import ClientConfig, consumer_config
 from copycat_executor.kafka.client_statistics import ConsumerStatistics
@@ -27,6 +31,7 @@ from copycat_executor.pipeline.sink.errant import ErrantRecords
 from copycat_executor.pipeline.sink.exactly_once import ExactlyOnce
 from copycat_executor.pipeline.sink.sink_parts import SinkParts
 from copycat_executor.pipeline.sink.sink_steps import SinkSteps
+from copycat_executor.pipeline.sink.sink_traces import SinkTraces
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
@@ -38,7 +43,6 @@ from copycat_executor.taskhost.compose import build_chain, build_converters
 from copycat_executor.taskhost.dead_letters import dead_letter_queue
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder
-from copycat_executor.taskhost.record_traces import sink_traces
 
 _log = logging.getLogger(__name__)
 _DEFAULT_MAX_POLL_RECORDS: Final = 2000
@@ -110,7 +114,7 @@ def sink_run(
         control=control,
         max_records=int(config.java.get("max.poll.records", _DEFAULT_MAX_POLL_RECORDS)),
         dead_letters=letters,
-        traces=sink_traces(order),
+        traces=_sink_traces(order),
         errant=ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
         closers=(decoder.close, receiver.close, close_letters),
     )
@@ -118,6 +122,18 @@ def sink_run(
     clock, tidy = surroundings.clock, surroundings.garbage.collect
     steps = SinkSteps(parts, _DELIVERIES[guarantee], timing, clock, tidy)
     return TaskRun(steps, control, link, timing.last_commit, clock=clock, tidy=tidy)
+
+
+def _sink_traces(order: TaskOrder) -> SinkTraces | None:
+    """Return what follows the task's records with spans; None where nothing does.
+
+    Raises:
+        ConfigError: `trace.records` or its ratio has no valid value.
+    """
+    asked = RecordTracing.of(order.connector_config, order.worker_config)
+    if asked.mode is TraceMode.OFF or not tracing():
+        return None
+    return SinkTraces(RecordSpans(order.connector, order.task, PROCESS), time.time_ns)
 
 
 def _transactional_id(order: TaskOrder) -> str:

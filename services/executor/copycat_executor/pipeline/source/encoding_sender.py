@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from copycat_connect.data.batches import SourceBatch
+from copycat_connect.data.headers import Headers
 from copycat_connect.data.records import SourceRecord
-from copycat_connect.data.schema import Schema
+from copycat_connect.data.schema import OPTIONAL_BYTES_SCHEMA, Schema
 
-from copycat_executor.pipeline.records.sender import PlacedRecords, RecordWriter
-from copycat_executor.pipeline.source.encode import Encoder
-from copycat_executor.pipeline.source.written_records import WrittenRecords
-from copycat_executor.pipeline.task.stages import RecordSkippedError
+from copycat_executor.pipeline.records.converters import Converters
+from copycat_executor.pipeline.records.sender import KafkaHeaders, OutgoingRecord, PlacedRecords, RecordWriter
+from copycat_executor.pipeline.records.tolerate import Tolerance
+from copycat_executor.pipeline.source.sent_records import WrittenRecords
+from copycat_executor.pipeline.task.stages import RecordSkippedError, Stage
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 Keys = tuple[Schema | None, list[object] | None]
 Values = tuple[Schema | None, Sequence[object]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Encoded records of one topic."""
+
+    values: list[bytes | None]
+    """The values."""
+    keys: list[bytes | None] | None
+    """The keys; None when no record has one."""
+    headers: list[KafkaHeaders] | None = None
+    """The headers; None when no record has any."""
+
+
 class EncodingSender:
     """What both lanes end in: encodes columns or single records and hands them to the producer."""
 
     def __init__(
-        self, encoder: Encoder, sender: RecordWriter, topics: TopicLedger, written: WrittenRecords
+        self,
+        converters: Converters,
+        tolerance: Tolerance,
+        sender: RecordWriter,
+        topics: TopicLedger,
+        written: WrittenRecords,
     ) -> None:
-        self._encoder = encoder
+        self._converters = converters
+        self._tolerance = tolerance
         self._sender = sender
         self._topics = topics
         self._written = written
@@ -40,7 +62,7 @@ class EncodingSender:
             ConnectError: The topic is missing and cannot be created.
             DrainedError: The task must end.
         """
-        columns = self._encoder.columns(topic, keys, values, utf8=utf8)
+        columns = self._encode_columns(topic, keys, values, utf8=utf8)
         if columns is None:
             return False
         self._topics.meet(topic)
@@ -59,7 +81,7 @@ class EncodingSender:
             DrainedError: The task must end.
         """
         keys = (batch.key_schema, batch.keys)
-        columns = self._encoder.columns(batch.topic, keys, values, headers=batch.headers, utf8=batch.utf8)
+        columns = self._encode_columns(batch.topic, keys, values, headers=batch.headers, utf8=batch.utf8)
         if columns is None:
             return False
         self._topics.meet(batch.topic)
@@ -71,13 +93,13 @@ class EncodingSender:
             batch.kafka_partition,
             batch.timestamps,
         )
-        done = {place: self._written.teller(mark) for place, mark in (batch.watched or {}).items()}
+        done = {place: self._written.mark_callback(mark) for place, mark in (batch.watched or {}).items()}
         self._sender.send_placed(records, done)
         self.delivered += len(columns.values)
         return True
 
     def send_record(self, record: SourceRecord, original: SourceRecord) -> bool:
-        """Send one record, made from an original that the task hears of and that reports show.
+        """Send one record, made from an original that is reported to the task and shown in error reports.
 
         Returns:
             False when it cannot be encoded and that is tolerated: it is dropped.
@@ -88,14 +110,91 @@ class EncodingSender:
             DrainedError: The task must end.
         """
         try:
-            outgoing = self._encoder.record(record, original)
+            outgoing = self._encode(record, original)
         except RecordSkippedError:
             self._written.note(original, None)
             return False
         self._topics.meet(outgoing.topic)
-        if self._written.hears_of(original):
+        if self._written.is_wanted(original):
             self._sender.send(outgoing, lambda metadata, _: self._written.note(original, metadata))
         else:
             self._sender.send(outgoing)
         self.delivered += 1
         return True
+
+    def _encode_columns(
+        self,
+        topic: str,
+        keys: tuple[Schema | None, list[object] | None],
+        values: tuple[Schema | None, Sequence[object]],
+        *,
+        headers: Sequence[KafkaHeaders] | None = None,
+        utf8: bool,
+    ) -> _Columns | None:
+        """Encode many records at once; None when one of them fails, so that record by record finds it."""
+        value_schema, plain_values = values
+        try:
+            encoded_keys = self._encode_keys(topic, keys, len(plain_values))
+            encoded = self._converters.value.from_connect_batch(topic, value_schema, plain_values, utf8)
+            encoded_headers = None if headers is None else [self._encode_raw(topic, each) for each in headers]
+        except BaseException:
+            return None
+        return _Columns(encoded, encoded_keys, encoded_headers)
+
+    def _encode_raw(self, topic: str, headers: KafkaHeaders) -> KafkaHeaders:
+        if not headers:
+            return headers
+        encode = self._converters.header.from_connect_header
+        return [(name, encode(topic, name, OPTIONAL_BYTES_SCHEMA, value)) for name, value in headers]
+
+    def _encode_keys(
+        self, topic: str, keys: tuple[Schema | None, list[object] | None], count: int
+    ) -> list[bytes | None] | None:
+        schema, plain = keys
+        converter = self._converters.key
+        if plain and (plain[0] is not None or plain.count(None) < len(plain)):
+            return converter.from_connect_batch(topic, schema, plain)
+        nothing = converter.from_connect(topic, None, schema, None)
+        return None if nothing is None else [nothing] * count
+
+    def _encode(self, record: SourceRecord, original: SourceRecord) -> OutgoingRecord:
+        """Encode one record.
+
+        Raises:
+            RecordSkippedError: It failed and that is tolerated.
+            ToleranceExceededError: It failed and that is not tolerated.
+        """
+        topic = record.topic
+        headers = record.headers if record.has_headers else None
+        kafka_headers = () if headers is None else self._encode_headers(topic, headers, original)
+        key_of = partial(self._converters.key.from_connect, topic, headers, record.key_schema, record.key)
+        try:
+            key = key_of()
+        except BaseException as error:
+            name = self._converters.key_name
+            key = self._tolerance.recover(error, original, Stage.KEY_CONVERTER, name, key_of)
+        value_of = partial(
+            self._converters.value.from_connect, topic, headers, record.value_schema, record.value
+        )
+        try:
+            value = value_of()
+        except BaseException as error:
+            name = self._converters.value_name
+            value = self._tolerance.recover(error, original, Stage.VALUE_CONVERTER, name, value_of)
+        return OutgoingRecord(topic, value, key, kafka_headers, record.kafka_partition, record.timestamp)
+
+    def _encode_headers(
+        self, topic: str, headers: Headers, original: SourceRecord
+    ) -> list[tuple[str, bytes | None]]:
+        encoded: list[tuple[str, bytes | None]] = []
+        for header in headers:
+            value_of = partial(
+                self._converters.header.from_connect_header, topic, header.key, header.schema, header.value
+            )
+            try:
+                value = value_of()
+            except BaseException as error:
+                name = self._converters.header_name
+                value = self._tolerance.recover(error, original, Stage.HEADER_CONVERTER, name, value_of)
+            encoded.append((header.key, value))
+        return encoded

@@ -1,19 +1,26 @@
-"""Source records that became durable or were dropped, until their task hears of it."""
+"""What became of the records handed to the producer: written or dropped, or given up."""
 
 from __future__ import annotations
 
 import logging
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.records import SourceRecord
+from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipeline.records.sender import Done
+from copycat_executor.pipeline.records.tolerate import FailedRecord, Tolerance
+from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
+
+_log = logging.getLogger(__name__)
 
 CommitRecord = Callable[[SourceRecord, RecordMetadata | None], None]
 CommitWatched = Callable[[object, RecordMetadata | None], None]
-_log = logging.getLogger(__name__)
+
+_TASK_CLASS: Final = "org.apache.kafka.connect.runtime.WorkerSourceTask"
 
 
 class WrittenRecords:
@@ -26,18 +33,18 @@ class WrittenRecords:
         self._commit_record = commit_record
         self._commit_watched = commit_watched
         # An attribute and no property: it is asked for every record.
-        self.wanted = commit_record is not None
+        self.all_wanted = commit_record is not None
         self._watched: dict[int, tuple[SourceRecord, object]] = {}
         self._unreported: deque[Callable[[], None]] = deque()
 
     def watch(self, record: SourceRecord, mark: object) -> None:
-        """Tell the task of one record of a batch by its mark."""
+        """Report one record of a batch to the task by its mark."""
         if self._commit_watched is not None:
             self._watched[id(record)] = (record, mark)
 
-    def hears_of(self, record: SourceRecord) -> bool:
-        """Tell whether the task is to hear of this record."""
-        return self.wanted or id(record) in self._watched
+    def is_wanted(self, record: SourceRecord) -> bool:
+        """Return whether this record is to be reported to the task."""
+        return self.all_wanted or id(record) in self._watched
 
     def note(self, record: SourceRecord, metadata: RecordMetadata | None) -> None:
         """Note that a record is durable at a place in Kafka, or without a place: that it was dropped."""
@@ -49,8 +56,8 @@ class WrittenRecords:
             if mark is not None:
                 self._note_mark(mark, metadata)
 
-    def teller(self, mark: object) -> Done:
-        """Return what a producer is to call for a watched record."""
+    def mark_callback(self, mark: object) -> Done:
+        """Return what a producer calls when a watched record is written."""
         return lambda metadata, _: self._note_mark(mark, metadata)
 
     def forget(self) -> None:
@@ -70,3 +77,42 @@ class WrittenRecords:
         if self._commit_watched is not None:
             commit_watched = self._commit_watched
             self._unreported.append(lambda: commit_watched(mark, metadata))
+
+
+class SendFailures:
+    """Records that the producer gave up: the first fails the task, unless all are tolerated (KIP-779)."""
+
+    def __init__(self, tolerance: Tolerance) -> None:
+        self._tolerance = tolerance
+        self._first: Exception | None = None
+        self.lost = 0
+
+    def __bool__(self) -> bool:
+        return self._first is not None
+
+    def add(self, error: Exception, message: object) -> None:
+        """Note a record that was not written; `message` is what the producer knows of it."""
+        self.lost += 1
+        self._tolerance.note_failure()
+        try:
+            self._tolerance.fail(FailedRecord(Stage.KAFKA_PRODUCE, _TASK_CLASS, error, message))
+        except ToleranceExceededError:
+            self._first = self._first or error
+        else:
+            _log.debug("A record was not written and is left out: %s", error)
+
+    def fatal(self, error: Exception, message: object) -> None:
+        """Note a record that was not written, with which its whole transaction fails, tolerated or not."""
+        del message
+        self.lost += 1
+        self._tolerance.note_failure()
+        self._first = self._first or error
+
+    def check(self) -> None:
+        """Raise when a failure is not tolerated.
+
+        Raises:
+            ConnectError: A record was not written and never will be.
+        """
+        if self._first is not None:
+            raise ConnectError("Unrecoverable exception from producer send callback") from self._first

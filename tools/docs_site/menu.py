@@ -37,7 +37,11 @@ HEADINGS: Mapping[str, Sequence[str]] = {
     ),
     "Troubleshooting": ("reference/error-codes.md",),
     "Reference": ("reference/*", "libs/plugins/copycat_plugins/transforms/*", "proto/CHANGELOG.md"),
-    "Connectors": ("libs/plugins/CONNECTORS.md", "libs/plugins/copycat_plugins/connectors/*"),
+    "Connectors": (
+        "libs/plugins/CONNECTORS.md",
+        "libs/plugins/copycat_plugins/connectors/*",
+        "libs/plugins_*/copycat_*/*/README.md",
+    ),
     "Architecture": ("services/README.md", "services/GLOSSARY.md", "services/*"),
     "Decisions": ("tools/adr/*",),
     "Developing": ("*",),

@@ -13,8 +13,8 @@ from copycat_eventlog.log import Record
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.tokens import TokenProvider
 from copycat_executor.kafka.client_config import admin_config, consumer_config, producer_config
+from copycat_mirror.client_names import librdkafka_settings
 from copycat_offset.adapters.groups import KafkaGroups
-from copycat_plugins.connectors.mirror.client_names import librdkafka_settings
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.log_suite import led, running
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.plugin import PluginSpec
-from copycat_plugins.connectors.mirror_checkpoint.plugin import PLUGIN as CHECKPOINT
-from copycat_plugins.connectors.mirror_heartbeat.plugin import PLUGIN as HEARTBEAT
-from copycat_plugins.connectors.mirror_source.plugin import PLUGIN as SOURCE
+from copycat_mirror.checkpoint.plugin import PLUGIN as CHECKPOINT
+from copycat_mirror.heartbeat.plugin import PLUGIN as HEARTBEAT
+from copycat_mirror.source.plugin import PLUGIN as SOURCE
 from copycat_testkit.kafka import create_topic, produce, unique, wait_until
 
 from tests.integration.mirror.pair import SECONDS, Pair, consumed

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from copycat_connect.errors import DataError
-from copycat_plugins.connectors.mirror.records import Checkpoint, Heartbeat, OffsetSync
+from copycat_mirror.records import Checkpoint, Heartbeat, OffsetSync
 from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
 
 from tests.integration.mirror.pair import SECONDS, Pair, consumed

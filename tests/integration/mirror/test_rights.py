@@ -15,8 +15,8 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from copycat_plugins.connectors.mirror.cluster import Cluster
-from copycat_plugins.connectors.mirror_source.connector import MirrorSourceConnector
+from copycat_mirror.cluster import Cluster
+from copycat_mirror.source.connector import MirrorSourceConnector
 from copycat_testkit.conformance import FakeConnectorContext
 from copycat_testkit.kafka import wait_until
 

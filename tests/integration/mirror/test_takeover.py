@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from copycat_plugins.connectors.mirror.records import Checkpoint, Heartbeat, OffsetSync
+from copycat_mirror.records import Checkpoint, Heartbeat, OffsetSync
 from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
 from copycat_testkit.system import CopycatUp

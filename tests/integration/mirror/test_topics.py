@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource
 from confluent_kafka.cimpl import NewPartitions
-from copycat_plugins.connectors.mirror.cluster import Cluster
+from copycat_mirror.cluster import Cluster
 from copycat_testkit.kafka import create_topic, unique, wait_until
 
 from tests.integration.mirror.pair import NOW, SECONDS, Pair, consumed, write

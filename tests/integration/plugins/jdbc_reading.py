@@ -7,8 +7,8 @@ from typing import Any
 
 from copycat_connect.data import SourceRecord, Struct
 from copycat_connect.plugin import SourceConnector
-from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
-from copycat_plugins.connectors.jdbc_source.task import JdbcSourceTask
+from copycat_jdbc.source.connector import JdbcSourceConnector
+from copycat_jdbc.source.task import JdbcSourceTask
 from copycat_testkit.conformance import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.kafka import wait_until
 

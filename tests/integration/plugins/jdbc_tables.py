@@ -23,7 +23,7 @@ from copycat_connect.data import (
     Struct,
     TopicPartition,
 )
-from copycat_plugins.connectors.jdbc_sink.task import JdbcSinkTask
+from copycat_jdbc.sink.task import JdbcSinkTask
 from copycat_testkit import mariadb, postgres
 from copycat_testkit.conformance import FakeSinkContext
 

@@ -28,7 +28,7 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import ConnectError
-from copycat_plugins.connectors.jdbc_sink.settings import EXAMPLES
+from copycat_jdbc.sink.settings import EXAMPLES
 from copycat_testkit.postgres import Postgres
 
 from tests.integration.plugins.jdbc_tables import (

@@ -9,9 +9,9 @@ import pytest
 from copycat_connect.data import SinkBatch
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.failure_kind import FailureKind, kind_of
-from copycat_plugins.connectors.jdbc_sink.connector import JdbcSinkConnector
-from copycat_plugins.connectors.jdbc_sink.plugin import PLUGIN
-from copycat_plugins.connectors.jdbc_sink.task import JdbcSinkTask
+from copycat_jdbc.sink.connector import JdbcSinkConnector
+from copycat_jdbc.sink.plugin import PLUGIN
+from copycat_jdbc.sink.task import JdbcSinkTask
 from copycat_testkit.kafka import wait_until
 from copycat_testkit.mariadb import MariaDb
 from copycat_testkit.postgres import SECRET, Postgres

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from copycat_connect.data import Struct
 from copycat_connect.errors import ConnectError, RetriableError
-from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
+from copycat_jdbc.source.connector import JdbcSourceConnector
 from copycat_testkit.conformance import FakeConnectorContext
 from copycat_testkit.kafka import wait_until
 from copycat_testkit.postgres import SECRET, Postgres

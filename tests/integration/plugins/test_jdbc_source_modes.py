@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from copycat_connect.data import SourceRecord
 from copycat_connect.plugin import OffsetEffect, OffsetMove
-from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
+from copycat_jdbc.source.connector import JdbcSourceConnector
 
 from tests.integration.plugins.jdbc_reading import config, divided, read, started, stored_by, values
 from tests.integration.plugins.jdbc_tables import Place, of_mariadb, of_postgres, of_sqlite

@@ -12,15 +12,15 @@ import pytest
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import SourceConnector, SourceTask
 from copycat_embedded.ports import free_ports
+from copycat_jdbc.database import Database, TableName
+from copycat_jdbc.source.choice import Chosen
+from copycat_jdbc.source.connector import JdbcSourceConnector
+from copycat_jdbc.source.monitor import TableMonitor
+from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
+from copycat_mirror.jobs import Jobs
+from copycat_mirror.source.connector import MirrorSourceConnector
 from copycat_plugins.connectors.file_stream_source import FileStreamSourceTask
-from copycat_plugins.connectors.jdbc.database import Database, TableName
-from copycat_plugins.connectors.jdbc_source.choice import Chosen
-from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
-from copycat_plugins.connectors.jdbc_source.monitor import TableMonitor
 from copycat_plugins.connectors.log_source.task import LogSourceTask
-from copycat_plugins.connectors.mirror.jobs import Jobs
-from copycat_plugins.connectors.mirror_checkpoint.connector import MirrorCheckpointConnector
-from copycat_plugins.connectors.mirror_source.connector import MirrorSourceConnector
 from copycat_plugins.connectors.object_source.task import ObjectSourceTask
 from copycat_testkit.conformance import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.kafka import wait_until

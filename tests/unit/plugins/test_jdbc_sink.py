@@ -29,13 +29,13 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.connectors.jdbc_sink.connector import JdbcSinkConnector
-from copycat_plugins.connectors.jdbc_sink.layout import Layout, layout_of
-from copycat_plugins.connectors.jdbc_sink.postgres_texts import array_literal, copy_block
-from copycat_plugins.connectors.jdbc_sink.runs import Run, Runs, WrongRun
-from copycat_plugins.connectors.jdbc_sink.settings import JdbcSinkSettings
-from copycat_plugins.connectors.jdbc_sink.statements import Statements
-from copycat_plugins.connectors.jdbc_sink.values import bound
+from copycat_jdbc.sink.connector import JdbcSinkConnector
+from copycat_jdbc.sink.layout import Layout, layout_of
+from copycat_jdbc.sink.postgres_texts import array_literal, copy_block
+from copycat_jdbc.sink.runs import Run, Runs, WrongRun
+from copycat_jdbc.sink.settings import JdbcSinkSettings
+from copycat_jdbc.sink.statements import Statements
+from copycat_jdbc.sink.values import bound
 
 VALUE = (
     SchemaBuilder.struct()

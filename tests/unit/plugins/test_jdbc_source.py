@@ -13,12 +13,12 @@ import pytest
 from copycat_connect.data import SourceRecord, Struct
 from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import ExactlyOnceSupport
-from copycat_plugins.connectors.jdbc.address import parse_address
-from copycat_plugins.connectors.jdbc.database import like
-from copycat_plugins.connectors.jdbc.numerics import NumericMapping, numeric_schema
-from copycat_plugins.connectors.jdbc_source.connector import JdbcSourceConnector
-from copycat_plugins.connectors.jdbc_source.positions import Position, incrementing_value
-from copycat_plugins.connectors.jdbc_source.task import JdbcSourceTask
+from copycat_jdbc.address import parse_address
+from copycat_jdbc.database import like
+from copycat_jdbc.numerics import NumericMapping, numeric_schema
+from copycat_jdbc.source.connector import JdbcSourceConnector
+from copycat_jdbc.source.positions import Position, incrementing_value
+from copycat_jdbc.source.task import JdbcSourceTask
 from copycat_testkit.conformance import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.kafka import wait_until
 

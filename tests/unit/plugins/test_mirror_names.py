@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError
-from copycat_plugins.connectors.mirror.client_names import librdkafka_settings
-from copycat_plugins.connectors.mirror.clients import Clients
-from copycat_plugins.connectors.mirror.filters import NameFilter
-from copycat_plugins.connectors.mirror.offsets import check_offsets
-from copycat_plugins.connectors.mirror.policy import DefaultPolicy, IdentityPolicy
-from copycat_plugins.connectors.mirror.records import OffsetSync
-from copycat_plugins.connectors.mirror.syncs import OffsetTranslation
-from copycat_plugins.connectors.mirror_checkpoint.connector import MirrorCheckpointConnector
-from copycat_plugins.connectors.mirror_checkpoint.task import Checkpoints
-from copycat_plugins.connectors.mirror_source.connector import MirrorSourceConnector
-from copycat_plugins.connectors.mirror_source.sync_writer import SyncPlan
+from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
+from copycat_mirror.checkpoint.task import Checkpoints
+from copycat_mirror.client_names import librdkafka_settings
+from copycat_mirror.clients import Clients
+from copycat_mirror.filters import NameFilter
+from copycat_mirror.offsets import check_offsets
+from copycat_mirror.policy import DefaultPolicy, IdentityPolicy
+from copycat_mirror.records import OffsetSync
+from copycat_mirror.source.connector import MirrorSourceConnector
+from copycat_mirror.source.sync_writer import SyncPlan
+from copycat_mirror.syncs import OffsetTranslation
 
 SOURCE = {"source.cluster.alias": "a", "source.cluster.bootstrap.servers": "localhost:1"}
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import DataError
-from copycat_plugins.connectors.mirror.records import Checkpoint, Heartbeat, OffsetSync
-from copycat_plugins.connectors.mirror.syncs import OffsetTranslation
+from copycat_mirror.records import Checkpoint, Heartbeat, OffsetSync
+from copycat_mirror.syncs import OffsetTranslation
 
 RECORDED = (Path(__file__).parent / "recorded" / "mirror_translation.txt").read_text().splitlines()
 GOLDEN = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from copycat_connect.plugin import load_plugins
-from copycat_plugins.pages import pages
+
+from tools.plugin_pages import pages
 
 
 def test_every_page_is_up_to_date() -> None:

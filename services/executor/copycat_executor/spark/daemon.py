@@ -32,9 +32,9 @@ PRELOADED = (
 )
 #: Of Linux's prctl.
 PR_SET_CHILD_SUBREAPER: Final = 36
-#: The package of the plugins that come with Copycat. Those of others are code that may do anything when it is
+#: The packages of plugins that come with Copycat. Those of others are code that may do anything when it is
 #: loaded: only a host, which can be lost, loads them.
-OWN_PLUGINS = "copycat-plugins"
+OWN_PLUGINS = frozenset({"copycat-jdbc", "copycat-mirror", "copycat-plugins"})
 #: Where Linux lists the connections of this machine; Java's are in the second, to IPv4's addresses as well.
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _UID_COLUMN = 7
@@ -93,7 +93,7 @@ def preload() -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     for entry_point in entry_points(group=ENTRY_POINTS):
-        if entry_point.dist is not None and entry_point.dist.name == OWN_PLUGINS:
+        if entry_point.dist is not None and entry_point.dist.name in OWN_PLUGINS:
             with suppress(Exception):
                 importlib.import_module(entry_point.module)
 

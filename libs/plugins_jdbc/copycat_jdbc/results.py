@@ -1,0 +1,116 @@
+"""What a result says of its own columns, where there is no table to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from psycopg.postgres import types as postgresql_types
+from sqlalchemy import types as sql
+from sqlalchemy.dialects import mysql, postgresql
+
+from copycat_jdbc.type_rules import SqlType
+
+Described: TypeAlias = tuple[str, SqlType, bool]
+"""Label, type, and whether null may come."""
+
+_POSTGRESQL: Final[Mapping[str, SqlType]] = {
+    "bool": sql.Boolean(),
+    "int2": sql.SmallInteger(),
+    "int4": sql.Integer(),
+    "int8": sql.BigInteger(),
+    "oid": sql.BigInteger(),
+    "float4": sql.REAL(),
+    "float8": sql.Double(),
+    "date": sql.Date(),
+    "time": sql.Time(),
+    "timetz": sql.Time(timezone=True),
+    "timestamp": sql.TIMESTAMP(),
+    "timestamptz": sql.TIMESTAMP(timezone=True),
+    "text": sql.Text(),
+    "varchar": sql.String(),
+    "bpchar": sql.String(),
+    "name": sql.String(),
+    "bytea": sql.LargeBinary(),
+    "json": sql.JSON(),
+    "jsonb": sql.JSON(),
+    "uuid": sql.Uuid(),
+    "inet": postgresql.INET(),
+    "cidr": postgresql.CIDR(),
+    "macaddr": postgresql.MACADDR(),
+}
+#: By the numbers of the protocol. Texts and bytes share numbers: what comes tells which it is.
+_MYSQL: Final[Mapping[int, SqlType]] = {
+    1: mysql.TINYINT(),
+    2: sql.SmallInteger(),
+    3: sql.Integer(),
+    4: mysql.FLOAT(),
+    5: sql.Double(),
+    7: sql.TIMESTAMP(),
+    8: sql.BigInteger(),
+    9: sql.Integer(),
+    10: sql.Date(),
+    11: sql.Time(),
+    12: sql.DateTime(),
+    13: sql.SmallInteger(),
+    16: mysql.BIT(),
+    245: sql.JSON(),
+}
+_MYSQL_DECIMALS = frozenset({0, 246})
+_BY_VALUE: Final[Sequence[tuple[type, SqlType]]] = (
+    (bool, sql.Boolean()),
+    (int, sql.BigInteger()),
+    (float, sql.Double()),
+    (Decimal, sql.Numeric(38, 0)),
+    (bytes, sql.LargeBinary()),
+    (datetime, sql.DateTime()),
+    (date, sql.Date()),
+)
+
+
+def described(
+    dialect: str,
+    description: Sequence[Any],
+    first: Sequence[Any],
+    enums: Collection[int] = (),
+) -> list[Described | None]:
+    """Return what is known of each column of a result; None for a type that has no counterpart.
+
+    Args:
+        dialect: `postgresql`, `mysql`, `mariadb` or `sqlite`.
+        description: What the driver's cursor says.
+        first: The first row, which stands in where the driver says nothing.
+        enums: PostgreSQL's numbers of the types that are enums.
+    """
+    found: list[Described | None] = []
+    for place, column in enumerate(description):
+        value = first[place]
+        if dialect == "postgresql":
+            type = sql.Enum() if column.type_code in enums else _of_postgresql(column)
+        elif dialect == "sqlite":
+            type = _of_value(value)
+        else:
+            type = _of_mysql(column, value)
+        nullable = dialect not in ("mysql", "mariadb") or bool(column[6])
+        found.append(None if type is None else (column[0], type, nullable))
+    return found
+
+
+def _of_postgresql(column: Any) -> SqlType | None:
+    known = postgresql_types.get(column.type_code)
+    name = known.name if known is not None and known.oid == column.type_code else ""
+    if name == "numeric":
+        return sql.Numeric(column.precision, column.scale)
+    return _POSTGRESQL.get(name)
+
+
+def _of_mysql(column: Any, value: Any) -> SqlType:
+    if column[1] in _MYSQL_DECIMALS:
+        return sql.Numeric(column[4], column[5])
+    return _MYSQL.get(column[1]) or _of_value(value)
+
+
+def _of_value(value: Any) -> SqlType:
+    return next((type for kind, type in _BY_VALUE if isinstance(value, kind)), sql.Text())

@@ -1,0 +1,97 @@
+"""JdbcSink: every task gets the same configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from copycat_connect.config import ConfigValue
+from copycat_connect.config.delivery import Guarantee, guarantee_of_sink
+from copycat_connect.data import TopicPartition
+from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector
+
+from copycat_jdbc.address import parse_address
+from copycat_jdbc.database import Database
+from copycat_jdbc.settings import URL
+from copycat_jdbc.sink.positions import Positions
+from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.settings import (
+    DELETE_ENABLED,
+    INSERT_MODE,
+    PK_FIELDS,
+    PK_MODE,
+    InsertMode,
+    JdbcSinkSettings,
+    PkMode,
+)
+
+
+class JdbcSinkConnector(SinkConnector):
+    """Divides nothing: the engine gives each task partitions."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Check the configuration and keep it; the database is not asked."""
+        for found in self.validate(config):
+            if found.errors:
+                raise ConfigError(found.errors[0], key=found.name)
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """Return the connector's own configuration for every task."""
+        return [dict(self._config) for _ in range(max_tasks)]
+
+    def stop(self) -> None:
+        """Do nothing: the connector itself holds no resources."""
+
+    def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
+        """Check single keys, and which of them go together; the database is not asked."""
+        found = {value.name: value for value in JdbcSinkSettings.config_def().validate(config)}
+        for key, text in _contradictions({name: value.value for name, value in found.items()}):
+            found[key].errors.append(text)
+        return list(found.values())
+
+    def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
+        """Support it in a server; SQLite cannot shut out a task that was frozen while it wrote."""
+        try:
+            address = parse_address(config.get(URL) or "")
+        except ConfigError:
+            return ExactlyOnceSupport.UNSUPPORTED
+        return ExactlyOnceSupport.SUPPORTED if address.hosts else ExactlyOnceSupport.UNSUPPORTED
+
+    def alter_offsets(self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """Accept any offsets, and change those kept in the database; rows stay as they are."""
+        if guarantee_of_sink(config) is Guarantee.EXACTLY_ONCE:
+            settings = JdbcSinkSettings.parse(config)
+            session = Session(Database(settings))
+            try:
+                Positions(session, settings).move(offsets)
+            finally:
+                session.close()
+        return True
+
+
+def _contradictions(parsed: Mapping[str, object]) -> list[tuple[str, str]]:
+    found = []
+    url, mode, deletes = parsed[URL], parsed[PK_MODE], parsed[DELETE_ENABLED]
+    if isinstance(url, str):
+        try:
+            parse_address(url)
+        except ConfigError as error:
+            found.append((URL, error.message))
+    if deletes is True and mode != PkMode.RECORD_KEY:
+        text = (
+            f"Primary key mode must be '{PkMode.RECORD_KEY}' when delete support is enabled: set "
+            f"{PK_MODE}={PkMode.RECORD_KEY}, or {DELETE_ENABLED}=false"
+        )
+        found += [(DELETE_ENABLED, text), (PK_MODE, text)]
+    if mode == PkMode.NONE and parsed[INSERT_MODE] in (InsertMode.UPSERT, InsertMode.UPDATE):
+        text = f"{INSERT_MODE}={parsed[INSERT_MODE]} needs a key: set {PK_MODE}"
+        found += [(INSERT_MODE, text), (PK_MODE, text)]
+    fields = parsed[PK_FIELDS]
+    if mode == PkMode.KAFKA and isinstance(fields, list) and len(fields) not in (0, 3):
+        text = f"With {PK_MODE}=kafka name three columns, for topic, partition and offset, or none"
+        found.append((PK_FIELDS, text))
+    return found

@@ -1,0 +1,202 @@
+"""The tables that are written to: looked at once, created and extended where that is allowed."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from copycat_connect.errors import ConnectError, RetriableError
+
+from copycat_jdbc.database import TableName
+from copycat_jdbc.sink.layout import Layout, SinkColumn
+from copycat_jdbc.sink.session import Session
+from copycat_jdbc.sink.settings import (
+    AUTO_CREATE,
+    AUTO_EVOLVE,
+    TABLE_FORMAT,
+    TABLE_TYPES,
+    WHITELIST,
+    JdbcSinkSettings,
+)
+from copycat_jdbc.sink.statements import Statements
+
+_log = logging.getLogger(__name__)
+_PART = re.compile(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|([^.]+)')
+_LIST_KINDS = {
+    "postgresql": "SELECT CASE relkind WHEN 'p' THEN 'PARTITIONED TABLE' WHEN 'r' THEN 'TABLE' "
+    "WHEN 'f' THEN 'TABLE' ELSE 'VIEW' END FROM pg_class WHERE oid = to_regclass(%s)",
+    "sqlite": "SELECT upper(type) FROM sqlite_master WHERE name = ? AND type IN ('table', 'view')",
+    "mysql": "SELECT CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE 'TABLE' END FROM information_schema.tables "
+    "WHERE table_name = %s AND table_schema = coalesce(%s, database())",
+}
+_LIST_TYPES = (
+    "SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute "
+    "WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as it is."""
+
+    name: str
+    """Its name as it stands in statements."""
+    types: Mapping[str, str]
+    """Of each column the name of its type; PostgreSQL's own names there, else empty texts."""
+
+
+class TableProblem(ConnectError):
+    """A table does not fit the records, and may not be changed."""
+
+
+class Tables:
+    """Knows the tables of one database."""
+
+    def __init__(self, session: Session, settings: JdbcSinkSettings) -> None:
+        """Use what asks the database, and what the user wants."""
+        self._session = session
+        self._settings = settings
+        self._dialect = session.database.dialect
+        self._statements = Statements(self._dialect)
+        self._known: dict[str, Table] = {}
+        self._fitting: set[tuple[str, int]] = set()
+        self._layouts: list[Layout] = []  # so that no other has the number of one that fits
+
+    def forget(self) -> None:
+        """Look at all tables again: somebody else may have changed them."""
+        self._known.clear()
+        self._fitting.clear()
+        self._layouts.clear()
+
+    def quoted(self, name: str) -> str:
+        """Return a column's name as it stands in statements."""
+        return self._session.database.quoted(name, always=self._settings.quoted)
+
+    def fits(self, name: str, layout: Layout) -> bool:
+        """Return whether `ready` has nothing to do."""
+        return (name, id(layout)) in self._fitting
+
+    def ready(self, name: str, layout: Layout) -> Table:
+        """Return a table that has all columns of a layout; made or extended now, if need be.
+
+        Raises:
+            TableProblem: It lacks something and may not be changed, or what it lacks cannot be added.
+            ConnectError: The database refuses.
+        """
+        if self.fits(name, layout):
+            return self._known[name]
+        table = self._known.get(name) or self._look(name)
+        if table is None:
+            table = self._created(name, layout)
+        missing = [column for column in layout.columns if not self._has(table, column)]
+        if missing:
+            table = self._extended(name, table, missing)
+        self._known[name] = table
+        self._fitting.add((name, id(layout)))
+        self._layouts.append(layout)
+        return table
+
+    def _has(self, table: Table, column: SinkColumn) -> bool:
+        folded = not self._settings.quoted and self._dialect == "postgresql"
+        return (column.name.lower() if folded else column.name) in table.types
+
+    def _look(self, name: str) -> Table | None:
+        found, text = self.parsed(name), self._quoted_table(name)
+        plain = text.replace("%%", "%")
+        parameters: dict[str, tuple[object, ...]] = {
+            "postgresql": (plain,),
+            "sqlite": (found.name,),
+        }
+        ask = "postgresql" if self._dialect == "postgresql" else self._dialect
+        statement = _LIST_KINDS.get(ask, _LIST_KINDS["mysql"])
+        values = parameters.get(ask, (found.name, found.catalog))
+        kinds = self._session.run(statement, values, doing=f"look for table {name}")
+        if not kinds:
+            return None
+        kind = str(kinds[0][0])
+        if kind not in self._settings.table_types:
+            wanted = ", ".join(sorted(self._settings.table_types))
+            message = f"{name} is a {kind}, and {TABLE_TYPES} allows for {wanted} only"
+            raise TableProblem(message)
+        if self._dialect == "postgresql":
+            types = self._session.run(_LIST_TYPES, (plain,), doing=f"look at table {name}")
+            return Table(text, {str(column): str(type) for column, type in types})
+        columns = self._session.database.columns(found) or ()
+        return Table(text, {column["name"]: "" for column in columns})
+
+    def _created(self, name: str, layout: Layout) -> Table:
+        if not self._settings.auto_create:
+            message = (
+                f"Table {name} is missing and auto-creation is disabled: create it, or set {AUTO_CREATE}"
+            )
+            raise TableProblem(message)
+        text = self._quoted_table(name)
+        columns = [(self.quoted(column.name), column) for column in layout.columns]
+        statement = self._statements.create(text, columns, micros=self._settings.timestamp_fields_list)
+        return self._changed(name, [statement], f"create table {name}", layout.columns)
+
+    def _extended(self, name: str, table: Table, missing: Sequence[SinkColumn]) -> Table:
+        names = ", ".join(column.name for column in missing)
+        if not self._settings.auto_evolve:
+            message = (
+                f"Table {name} is missing fields ({names}) and auto-evolution is disabled: add the columns, "
+                f"leave the fields out ({WHITELIST}), or set {AUTO_EVOLVE}"
+            )
+            raise TableProblem(message)
+        for column in missing:
+            if not column.optional and column.schema.default is None:
+                message = (
+                    f"Cannot ALTER TABLE {name} to add missing field {column.name}, as the field is not "
+                    "optional and does not have a default value"
+                )
+                raise TableProblem(message)
+        columns = [(self.quoted(column.name), column) for column in missing]
+        statements = self._statements.add(table.name, columns, micros=self._settings.timestamp_fields_list)
+        return self._changed(name, statements, f"add columns {names} to table {name}", missing)
+
+    def _changed(
+        self, name: str, statements: Sequence[str], doing: str, wanted: Sequence[SinkColumn]
+    ) -> Table:
+        try:
+            for statement in statements:
+                self._session.run(statement, doing=doing)
+            self._session.commit()
+        except RetriableError:
+            raise
+        except ConnectError:
+            # Another task may have done it at the same moment.
+            self._session.rollback()
+            self._session.begin()
+            found = self._look(name)
+            if found is not None and all(self._has(found, column) for column in wanted):
+                return found
+            raise
+        _log.info("The sink did: %s", doing)
+        self._session.begin()
+        table = self._look(name)
+        if table is None:
+            message = f"Table {name} is not there although it was just created"
+            raise TableProblem(message)
+        return table
+
+    def _quoted_table(self, name: str) -> str:
+        database, found = self._session.database, self.parsed(name)
+        return database.quoted_table(found, always=self._settings.quoted)
+
+    def parsed(self, name: str) -> TableName:
+        """Return the parts of a table's name: dots part them, quotes keep them together.
+
+        Raises:
+            TableProblem: It has none.
+        """
+        parts = [first or second or third for first, second, third in _PART.findall(name)]
+        if not parts:
+            message = f"Destination table name is empty; look at {TABLE_FORMAT}"
+            raise TableProblem(message)
+        *around, last = parts
+        space = around[-1] if around else None
+        if self._dialect == "postgresql":
+            return TableName(None, space, last)
+        return TableName(space, None, last)

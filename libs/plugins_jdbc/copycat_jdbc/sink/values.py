@@ -1,0 +1,99 @@
+"""What a database's driver gets for Connect's values, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+from copycat_connect.data import FarDate, FarTimestamp
+from copycat_connect.data.logical import time_to_millis, timestamp_to_millis
+from copycat_connect.errors import DataError
+
+from copycat_jdbc.sink.layout import Origin, SinkColumn
+from copycat_jdbc.sink.settings import JdbcSinkSettings
+
+Convert: TypeAlias = Callable[[Any], Any]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NANOS_OF_MICRO = 1000
+
+
+def bound(
+    column: SinkColumn, values: Sequence[Any], settings: JdbcSinkSettings, dialect: str
+) -> Sequence[Any]:
+    """Return a column's values as the driver takes them.
+
+    Raises:
+        DataError: One of them cannot be written; the text names the column.
+    """
+    convert = _converter(column, settings, dialect)
+    if convert is None:
+        return values
+    try:
+        return [None if value is None else convert(value) for value in values]
+    except DataError as error:
+        message = f"Column {column.name}: {error.message}"
+        raise DataError(message) from error
+
+
+def _converter(column: SinkColumn, settings: JdbcSinkSettings, dialect: str) -> Convert | None:
+    if column.origin is Origin.VALUE_FIELD and column.name in settings.timestamp_fields_list:
+        divisor = _NANOS_OF_MICRO if settings.timestamp_precision_mode == "nanoseconds" else 1
+        write = _moment_writer(settings, dialect)
+        return lambda value: write(_counted(value, divisor))
+    match column.schema.name:
+        case "org.apache.kafka.connect.data.Timestamp":
+            return _moment_writer(settings, dialect)
+        case "org.apache.kafka.connect.data.Date":
+            return _date_writer(settings, dialect)
+        case "org.apache.kafka.connect.data.Time" if dialect == "sqlite":
+            return time_to_millis
+        case "org.apache.kafka.connect.data.Decimal" if dialect == "sqlite":
+            return str
+        case _:
+            return None
+
+
+def _moment_writer(settings: JdbcSinkSettings, dialect: str) -> Convert:
+    zone = settings.db_timezone
+
+    def of_postgresql(value: Any) -> Any:
+        # With its offset: right in a column with a time zone, and the zone's clock in one without.
+        return _near(value).astimezone(zone)
+
+    def of_mysql(value: Any) -> Any:
+        return _near(value).astimezone(zone).replace(tzinfo=None)
+
+    if dialect == "sqlite":
+        return timestamp_to_millis
+    return of_postgresql if dialect == "postgresql" else of_mysql
+
+
+def _date_writer(settings: JdbcSinkSettings, dialect: str) -> Convert | None:
+    zone = settings.date_zone
+
+    def shifted(value: Any) -> Any:
+        day = _near(value)
+        return datetime(day.year, day.month, day.day, tzinfo=UTC).astimezone(zone).date()
+
+    def millis(value: Any) -> int:
+        return timestamp_to_millis(datetime(value.year, value.month, value.day, tzinfo=UTC))
+
+    if dialect == "sqlite":
+        return millis
+    return _near if zone.key == "UTC" else shifted
+
+
+def _near(value: Any) -> Any:
+    if isinstance(value, (FarDate, FarTimestamp)):
+        message = f"{value} is outside of the years 1 to 9999"
+        raise DataError(message)
+    return value
+
+
+def _counted(value: Any, divisor: int) -> datetime:
+    try:
+        return _EPOCH + timedelta(microseconds=int(value) // divisor)
+    except (ValueError, OverflowError) as error:
+        message = "a field of timestamp.fields.list holds no number that is a point in time"
+        raise DataError(message) from error

@@ -1,0 +1,76 @@
+"""The columns that a mode follows: they must be there, and as a rule never be null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from copycat_connect.errors import ConnectError
+from sqlalchemy import types as sql
+from sqlalchemy.engine.interfaces import ReflectedColumn
+
+from copycat_jdbc.database import TableName
+from copycat_jdbc.source.settings import INCREMENTING_COLUMN, JdbcSourceSettings
+
+
+def followed_number(
+    settings: JdbcSourceSettings, table: TableName, columns: Sequence[ReflectedColumn], dialect: str
+) -> str:
+    """Return the name of the incrementing column; empty where none is followed.
+
+    Raises:
+        ConnectError: It does not exist, or may be null.
+    """
+    if not settings.follows_number:
+        return ""
+    if not settings.incrementing:
+        counted = [each["name"] for each in columns if _is_counted(each, dialect)]
+        if not counted:
+            message = (
+                f"Table {table} has no column that the database counts up itself: set "
+                f"{INCREMENTING_COLUMN} to a column whose numbers only grow"
+            )
+            raise ConnectError(message)
+        return counted[0]
+    found = next((each for each in columns if each["name"] == settings.incrementing), None)
+    if found is None:
+        message = f"Incrementing column: {settings.incrementing} does not exist in table '{table}'"
+        raise ConnectError(message)
+    # What SQLite calls INTEGER PRIMARY KEY is never null, whatever else is said of it.
+    if settings.validate_non_null and found["nullable"] and not _is_counted(found, dialect):
+        message = (
+            "Cannot make incremental queries using incrementing column "
+            f"{settings.incrementing} on {table} because this column is nullable."
+        )
+        raise ConnectError(message)
+    return settings.incrementing
+
+
+def followed_times(
+    settings: JdbcSourceSettings, table: TableName, columns: Sequence[ReflectedColumn]
+) -> None:
+    """Check the timestamp columns, where they are followed.
+
+    Raises:
+        ConnectError: One does not exist, or all may be null.
+    """
+    if not settings.follows_time:
+        return
+    nullable = {each["name"]: bool(each["nullable"]) for each in columns}
+    missing = [name for name in settings.timestamps if name not in nullable]
+    if missing:
+        message = f"Timestamp columns: {', '.join(missing)} do not exist in table '{table}'"
+        raise ConnectError(message)
+    if settings.validate_non_null and all(nullable[name] for name in settings.timestamps):
+        message = (
+            f"Cannot make incremental queries using timestamp columns {', '.join(settings.timestamps)} "
+            f"on {table} because all of these columns are nullable."
+        )
+        raise ConnectError(message)
+
+
+def _is_counted(column: ReflectedColumn, dialect: str) -> bool:
+    if not isinstance(column["type"], sql.Integer):
+        return False
+    if dialect == "sqlite":
+        return bool(column.get("primary_key"))
+    return column.get("autoincrement") is True or "identity" in column

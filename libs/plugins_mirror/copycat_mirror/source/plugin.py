@@ -1,0 +1,22 @@
+"""MirrorSource as the engine finds it; Kafka's client is loaded where one is made, not by a listing."""
+
+from __future__ import annotations
+
+from copycat_connect.kafka_version import KAFKA_VERSION
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_mirror.source import settings
+
+PLUGIN = PluginSpec(
+    class_name=settings.CLASS_NAME,
+    kind=PluginKind.SOURCE,
+    version=KAFKA_VERSION,
+    summary=settings.SUMMARY,
+    config=settings.MirrorSourceSettings.config_def(),
+    factory="copycat_mirror.source.connector:MirrorSourceConnector",
+    task_class_name=settings.TASK_CLASS_NAME,
+    task_factory="copycat_mirror.source.task:MirrorSourceTask",
+    guarantees=settings.GUARANTEES,
+    tested_with="brokers and MirrorMaker 2 of Apache Kafka 4.3.1",
+    examples=settings.EXAMPLES,
+)

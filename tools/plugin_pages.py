@@ -1,0 +1,111 @@
+"""The pages of the built-in plugins that are documented here: `python -m tools.plugin_pages` writes them.
+
+The page of a connector or a REST extension is the README of its package, or lies beside its module. That of a
+transformation of our own lies beside its module too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from inspect import getfile
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from copycat_connect.errors import CopycatError
+from copycat_connect.plugin import (
+    ExactlyOnceSupport,
+    PluginKind,
+    PluginSpec,
+    SinkConnector,
+    SourceConnector,
+    load_plugins,
+    render_page,
+)
+
+_HEAD: Final = """# Connectors
+
+What comes with Copycat: each has a page with its keys, examples and what it promises. All deliver at least
+once, or at most once where `delivery.guarantee` says so. Exactly once: what the connector answers when it is
+asked about the examples of its page. A source that is not there (no server, cluster, table, folder, file) is
+waited for, and the status of the connector [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
+
+| connector | | what it does | exactly once | tested against |
+| --- | --- | --- | --- | --- |
+"""
+_LIBS: Final = Path(__file__).parents[1] / "libs"
+#: Packages of plugins that are one module each, or a package.
+_KINDS: Final = ("connectors", "rest_extensions")
+_DIRECTIONS: Final = {PluginKind.SOURCE: "into Kafka", PluginKind.SINK: "out of Kafka"}
+
+
+def _connector_index(connectors: Iterable[tuple[Path, PluginSpec]], folder: Path) -> str:
+    """Return the page of the table; `connectors` are specs with their pages, `folder` is where it lies."""
+    rows = groupby(sorted(connectors, key=lambda each: str(each[0])), key=lambda each: each[0])
+    return _HEAD + "".join(_row(page, [spec for _, spec in specs], folder) for page, specs in rows)
+
+
+def _row(page: Path, specs: list[PluginSpec], folder: Path) -> str:
+    names = dict.fromkeys(spec.class_name for spec in specs)
+    first = specs[0]
+    title = f"[{first.class_name.rpartition('.')[2]}]({os.path.relpath(page, folder)})"
+    classes = "<br>".join(f"`{name}`" for name in names)
+    said = _exactly_once(specs)
+    cells = (f"{title}<br>{classes}", _DIRECTIONS[first.kind], first.summary, said, first.tested_with)
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def _exactly_once(specs: Iterable[PluginSpec]) -> str:
+    answers = {answer for spec in specs for answer in _answers(spec)}
+    if ExactlyOnceSupport.SUPPORTED not in answers:
+        return "no"
+    return "yes" if len(answers) == 1 else "with some configurations"
+
+
+def _answers(spec: PluginSpec) -> Iterator[ExactlyOnceSupport | None]:
+    """Ask a connector about each of its examples; one that has no example to show is asked about nothing."""
+    connector: SourceConnector | SinkConnector = spec.make()
+    for example in spec.examples.values():
+        config = {"name": "example", "connector.class": spec.class_name, "tasks.max": "1", **example}
+        try:
+            yield connector.exactly_once_support(config)
+        except CopycatError:
+            yield None
+
+
+INDEX: Final = _LIBS / "plugins/CONNECTORS.md"
+"""The table of the connectors."""
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Yield the file and the text of each page; the plugins of one module share theirs."""
+    plugins = load_plugins().all()
+    for file, specs in groupby(plugins, _page):
+        if file is not None:
+            yield file, "\n".join(map(render_page, specs))
+    connectors = [(file, spec) for spec in plugins if spec.kind.is_connector and (file := _page(spec))]
+    yield INDEX, _connector_index(connectors, INDEX.parent)
+
+
+def _page(spec: PluginSpec) -> Path | None:
+    """Return the file of a plugin's page; None for others' plugins, and for those Kafka Connect describes."""
+    if spec.kind.is_connector or spec.kind is PluginKind.REST_EXTENSION:
+        file = Path(getfile(import_module(spec.module)))
+        page = file.with_suffix(".md") if file.parent.name in _KINDS else file.with_name("README.md")
+        return page if page.is_relative_to(_LIBS) else None
+    own = spec.class_name.rpartition(".")[0]
+    return (
+        Path(getfile(import_module(own))).with_suffix(".md") if own.startswith("copycat_plugins.") else None
+    )
+
+
+def main() -> None:
+    """Write the pages of all plugins beside their code."""
+    for file, text in pages():
+        file.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -7,11 +7,11 @@ from copycat_connect.data import SinkBatch
 from copycat_connect.plugin import SinkTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
-from copycat_executor.pipeline.sink.at_least_once import AtLeastOnce
 from copycat_executor.pipeline.sink.decode import Decoder
-from copycat_executor.pipeline.sink.delivery import SinkDelivery
-from copycat_executor.pipeline.sink.sink_parts import SinkParts
-from copycat_executor.pipeline.sink.sink_steps import SinkSteps
+from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery
+from copycat_executor.pipeline.sink.sink_guarantees import AtLeastOnceSink
+from copycat_executor.pipeline.sink.sink_loop import SinkLoop
+from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_run import TaskRun
@@ -85,7 +85,7 @@ class World:
         self.task = RecordingTask()
         self.policy = ErrorPolicy()
         self.partitions: dict[TopicPartition, int | None] = {A: None}
-        self.delivery: type[SinkDelivery] = AtLeastOnce
+        self.delivery: type[SinkDelivery] = AtLeastOnceSink
 
     def run(self, most: int = 100) -> None:
         self.calls = CallLog(self.clock)
@@ -93,7 +93,7 @@ class World:
         handler = tolerance(self.policy, clock=self.clock, measures=measures)
         topics = TopicLedger()
         decoder = Decoder(text_converters(), Chain((), handler), handler, topics)
-        parts = SinkParts(
+        runtime = SinkRuntime(
             task=self.task,
             config={"file": "x"},
             partitions=self.partitions,
@@ -105,12 +105,14 @@ class World:
             calls=self.calls,
             link=self.link,
             control=self.control,
+            timing=Timing(5.0, 2.0),
+            clock=self.clock,
+            collect_garbage=lambda: None,
             max_records=most,
             closers=(self.receiver.close,),
         )
-        timing = Timing(5.0, 2.0)
-        steps = SinkSteps(parts, self.delivery, timing, self.clock, lambda: None)
-        TaskRun(steps, self.control, self.link, timing.last_commit, clock=self.clock, tidy=lambda: None).run()
+        loop, last_commit = SinkLoop(runtime, self.delivery(runtime)), runtime.timing.last_commit
+        TaskRun(loop, self.control, self.link, last_commit, clock=self.clock, tidy=lambda: None).run()
 
     def until(self, seconds: float) -> None:
         """Let the task run until that much time passed."""

@@ -15,7 +15,7 @@ from copycat_executor.pipeline.records.letters import SourceLetters, letter_of_m
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord
 from copycat_executor.pipeline.records.traced import TracedRecord
-from copycat_executor.pipeline.sink.errant import ErrantRecords
+from copycat_executor.pipeline.sink.errant_records import ErrantRecords
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 

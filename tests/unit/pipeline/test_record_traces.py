@@ -9,7 +9,7 @@ import pytest
 from copycat_connect.errors import ConnectError, DataError
 from copycat_executor.pipeline.records.sender import KafkaHeaders, OutgoingRecord, PlacedRecords
 from copycat_executor.pipeline.records.trace import class_name, trace_text
-from copycat_executor.pipeline.sink.sink_traces import SinkTraces
+from copycat_executor.pipeline.sink.sink_runtime import SinkTraces
 from copycat_executor.pipeline.source.source_tracing import SourceTraces, TracedWriter
 from copycat_telemetry import record_spans
 from copycat_telemetry.record_spans import MAX_SPANS_PER_BATCH, PROCESS, SEND, RecordSpans

@@ -3,8 +3,7 @@
 import pytest
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_executor.pipeline.records.receiver import KafkaMessage
-from copycat_executor.pipeline.sink.at_most_once import AtMostOnce
-from copycat_executor.pipeline.sink.exactly_once import ExactlyOnce
+from copycat_executor.pipeline.sink.sink_guarantees import AtMostOnceSink, ExactlyOnceSink
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 
 from tests.unit.pipeline.fakes import FakeMessage
@@ -14,14 +13,14 @@ from tests.unit.pipeline.sink_world import A, B, World
 @pytest.fixture
 def most() -> World:
     world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
-    world.delivery = AtMostOnce
+    world.delivery = AtMostOnceSink
     return world
 
 
 @pytest.fixture
 def exact() -> World:
     world = World(FakeMessage(0, b"a"), FakeMessage(1, b"b"))
-    world.delivery = ExactlyOnce
+    world.delivery = ExactlyOnceSink
     return world
 
 

@@ -1,4 +1,4 @@
-"""Puts a sink task together."""
+"""Makes a sink task with all it runs with."""
 
 from __future__ import annotations
 
@@ -23,15 +23,12 @@ from copycat_executor.kafka.consumer import KafkaReceiver
 from copycat_executor.pipeline.records.letters import letter_of_message
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
-from copycat_executor.pipeline.sink.at_least_once import AtLeastOnce
-from copycat_executor.pipeline.sink.at_most_once import AtMostOnce
 from copycat_executor.pipeline.sink.decode import Decoder
-from copycat_executor.pipeline.sink.delivery import SinkDelivery
-from copycat_executor.pipeline.sink.errant import ErrantRecords
-from copycat_executor.pipeline.sink.exactly_once import ExactlyOnce
-from copycat_executor.pipeline.sink.sink_parts import SinkParts
-from copycat_executor.pipeline.sink.sink_steps import SinkSteps
-from copycat_executor.pipeline.sink.sink_traces import SinkTraces
+from copycat_executor.pipeline.sink.errant_records import ErrantRecords
+from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery
+from copycat_executor.pipeline.sink.sink_guarantees import AtLeastOnceSink, AtMostOnceSink, ExactlyOnceSink
+from copycat_executor.pipeline.sink.sink_loop import SinkLoop
+from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime, SinkTraces
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
@@ -47,9 +44,9 @@ from copycat_executor.taskhost.order import TaskOrder
 _log = logging.getLogger(__name__)
 _DEFAULT_MAX_POLL_RECORDS: Final = 2000
 _DELIVERIES: Final[dict[Guarantee, type[SinkDelivery]]] = {
-    Guarantee.AT_LEAST_ONCE: AtLeastOnce,
-    Guarantee.AT_MOST_ONCE: AtMostOnce,
-    Guarantee.EXACTLY_ONCE: ExactlyOnce,
+    Guarantee.AT_LEAST_ONCE: AtLeastOnceSink,
+    Guarantee.AT_MOST_ONCE: AtMostOnceSink,
+    Guarantee.EXACTLY_ONCE: ExactlyOnceSink,
 }
 #: Stands in transactional ids for the `group.id` that a standalone worker has not.
 _STANDALONE_GROUP: Final = "standalone"
@@ -99,7 +96,7 @@ def sink_run(
         committed_only=config.properties["isolation.level"] == "read_committed",
     )
     receiver = KafkaReceiver(config, lambda: measures.note("sink-consumer-replaced"), statistics)
-    parts = SinkParts(
+    runtime = SinkRuntime(
         task=task,
         config=order.task_config,
         partitions=order.partitions,
@@ -112,16 +109,23 @@ def sink_run(
         calls=calls,
         link=link,
         control=control,
+        timing=Timing.parse(order.worker_config),
+        clock=surroundings.clock,
+        collect_garbage=surroundings.garbage.collect,
         max_records=int(config.java.get("max.poll.records", _DEFAULT_MAX_POLL_RECORDS)),
         dead_letters=letters,
         traces=_sink_traces(order),
         errant=ErrantRecords(tolerance, converters, letters, log_reporters) if reports else None,
         closers=(decoder.close, receiver.close, close_letters),
     )
-    timing = Timing.parse(order.worker_config)
-    clock, tidy = surroundings.clock, surroundings.garbage.collect
-    steps = SinkSteps(parts, _DELIVERIES[guarantee], timing, clock, tidy)
-    return TaskRun(steps, control, link, timing.last_commit, clock=clock, tidy=tidy)
+    return TaskRun(
+        SinkLoop(runtime, _DELIVERIES[guarantee](runtime)),
+        control,
+        link,
+        runtime.timing.last_commit,
+        clock=runtime.clock,
+        tidy=runtime.collect_garbage,
+    )
 
 
 def _sink_traces(order: TaskOrder) -> SinkTraces | None:

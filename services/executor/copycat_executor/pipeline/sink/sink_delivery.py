@@ -1,6 +1,6 @@
 """What the guarantees of a sink have in common: how far it got, and how that is committed.
 
-All that one guarantee consists of is in a class of its own: `AtLeastOnce`, `AtMostOnce`, `ExactlyOnce`.
+What differs between the guarantees is in `sink_guarantees`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ from copycat_connect.cluster import TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_executor.pipeline.records.receiver import KafkaMessage
-from copycat_executor.pipeline.sink.positions import Offsets, SinkPositions
-from copycat_executor.pipeline.sink.sink_parts import SinkParts
+from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime
 from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
 from copycat_executor.pipeline.task.schedule import CommitSchedule
 from copycat_executor.pipeline.task.stages import DrainedError, Stage, StaleTaskError, failing
-from copycat_executor.pipeline.task.timing import Timing
 
 _log = logging.getLogger(__name__)
 
 _KAFKA_RETRY_DELAY_SECONDS: Final = 1.0
-#: Who waits for a commit looks this often whether the task must end.
+#: A wait for a commit looks this often whether the task must end.
 _SETTLEMENT_CHECK_SECONDS: Final = 0.1
 
 T = TypeVar("T")
+Offsets = Mapping[TopicPartition, int]
 
 
 class SinkDelivery(ABC):
@@ -37,32 +36,22 @@ class SinkDelivery(ABC):
     flushes_after_failure = True
     """Whether what was put before a task failed is flushed and committed."""
 
-    def __init__(
-        self,
-        parts: SinkParts,
-        timing: Timing,
-        meter: CommitMeter,
-        clock: Callable[[], float],
-        tidy: Callable[[], None],
-    ) -> None:
-        """Compose; `tidy` collects garbage and is called after commits, where a pause does no harm."""
-        self._parts = parts
-        self._timing = timing
-        self._meter = meter
-        self._clock = clock
-        self._tidy = tidy
-        self._positions = SinkPositions({})
-        self.schedule = CommitSchedule(timing.commit_interval, clock())
+    def __init__(self, runtime: SinkRuntime) -> None:
+        self._runtime = runtime
+        self._meter = CommitMeter(runtime.measures)
+        self._clock = runtime.clock
+        self._progress = SinkProgress({})
+        self.schedule = CommitSchedule(runtime.timing.commit_interval, runtime.clock())
 
     @property
     def committed(self) -> dict[TopicPartition, int]:
         """Where the task would begin after a crash."""
-        return self._positions.committed
+        return self._progress.committed
 
     @property
     def unsettled(self) -> bool:
-        """True while the fate of an acknowledgement is open."""
-        return self._positions.unsettled
+        """True while an acknowledgement has no answer."""
+        return self._progress.unsettled
 
     @abstractmethod
     def prepare(self) -> None:
@@ -78,11 +67,11 @@ class SinkDelivery(ABC):
 
     def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Read on at these offsets, as the task asked for; they count as the newest positions."""
-        self._parts.receiver.seek(offsets)
-        self._positions.rewind(offsets)
+        self._runtime.receiver.seek(offsets)
+        self._progress.rewind(offsets)
 
     def commit(self, unput: Sequence[KafkaMessage], *, closing: bool = False) -> bool:
-        """Have the task flush, and go by what it says is durable.
+        """Let the task flush, and acknowledge what it says is durable.
 
         Args:
             unput: Messages read that the task did not take yet.
@@ -91,23 +80,23 @@ class SinkDelivery(ABC):
         Returns:
             True when it could not flush and reading goes on elsewhere: `unput` is read again.
         """
-        parts = self._parts
+        runtime = self._runtime
         self._meter.begin()
         self.schedule.done(self._clock())
-        put = self._positions.put(parts.receiver.positions(), unput)
+        put = self._progress.put(runtime.receiver.positions(), unput)
         if not put or not self._failures_are_safe():
             return False
         try:
-            answer = parts.task.pre_commit(put)
+            answer = runtime.task.pre_commit(put)
         except BaseException as error:
             self._meter.failed()
-            parts.calls.failed("pre_commit", error)
+            runtime.calls.failed("pre_commit", error)
             _log.exception("The task could not flush")
             return not closing and self._flush_failed()
-        parts.calls.worked("pre_commit")
-        parts.topics.report(parts.link)
-        self._flushed(self._positions.durable(answer, put))
-        self._tidy()
+        runtime.calls.worked("pre_commit")
+        runtime.topics.report(runtime.link)
+        self._flushed(self._progress.durable(answer, put))
+        self._runtime.collect_garbage()
         return False
 
     @abstractmethod
@@ -115,26 +104,26 @@ class SinkDelivery(ABC):
         """Go on after the task could not flush; returns whether reading goes on elsewhere."""
 
     def _flushed(self, durable: Offsets) -> None:
-        """Acknowledge what is new of what is durable now."""
+        """Acknowledge what is newly durable."""
         if not durable:
             self._meter.nothing_new()
             return
         self._acknowledge(durable)
 
     def settle(self, settlements: Sequence[Settlement]) -> None:
-        """Take note of the fate of acknowledgements."""
+        """Note the answers to acknowledgements."""
         for settlement in settlements:
-            self._positions.settle(settlement.sequence, settlement.error)
+            self._progress.settle(settlement.sequence, settlement.error)
             self._meter.settled(settlement.sequence, settlement.error)
 
     def _acknowledge(self, offsets: Offsets) -> int:
-        sequence = self._positions.acknowledge(offsets)
-        self._parts.link.acknowledge_sink(sequence, offsets)
+        sequence = self._progress.acknowledge(offsets)
+        self._runtime.link.acknowledge_sink(sequence, offsets)
         self._meter.acknowledged(sequence)
         return sequence
 
     def _commit_now(self, offsets: Offsets) -> None:
-        """Acknowledge offsets and wait until they are committed; none ask only whether a newer task exists.
+        """Acknowledge offsets and wait until they are committed; without any, only look for a newer task.
 
         A task that is drained meanwhile waits on, for as long as its last commit may take.
 
@@ -144,7 +133,7 @@ class SinkDelivery(ABC):
             ConnectError: They cannot be committed.
         """
         self._meter.begin()
-        sequence, control, patience = self._acknowledge(offsets), self._parts.control, None
+        sequence, control, patience = self._acknowledge(offsets), self._runtime.control, None
         while True:
             settlements = control.take_settlements()
             if any(settlement.stale for settlement in settlements):
@@ -154,7 +143,7 @@ class SinkDelivery(ABC):
                 if settlement.sequence == sequence:
                     return _check(settlement)
             if control.stopping and patience is None:
-                patience = self._clock() + self._timing.last_commit
+                patience = self._clock() + self._runtime.timing.last_commit
             if control.dropped or (patience is not None and self._clock() >= patience):
                 raise DrainedError
             control.wait_for_news(_SETTLEMENT_CHECK_SECONDS)
@@ -169,40 +158,99 @@ class SinkDelivery(ABC):
             try:
                 answer = ask()
             except RetriableError as error:
-                self._parts.calls.failed("read", error)
+                self._runtime.calls.failed("read", error)
                 _log.warning("Kafka cannot be reached, trying again: %s", error)
             else:
-                self._parts.calls.worked("read")
+                self._runtime.calls.worked("read")
                 return answer
-            if self._parts.control.wait(_KAFKA_RETRY_DELAY_SECONDS):
+            if self._runtime.control.wait(_KAFKA_RETRY_DELAY_SECONDS):
                 raise DrainedError
 
     def _begin_at(self, offsets: Mapping[TopicPartition, int | None]) -> dict[TopicPartition, int]:
-        start = self._with_kafka(lambda: self._parts.receiver.assign(offsets))
-        self._positions = SinkPositions(start)
+        start = self._with_kafka(lambda: self._runtime.receiver.assign(offsets))
+        self._progress = SinkProgress(start)
         return start
 
     def _group_positions(self) -> dict[TopicPartition, int | None]:
         """Ask for the group's positions as they are now, and not as they were when the task was ordered."""
-        partitions = list(self._parts.partitions)
-        return self._with_kafka(lambda: self._parts.receiver.committed(partitions))
+        partitions = list(self._runtime.partitions)
+        return self._with_kafka(lambda: self._runtime.receiver.committed(partitions))
 
     def _failures_are_safe(self) -> bool:
-        parts, timing = self._parts, self._timing
-        patience = timing.last_commit if parts.control.stopping else timing.flush_timeout
-        if parts.dead_letters is not None and not parts.dead_letters.settle(patience, self._clock):
+        runtime, timing = self._runtime, self._runtime.timing
+        patience = timing.last_commit if runtime.control.stopping else timing.flush_timeout
+        if runtime.dead_letters is not None and not runtime.dead_letters.settle(patience, self._clock):
             _log.warning("The dead letter queue does not answer, offsets wait")
             return False
-        if parts.errant is not None:
+        if runtime.errant is not None:
             with failing(Stage.TASK_PUT):
-                parts.errant.settle()
+                runtime.errant.settle()
         return True
 
 
 def _check(settlement: Settlement) -> None:
     if settlement.error:
-        message = (
+        raise ConnectError(
             f"The positions cannot be committed, and without that delivery.guarantee allows no delivery: "
             f"{settlement.error}"
         )
-        raise ConnectError(message)
+
+
+class SinkProgress:
+    """How far a sink task got: positions read, acknowledged and committed; a position is the next offset."""
+
+    def __init__(self, start: Offsets) -> None:
+        self._base = dict(start)
+        self._committed = dict(start)
+        self._acknowledged = dict(start)
+        self._unsettled: dict[int, dict[TopicPartition, int]] = {}
+        self._sequence = 0
+
+    @property
+    def unsettled(self) -> bool:
+        """True while an acknowledgement has no answer."""
+        return bool(self._unsettled)
+
+    @property
+    def committed(self) -> dict[TopicPartition, int]:
+        """Where the task would begin after a crash."""
+        return dict(self._committed)
+
+    def put(self, read: Offsets, unput: Sequence[KafkaMessage]) -> dict[TopicPartition, int]:
+        """Return what was given to the task: what was read but for the messages it did not take yet."""
+        positions = self._base | dict(read)
+        for message in reversed(unput):
+            positions[TopicPartition(message.topic(), message.partition())] = message.offset()
+        return positions
+
+    def rewind(self, offsets: Offsets) -> None:
+        """Note that reading continues elsewhere."""
+        self._base |= offsets
+
+    def durable(self, answer: Offsets | None, put: Offsets) -> dict[TopicPartition, int]:
+        """Choose what to commit of what the task says is durable: never more than it was given."""
+        chosen: dict[TopicPartition, int] = {}
+        for partition, offset in (answer or {}).items():
+            if partition not in put:
+                _log.warning("Ignoring the offset of %s, which is not assigned", partition)
+            elif offset > put[partition]:
+                _log.warning("Ignoring offset %d of %s: it was not delivered yet", offset, partition)
+            elif self._acknowledged.get(partition) != offset:
+                chosen[partition] = offset
+        return chosen
+
+    def acknowledge(self, offsets: Offsets) -> int:
+        """Note that offsets are on their way; returns the number of the acknowledgement."""
+        self._sequence += 1
+        self._unsettled[self._sequence] = dict(offsets)
+        self._acknowledged |= offsets
+        return self._sequence
+
+    def settle(self, sequence: int, error: str) -> None:
+        """Note the answer to an acknowledgement; a refused one is tried again."""
+        offsets = self._unsettled.pop(sequence, {})
+        if error:
+            _log.warning("Offsets were not committed and are tried again: %s", error)
+            self._acknowledged = dict(self._committed)
+        else:
+            self._committed |= offsets

@@ -7,21 +7,23 @@ from dataclasses import dataclass
 
 from copycat_connect.cluster import TopicPartition
 from copycat_connect.plugin.tasks import SinkTask
+from copycat_telemetry.record_spans import RecordSpans
 
 from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
-from copycat_executor.pipeline.records.receiver import RecordReceiver
+from copycat_executor.pipeline.records.origins import Counted, origins_of
+from copycat_executor.pipeline.records.receiver import KafkaMessage, RecordReceiver
 from copycat_executor.pipeline.sink.decode import Decoder
-from copycat_executor.pipeline.sink.errant import ErrantRecords
-from copycat_executor.pipeline.sink.sink_traces import SinkTraces
+from copycat_executor.pipeline.sink.errant_records import ErrantRecords
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import TaskControl
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.task_link import TaskLink
+from copycat_executor.pipeline.task.timing import Timing
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 
 @dataclass(frozen=True, slots=True)
-class SinkParts:
+class SinkRuntime:
     """Everything around one sink task; one thread uses it."""
 
     task: SinkTask
@@ -45,7 +47,13 @@ class SinkParts:
     link: TaskLink
     """Where it reports to."""
     control: TaskControl
-    """Requests to stop and pause, and the fate of its acknowledgements."""
+    """Requests to stop and pause, and the answers to its acknowledgements."""
+    timing: Timing
+    """How often it commits, and how long that may take."""
+    clock: Callable[[], float]
+    """Seconds that never run backwards."""
+    collect_garbage: Callable[[], None]
+    """Called after commits, where a pause does no harm."""
     max_records: int
     """The most records of one batch."""
     transactional_id: str | None = None
@@ -57,4 +65,25 @@ class SinkParts:
     errant: ErrantRecords | None = None
     """Takes records the task cannot write."""
     closers: Sequence[Callable[[], None]] = ()
-    """What to let go of at the end, after the task's `stop`."""
+    """What to close at the end, after the task's `stop`."""
+
+
+class SinkTraces:
+    """Follows records with spans, from the read of a batch to the end of the `put` that took it."""
+
+    def __init__(self, spans: RecordSpans, now: Callable[[], int]) -> None:
+        """`now` is the time of day, nanoseconds since the epoch."""
+        self._spans = spans
+        self._now = now
+        self._began = 0
+        self._origins = Counted()
+
+    def read(self, messages: Sequence[KafkaMessage]) -> None:
+        """Note what was read just now."""
+        self._began, self._origins = self._now(), origins_of(messages)
+
+    def put(self, error: BaseException | None = None) -> None:
+        """Note that what was read was put, or has failed the task."""
+        if self._origins:
+            self._spans.note(self._origins, self._began, error)
+            self._origins = Counted()

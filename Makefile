@@ -105,13 +105,14 @@ load-costs: setup ## CPU time and sizes of what is done about every connector; w
 fmt: setup ## Format the code.
 	@$(VENV)/ruff check -q --fix-only . ; $(VENV)/ruff format -q .
 
-lint: setup ## Style, import contracts, declared dependencies, proto style, sizes of files and pages, words.
+lint: setup ## Style, import contracts, declared dependencies, proto style, sizes of files and pages, words, names.
 	@$(VENV)/ruff check .
 	@$(VENV)/ruff format --check .
 	@$(VENV)/lint-imports
 	@$(VENV)/buf lint
 	@$(VENV)/python tools/check_size.py
 	@$(VENV)/python tools/check_words.py
+	@$(VENV)/python tools/check_names.py
 	@for member in $(dir $(MEMBERS)); do found=$$(cd $$member && $(CURDIR)/$(VENV)/deptry . --no-ansi $(STUBS) 2>&1) \
 	    || { echo "$$member: $$found"; exit 1; }; done
 

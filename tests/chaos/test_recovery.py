@@ -12,7 +12,7 @@ import pytest
 
 from tools.recovery_table.measure import measure
 from tools.recovery_table.rows import ROWS, Row
-from tools.recovery_table.system import Suffering, suffering
+from tools.recovery_table.system import FaultySystem, faulty_system
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 
@@ -34,13 +34,13 @@ CASES = (
 
 
 @pytest.fixture(scope="module")
-def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Suffering]:
-    with suffering(tmp_path_factory.mktemp("recovery"), SETTINGS) as running:
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultySystem]:
+    with faulty_system(tmp_path_factory.mktemp("recovery"), SETTINGS) as running:
         yield running
 
 
 @pytest.mark.parametrize("row", CASES, ids=lambda row: str(row.name))
-def test_a_failure_heals_by_itself_and_loses_nothing(system: Suffering, row: Row) -> None:
+def test_a_failure_heals_by_itself_and_loses_nothing(system: FaultySystem, row: Row) -> None:
     outcome = measure(system, row, PATIENCE_SECONDS)
 
     assert outcome.healed, outcome

@@ -9,7 +9,7 @@ from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-import httpx
+import httpx2
 import psutil
 
 from tools.bench.rest import wait
@@ -239,7 +239,7 @@ def from_another_page(headers: Mapping[str, str]) -> Do:
     def do(system: Neighbourhood) -> str:
         body = {"name": CULPRIT, "config": hostile("never", "hangs")}
         reply = system.call("POST", "/connectors", body, headers)
-        assert reply.status_code == httpx.codes.FORBIDDEN, f"{reply.status_code}: {reply.text[:300]}"
+        assert reply.status_code == httpx2.codes.FORBIDDEN, f"{reply.status_code}: {reply.text[:300]}"
         assert not system.status(CULPRIT), "it was created"
         return f"403: {_short(reply.json()['message'])}"
 

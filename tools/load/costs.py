@@ -28,7 +28,7 @@ from copycat_scheduler.domain.commands import Desired, Reschedule
 from copycat_scheduler.domain.decide import decide
 from copycat_scheduler.domain.events import Assigned
 from copycat_scheduler.domain.evolve import evolve as evolve_assignments
-from copycat_scheduler.domain.leases import Leases, Session
+from copycat_scheduler.domain.leases import Leases, WorkerSession
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_scheduler.domain.upkeep import Observed, upkeep
 from copycat_status.adapters import messages as status_messages
@@ -208,7 +208,7 @@ def _leases(given: Iterable[Assigned]) -> Leases:
     held: dict[str, dict[Instance, int]] = {worker: {} for worker in WORKERS}
     for each in given:
         held[each.worker_id][each.instance] = each.generation
-    sessions = {worker: Session(worker, mine, leaving=False, at=0.0) for worker, mine in held.items()}
+    sessions = {worker: WorkerSession(worker, mine, leaving=False, at=0.0) for worker, mine in held.items()}
     return Leases(since=0.0, length=10.0, sessions=immutables.Map(sessions))
 
 

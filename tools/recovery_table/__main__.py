@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tools.recovery_table.measure import PATIENCE_SECONDS, Outcome, measure
 from tools.recovery_table.report import markdown
 from tools.recovery_table.rows import ROWS, Row
-from tools.recovery_table.system import suffering
+from tools.recovery_table.system import faulty_system
 
 OUT = Path("build/recovery_table.json")
 WIDE = 180
@@ -41,7 +41,7 @@ def main() -> int:
 def _measured(rows: Sequence[Row], folder: Path, patience: float, console: Console) -> list[Outcome]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     outcomes: list[Outcome] = []
-    with Progress(*columns, console=console) as progress, suffering(folder) as system:
+    with Progress(*columns, console=console) as progress, faulty_system(folder) as system:
         bar = progress.add_task("a system that is well", total=len(rows))
         for row in rows:
             progress.update(bar, description=row.name)

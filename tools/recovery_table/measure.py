@@ -13,8 +13,8 @@ from tools.bench.rest import wait
 from tools.crash_matrix.counts import Tally
 from tools.recovery_table.pulse import Gap
 from tools.recovery_table.rows import Row
-from tools.recovery_table.strikes import Struck
-from tools.recovery_table.system import BESIDE, SINK, STRUCK, Suffering
+from tools.recovery_table.strikes import Fault
+from tools.recovery_table.system import BESIDE, SINK, STRUCK, FaultySystem
 
 #: How long a failure may last before somebody lends a hand.
 PATIENCE_SECONDS: Final = 60.0
@@ -52,7 +52,7 @@ class Outcome:
         return self.hand is None and self.flows is not None and not self.tally.lost
 
 
-def measure(system: Suffering, row: Row, patience: float = PATIENCE_SECONDS) -> Outcome:
+def measure(system: FaultySystem, row: Row, patience: float = PATIENCE_SECONDS) -> Outcome:
     """Strike a system that is well, and wait until it is well again.
 
     Raises:
@@ -76,14 +76,14 @@ def measure(system: Suffering, row: Row, patience: float = PATIENCE_SECONDS) -> 
         _whole(system, struck),
         _beside_gap(system, struck, now),
     )
-    hand = None if well else _lend_a_hand(system)
+    hand = None if well else _restart_by_hand(system)
     system.catch_up()
     after = system.tallies()
     tally = sum((after[name].since(before[name]) for name in after), Tally())
     return Outcome(row, *found, tally, hand, pauses, os.getloadavg()[0])
 
 
-def _gets_well(system: Suffering, struck: Struck, seconds: float) -> bool:
+def _gets_well(system: FaultySystem, struck: Fault, seconds: float) -> bool:
     """Wait until all has been well for a while, and what was struck is gone; returns whether it is well."""
     earliest = max(struck.moment + PAUSE_SECONDS, time.monotonic())
     since = 0.0
@@ -102,7 +102,7 @@ def _gets_well(system: Suffering, struck: Struck, seconds: float) -> bool:
     return steady()
 
 
-def _pauses(system: Suffering, struck: Struck, now: float) -> list[Gap]:
+def _pauses(system: FaultySystem, struck: Fault, now: float) -> list[Gap]:
     pulses = [*system.pulses[STRUCK], *system.pulses[SINK]]
     gaps = [gap for pulse in pulses for gap in pulse.gaps_since(struck.moment, now)]
     return [
@@ -112,7 +112,7 @@ def _pauses(system: Suffering, struck: Struck, now: float) -> list[Gap]:
     ]
 
 
-def _status_true(system: Suffering, struck: Struck, flows: float | None) -> float | None:
+def _status_true(system: FaultySystem, struck: Fault, flows: float | None) -> float | None:
     said = [each for each in list(system.statuses.said) if each.asked >= struck.moment]
     first = next((each.heard - struck.moment for each in said if each.running is False), None)
     if flows and (first is None or first > flows):
@@ -120,7 +120,7 @@ def _status_true(system: Suffering, struck: Struck, flows: float | None) -> floa
     return first
 
 
-def _whole(system: Suffering, struck: Struck) -> float | None:
+def _whole(system: FaultySystem, struck: Fault) -> float | None:
     said = [each for each in list(system.statuses.said) if each.asked >= struck.moment]
     missing = [each for each in said if not each.healthy]
     if not missing:
@@ -128,13 +128,13 @@ def _whole(system: Suffering, struck: Struck) -> float | None:
     return next((each.heard - struck.moment for each in said if each.asked > missing[-1].asked), None)
 
 
-def _beside_gap(system: Suffering, struck: Struck, now: float) -> float | None:
+def _beside_gap(system: FaultySystem, struck: Fault, now: float) -> float | None:
     pulses = [system.pulses[BESIDE][each] for each in struck.unrelated]
     gaps = [gap.seconds for pulse in pulses for gap in pulse.gaps_since(struck.moment, now)]
     return max(gaps) if pulses else None
 
 
-def _lend_a_hand(system: Suffering) -> float:
+def _restart_by_hand(system: FaultySystem) -> float:
     moment = time.monotonic()
     for name in (STRUCK, SINK):
         system.ask_aside("POST", f"/connectors/{name}/restart?includeTasks=true")

@@ -22,7 +22,7 @@ from tools.recovery_table.system import (
     READY_SECONDS,
     SINK,
     STRUCK,
-    Suffering,
+    FaultySystem,
 )
 
 #: What the processes of connectors are called in lists of processes.
@@ -32,7 +32,7 @@ GIVING_UP_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Struck:
+class Fault:
     """A strike that was done."""
 
     moment: float
@@ -43,29 +43,29 @@ class Struck:
     """Tells whether what was struck is still there and struck: somebody may have to notice."""
 
 
-Strike = Callable[[Suffering], AbstractContextManager[Struck]]
+Strike = Callable[[FaultySystem], AbstractContextManager[Fault]]
 """Strikes when it is entered, undoes what it can when it is left."""
-Target = Callable[[Suffering], list[psutil.Process]]
+Target = Callable[[FaultySystem], list[psutil.Process]]
 """Finds what is to be struck."""
 
 
-def host(system: Suffering) -> list[psutil.Process]:
+def host(system: FaultySystem) -> list[psutil.Process]:
     """The task host of the first task of the struck source."""
     return [system.host_of(STRUCK, 0)]
 
 
-def executor(system: Suffering) -> list[psutil.Process]:
+def executor(system: FaultySystem) -> list[psutil.Process]:
     """The executor of that task."""
     return system.worker_of(system.host_of(STRUCK, 0))[:1]
 
 
-def spark(system: Suffering) -> list[psutil.Process]:
+def spark(system: FaultySystem) -> list[psutil.Process]:
     """The Spark JVM of that task's worker."""
     worker = system.worker_of(system.host_of(STRUCK, 0))
     return [each for each in system.up.processes("spark") if each in worker]
 
 
-def connectors(system: Suffering) -> list[psutil.Process]:
+def connectors(system: FaultySystem) -> list[psutil.Process]:
     """The process in which the struck source's connector runs; and those of questions, if there are any."""
     worker_id = system.ask("GET", f"/connectors/{STRUCK}/status")["connector"]["worker_id"]
     found = system.up.executor(worker_id).children(recursive=True)
@@ -77,13 +77,13 @@ def service(role: str) -> Target:
     return lambda system: system.up.processes(role)
 
 
-def _others(system: Suffering, struck: Iterable[psutil.Process]) -> list[int]:
+def _others(system: FaultySystem, struck: Iterable[psutil.Process]) -> list[int]:
     """Return the partitions of the connector beside whose tasks run neither there nor on a struck worker."""
     touched = {each.pid for process in struck for each in _with_tasks(system, process)}
     return [task for task in range(PARTITIONS) if system.host_of(BESIDE, task).pid not in touched]
 
 
-def _with_tasks(system: Suffering, process: psutil.Process) -> list[psutil.Process]:
+def _with_tasks(system: FaultySystem, process: psutil.Process) -> list[psutil.Process]:
     """Return the processes that a process takes with it: an executor and a JVM all of their worker."""
     worker = system.worker_of(process)
     whole = bool(worker) and (process == worker[0] or process in system.up.processes("spark"))
@@ -94,12 +94,12 @@ def killed(target: Target) -> Strike:
     """Return what kills -9."""
 
     @contextmanager
-    def strike(system: Suffering) -> Iterator[Struck]:
+    def strike(system: FaultySystem) -> Iterator[Fault]:
         found = _found(system, target)
         unrelated = _others(system, found)
         moment = time.monotonic()
         _signal(found, signal.SIGKILL)
-        yield Struck(moment, unrelated)
+        yield Fault(moment, unrelated)
 
     return strike
 
@@ -108,20 +108,20 @@ def frozen(target: Target) -> Strike:
     """Return what stops by SIGSTOP."""
 
     @contextmanager
-    def strike(system: Suffering) -> Iterator[Struck]:
+    def strike(system: FaultySystem) -> Iterator[Fault]:
         found = _found(system, target)
         unrelated = _others(system, found)
         moment = time.monotonic()
         _signal(found, signal.SIGSTOP)
         try:
-            yield Struck(moment, unrelated, lambda: any(each.is_running() for each in found))
+            yield Fault(moment, unrelated, lambda: any(each.is_running() for each in found))
         finally:
             _signal(found, signal.SIGCONT)
 
     return strike
 
 
-def _found(system: Suffering, target: Target) -> list[psutil.Process]:
+def _found(system: FaultySystem, target: Target) -> list[psutil.Process]:
     found: list[psutil.Process] = []
 
     def is_there() -> bool:
@@ -138,11 +138,11 @@ def _signal(processes: Sequence[psutil.Process], how: signal.Signals) -> None:
             process.send_signal(how)
 
 
-def in_call(name: str, call: str, harm: str, act: Callable[[Suffering], None] | None = None) -> Strike:
+def in_call(name: str, call: str, harm: str, act: Callable[[FaultySystem], None] | None = None) -> Strike:
     """Return what has a call of the author's code do harm, once; `act` leads to the call."""
 
     @contextmanager
-    def strike(system: Suffering) -> Iterator[Struck]:
+    def strike(system: FaultySystem) -> Iterator[Fault]:
         folder = system.folder / name
         (folder / f"half-{call}").write_text(harm)
         (folder / f"half-{call}").rename(folder / f"harm-{call}")
@@ -150,7 +150,7 @@ def in_call(name: str, call: str, harm: str, act: Callable[[Suffering], None] | 
             if act is not None:
                 act(system)
             wait((folder / f"done-{call}").exists, READY_SECONDS, f"{call} was not called")
-            yield Struck(time.monotonic(), range(PARTITIONS))
+            yield Fault(time.monotonic(), range(PARTITIONS))
         finally:
             for state in ("harm", "done"):
                 (folder / f"{state}-{call}").unlink(missing_ok=True)
@@ -158,12 +158,12 @@ def in_call(name: str, call: str, harm: str, act: Callable[[Suffering], None] | 
     return strike
 
 
-def in_connector(call: str, act: Callable[[Suffering], None]) -> Strike:
+def in_connector(call: str, act: Callable[[FaultySystem], None]) -> Strike:
     """Return what has a call of the struck source's connector hang; its tasks do not notice."""
     harm = in_call(STRUCK, f"connector-{call}", "hang", act)
 
     @contextmanager
-    def strike(system: Suffering) -> Iterator[Struck]:
+    def strike(system: FaultySystem) -> Iterator[Fault]:
         with harm(system) as struck:
             given_up = struck.moment + PLUGIN_CALL_SECONDS + GIVING_UP_SECONDS
             yield replace(struck, lasts=lambda: time.monotonic() < given_up)
@@ -171,46 +171,46 @@ def in_connector(call: str, act: Callable[[Suffering], None]) -> Strike:
     return strike
 
 
-def restart_task(name: str) -> Callable[[Suffering], None]:
+def restart_task(name: str) -> Callable[[FaultySystem], None]:
     """Return what asks for a restart of a connector's first task."""
     return lambda system: system.ask_aside("POST", f"/connectors/{name}/tasks/0/restart")
 
 
-def restart_connector(system: Suffering) -> None:
+def restart_connector(system: FaultySystem) -> None:
     """Ask for a restart of the struck source's connector."""
     system.ask_aside("POST", f"/connectors/{STRUCK}/restart")
 
 
-def reconfigure(system: Suffering) -> None:
+def reconfigure(system: FaultySystem) -> None:
     """Change the configuration of the struck source."""
     config = {**system.config(STRUCK), "change": str(time.time_ns())}
     system.ask_aside("PUT", f"/connectors/{STRUCK}/config", config)
 
 
 @contextmanager
-def broker_gone(system: Suffering) -> Iterator[Struck]:
+def broker_gone(system: FaultySystem) -> Iterator[Fault]:
     """Kill the broker, and start it again."""
     moment = time.monotonic()
     system.broker.kill()
     try:
-        yield Struck(moment, range(PARTITIONS))
+        yield Fault(moment, range(PARTITIONS))
     finally:
         system.broker.start()
 
 
 @contextmanager
-def line_cut(system: Suffering) -> Iterator[Struck]:
+def line_cut(system: FaultySystem) -> Iterator[Fault]:
     """Cut the line between the whole system and the broker."""
     moment = time.monotonic()
     system.wire.cut()
     try:
-        yield Struck(moment, range(PARTITIONS))
+        yield Fault(moment, range(PARTITIONS))
     finally:
         system.wire.mend()
 
 
 @contextmanager
-def disk_full(system: Suffering) -> Iterator[Struck]:
+def disk_full(system: FaultySystem) -> Iterator[Fault]:
     """Fill the sink's disk; where it has none of its own, it writes to /dev/full instead."""
     disk = system.folder / SINK / "disk"
     filler = disk / ("filler" if disk.is_mount() else "write-to-dev-full")
@@ -219,7 +219,7 @@ def disk_full(system: Suffering) -> Iterator[Struck]:
         if disk.is_mount():
             _fill(file)
     try:
-        yield Struck(moment, range(PARTITIONS))
+        yield Fault(moment, range(PARTITIONS))
     finally:
         filler.unlink()
 

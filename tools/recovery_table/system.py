@@ -51,7 +51,7 @@ _STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
 _AUTHORS: Final = (Path(__file__).with_name("author"), Path(__file__).parents[1] / "crash_matrix/author")
 
 
-class Suffering(System):
+class FaultySystem(System):
     """A running system: a source and the sink of its topic, which are struck, and a source beside them."""
 
     def __init__(
@@ -182,7 +182,7 @@ class Suffering(System):
                 for pulse, sequence in zip(self.pulses[name], sequences, strict=True):
                     pulse.look(sequence.arrived, now)
 
-    def __enter__(self) -> Suffering:
+    def __enter__(self) -> FaultySystem:
         """Look at the numbers from now on."""
         self._looks.start()
         return self
@@ -194,7 +194,7 @@ class Suffering(System):
 
 
 @contextmanager
-def suffering(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Suffering]:
+def faulty_system(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[FaultySystem]:
     """Run it, with numbers flowing through every connector; `settings` are worker properties to add."""
     options = [f"{key}={value}" for key, value in {**SETTINGS, **(settings or {})}.items()]
     direct, behind, controller, front, rest = free_ports(5)
@@ -224,7 +224,7 @@ def suffering(folder: Path, settings: Mapping[str, str] | None = None) -> Iterat
             up,
             Reader(broker.bootstrap, (STRUCK, BESIDE), PARTITIONS) as reader,
             Statuses(lambda: up.url, {STRUCK: PARTITIONS, SINK: PARTITIONS}) as statuses,
-            Suffering(broker, up, reader, wire=wire, folder=folder, statuses=statuses) as system,
+            FaultySystem(broker, up, reader, wire=wire, folder=folder, statuses=statuses) as system,
         ):
             system.configure(PARTITIONS)
             yield system

@@ -23,7 +23,7 @@ from copycat_eventlog.identity import instance_name
 from copycat_eventlog.leadership import Leadership
 from copycat_eventlog.log import Entry, Fold, Record, Revision
 from copycat_eventlog.materialise import Materialiser
-from copycat_eventlog.open_transactions import telling_what_holds_it_up
+from copycat_eventlog.open_transactions import warning_of_open_transactions
 from copycat_eventlog.outcome import Outcomes
 from copycat_eventlog.overdue import Overdue
 from copycat_eventlog.owner import (
@@ -252,7 +252,7 @@ class KafkaLog:
     async def _fold_to_end(self) -> None:
         reader = self._reader
         end = await reader.end()
-        async with telling_what_holds_it_up(self._settings.topic, lambda: reader.position, end):
+        async with warning_of_open_transactions(self._settings.topic, lambda: reader.position, end):
             await reader.reached(end)
 
     def _folded(self, entries: Sequence[Entry], reached: Revision) -> None:

@@ -25,7 +25,7 @@ _REMEDY: Final = (
 
 
 @asynccontextmanager
-async def telling_what_holds_it_up(
+async def warning_of_open_transactions(
     topic: str, position: Callable[[], Revision], end: Revision, every: float = LOOK_INTERVAL_SECONDS
 ) -> AsyncIterator[None]:
     """Log a warning as long as the block waits for `end` and the fold stands still; `every` is seconds."""

@@ -26,7 +26,7 @@ PAST_PROXIES: Mapping[str, None] = {f"all://{host}": None for host in ("localhos
 HOW_TO_LOG_IN = f"Give it --user NAME:PASSWORD, or {VARIABLE}; a token as --token TOKEN, or {TOKEN_VARIABLE}"
 
 
-class Problem(msgspec.Struct, frozen=True):
+class RefusalBody(msgspec.Struct, frozen=True):
     """The body of a refusal."""
 
     message: str
@@ -34,7 +34,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RestAnswer:
     """An answer that is no refusal."""
 
     status: int
@@ -105,7 +105,7 @@ class Rest:
         *path: str,
         body: object = None,
         query: Mapping[str, str | list[str]] | None = None,
-    ) -> Answer:
+    ) -> RestAnswer:
         """Send a request to a path given by its segments.
 
         Raises:
@@ -129,7 +129,7 @@ class Rest:
         except httpx2.TransportError as error:
             raise self._away(error) from error
         if reply.is_success:
-            return Answer(reply.status_code, reply.content, self.shown_url)
+            return RestAnswer(reply.status_code, reply.content, self.shown_url)
         raise self._refusal(reply)
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ class Rest:
 
     def _refusal(self, reply: httpx2.Response) -> CliError:
         try:
-            message = msgspec.json.decode(reply.content, type=Problem).message
+            message = msgspec.json.decode(reply.content, type=RefusalBody).message
         except msgspec.DecodeError:
             return _not_connect(self.shown_url, reply.status_code)
         if reply.status_code == httpx2.codes.UNAUTHORIZED:

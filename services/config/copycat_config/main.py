@@ -26,7 +26,7 @@ from copycat_config.adapters.fencing import Fencing, FormerTasks
 from copycat_config.adapters.former_tasks import KafkaFormerTasks, NoFormerTasks
 from copycat_config.adapters.server import register
 from copycat_config.adapters.telling import TELLING
-from copycat_config.settings import Settings, read_settings
+from copycat_config.settings import ConfigServiceSettings, read_settings
 
 
 async def serve(
@@ -60,7 +60,7 @@ async def serve(
             await serve_events(events, server, stop, ready)
 
 
-def _former_tasks(settings: Settings, properties: Mapping[str, str]) -> FormerTasks:
+def _former_tasks(settings: ConfigServiceSettings, properties: Mapping[str, str]) -> FormerTasks:
     if settings.log.backend is Backend.MEMORY:
         return NoFormerTasks()
     return KafkaFormerTasks(properties, settings.group, Placeholders.from_worker(properties, os.environ))

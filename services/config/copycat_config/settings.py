@@ -23,7 +23,7 @@ TOPIC = LogTopic(
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ConfigServiceSettings:
     """The service's own settings."""
 
     listen: str
@@ -34,7 +34,7 @@ class Settings:
     """Name of the Connect cluster; empty for a standalone worker."""
 
 
-def read_settings(properties: Mapping[str, str]) -> Settings:
+def read_settings(properties: Mapping[str, str]) -> ConfigServiceSettings:
     """Read the worker properties.
 
     Raises:
@@ -42,4 +42,4 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
     """
     found = EVERYWHERE.parse(properties)
     log = TOPIC.read(properties, EVERYWHERE)
-    return Settings(found[LISTEN.name], log, properties.get(GROUP_ID.name, "").strip())
+    return ConfigServiceSettings(found[LISTEN.name], log, properties.get(GROUP_ID.name, "").strip())

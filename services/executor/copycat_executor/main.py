@@ -26,7 +26,7 @@ from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.errors import SparkLostError
 from copycat_executor.domain.residency import ResidencyRules
-from copycat_executor.settings import Settings, read_settings
+from copycat_executor.settings import ExecutorSettings, read_settings
 from copycat_executor.spark.conf import slots_of
 from copycat_executor.spark.jvm_watch import JvmWatch
 from copycat_executor.spark.launcher import SparkLauncher
@@ -85,7 +85,7 @@ def main() -> int:
     return role.main("executor", serve)
 
 
-def _settings(properties: Mapping[str, str]) -> Settings:
+def _settings(properties: Mapping[str, str]) -> ExecutorSettings:
     """Read our own settings; all else keeps its placeholders until the plugin runs."""
     return read_settings(role.own_properties(properties))
 
@@ -105,14 +105,14 @@ class _Given:
 
     worker: Mapping[str, str]
     """The worker's configuration, as plugins may see it."""
-    settings: Settings
+    settings: ExecutorSettings
     processes: ConnectorProcesses
     jobs: Jobs
     users: UserCalls | None
     """Who answers users that bring a token; none where no tokens are accepted."""
 
 
-def _limits(worker: Mapping[str, str], settings: Settings) -> Limits:
+def _limits(worker: Mapping[str, str], settings: ExecutorSettings) -> Limits:
     """Return what the settings allow."""
     return Limits(
         residency=ResidencyRules(

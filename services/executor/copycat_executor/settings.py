@@ -129,7 +129,7 @@ KEYS = ConfigDef(
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ExecutorSettings:
     """The executor's own settings; times are in seconds."""
 
     listen: str
@@ -164,7 +164,7 @@ class Settings:
     """Over which metrics are sampled."""
 
 
-def read_settings(properties: Mapping[str, str]) -> Settings:
+def read_settings(properties: Mapping[str, str]) -> ExecutorSettings:
     """Read the worker properties.
 
     Raises:
@@ -172,7 +172,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
     """
     found = KEYS.parse(properties)
     override_policy(properties)  # raises on one that does not exist, before a task would
-    return Settings(
+    return ExecutorSettings(
         listen=found["executor.listen"],
         secret=cluster_secret(properties),
         tls=services_tls(properties),

@@ -17,16 +17,16 @@ from copycat_gateway.access.foreign_pages import ForeignPages
 from copycat_gateway.access.remembering import RememberingCallers
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer_error
-from copycat_gateway.edge.crowd import Crowd
 from copycat_gateway.edge.headers import ResponseHeaders
 from copycat_gateway.edge.intake import check_media_types
+from copycat_gateway.edge.limit import RequestLimit
 from copycat_gateway.edge.openapi.document import openapi_config
 from copycat_gateway.edge.options import options_handlers
 from copycat_gateway.edge.paths import HeadAsGet, RawPaths
 from copycat_gateway.edge.progress import deadline
 from copycat_gateway.edge.protocol import OneLength
 from copycat_gateway.edge.spans import RequestSpans
-from copycat_gateway.extensions.guard import Guard
+from copycat_gateway.extensions.guard import ExtensionGuard
 from copycat_gateway.extensions.loading import Extensions
 from copycat_gateway.health import Health
 from copycat_gateway.loggers import WorkerLoggers
@@ -49,7 +49,7 @@ from copycat_gateway.routes import (
     undoing,
     workers,
 )
-from copycat_gateway.settings import Settings
+from copycat_gateway.settings import GatewaySettings
 
 ADMIN: Sequence[HTTPRouteHandler] = loggers.HANDLERS
 REST: Sequence[HTTPRouteHandler] = (
@@ -83,7 +83,7 @@ class Applications:
     """Makes the applications of one process; they share clients, health and logger levels."""
 
     def __init__(
-        self, settings: Settings, services: Services, extensions: Extensions, admission: Admission
+        self, settings: GatewaySettings, services: Services, extensions: Extensions, admission: Admission
     ) -> None:
         self._settings = settings
         self._extensions = extensions
@@ -127,7 +127,7 @@ class Applications:
         served: Any = HeadAsGet(RequestSpans(app))
         admission, extensions = self._admission, self._extensions
         if admission.authentication.is_wanted or extensions.are_any:
-            served = Guard(
+            served = ExtensionGuard(
                 served,
                 admission.authentication,
                 admission.access,
@@ -139,14 +139,14 @@ class Applications:
         wrapped: Any = RawPaths(Audited(served, admission.audit))
         if settings.header_rules:
             wrapped = ResponseHeaders(wrapped, settings.header_rules)
-        return Crowd(OneLength(wrapped))
+        return RequestLimit(OneLength(wrapped))
 
 
 def _always(given: object) -> Provide:
     return Provide(lambda: given, sync_to_thread=False)
 
 
-def _cors(settings: Settings) -> CORSConfig | None:
+def _cors(settings: GatewaySettings) -> CORSConfig | None:
     if not settings.allow_origins:
         return None
     methods: Any = list(settings.allow_methods)

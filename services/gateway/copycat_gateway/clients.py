@@ -16,7 +16,7 @@ from copycat_rpc.services import Addresses, ServiceStubs
 from copycat_rpc.tls import ServicesTls
 
 from copycat_gateway.catalogue import UNKNOWN, Catalogue
-from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying
+from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, answering_refusals
 from copycat_gateway.metrics.lost_logs import LostLogs
 from copycat_gateway.metrics.scrape import Scrape
 from copycat_gateway.workers import Workers
@@ -49,7 +49,7 @@ class _KafkaCluster:
         return self._known
 
 
-class Written:
+class WrittenRevisions:
     """The newest revision this gateway's own writes reached; its reads ask for no less (I4).
 
     A single instance answers a write only once its reads show it, so nothing is asked of it: a floor that
@@ -94,8 +94,8 @@ class Services(ServiceStubs):
         """
         super().__init__(addresses, secret=secret, tls=tls)
         self.exactly_once_sources = exactly_once_sources
-        self.written = Written(len(addresses.config))
-        self.written_status = Written(len(addresses.status))
+        self.written = WrittenRevisions(len(addresses.config))
+        self.written_status = WrittenRevisions(len(addresses.status))
         self.workers = Workers(self.scheduler, secret=secret, tls=tls, patience=patience)
         self.kafka = _KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)
@@ -109,7 +109,7 @@ class Services(ServiceStubs):
             CopycatError: `unknown`, by default "Connector <name> not found".
         """
         unknown = unknown or connector_not_found(name)
-        with saying({CONNECTOR_UNKNOWN: unknown}):
+        with answering_refusals({CONNECTOR_UNKNOWN: unknown}):
             request = config_pb2.GetConnectorRequest(name=name, min_revision=self.written.floor())
             reply = await self.config.GetConnector(request)
         return reply.connector

@@ -104,7 +104,7 @@ def http_text(status: int) -> str:
 
 
 @contextmanager
-def saying(texts: Mapping[str, CopycatError]) -> Iterator[None]:
+def answering_refusals(texts: Mapping[str, CopycatError]) -> Iterator[None]:
     """Answer a service's refusal with the text this resource has for it, chosen by its code."""
     try:
         yield
@@ -121,5 +121,5 @@ def writing_config() -> Iterator[None]:
         "Failed to write to config topic; this may be due to a transient error and the request can be"
         " safely retried"
     )
-    with saying({OUTCOME_UNKNOWN: unknown}):
+    with answering_refusals({OUTCOME_UNKNOWN: unknown}):
         yield

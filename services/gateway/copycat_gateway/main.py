@@ -25,7 +25,7 @@ from copycat_gateway.edge.listeners import address, bind_all
 from copycat_gateway.edge.protocol import timed_protocol
 from copycat_gateway.extensions.cluster_state import LiveClusterState
 from copycat_gateway.extensions.loading import Extensions, open_extensions
-from copycat_gateway.settings import Settings, read_settings
+from copycat_gateway.settings import GatewaySettings, read_settings
 
 DRAIN_SECONDS = 10
 """Seconds requests under way may still take after a stop."""
@@ -137,7 +137,7 @@ def _servers(
 
 
 def _extensions(
-    settings: Settings, properties: Mapping[str, str], services: Services
+    settings: GatewaySettings, properties: Mapping[str, str], services: Services
 ) -> AbstractAsyncContextManager[Extensions]:
     patience = min(settings.request_timeout, settings.rebalance_timeout)
     state = LiveClusterState(services, patience=patience)

@@ -23,7 +23,7 @@ from copycat_gateway.errors import (
     BadRequestError,
     ConflictError,
     FailedRequestError,
-    saying,
+    answering_refusals,
     writing_config,
 )
 from copycat_gateway.views.connectors import ConnectorInfo, connector_info
@@ -85,7 +85,7 @@ async def register(
     with (
         stage(f"writing a config for connector {name} to the config topic"),
         writing_config(),
-        saying({CONNECTOR_EXISTS: exists}),
+        answering_refusals({CONNECTOR_EXISTS: exists}),
     ):
         reply = await services.config.PutConnector(request)
     services.written.note(reply.revision)

@@ -122,7 +122,7 @@ SETTINGS = ConfigDef(
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GatewaySettings:
     """The settings, parsed and checked."""
 
     listeners: Sequence[Listener]
@@ -169,7 +169,7 @@ class Settings:
     """The commit this was built from, where the build says so."""
 
 
-def read_settings(properties: Mapping[str, str]) -> Settings:
+def read_settings(properties: Mapping[str, str]) -> GatewaySettings:
     """Read the worker properties.
 
     Raises:
@@ -179,7 +179,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
     admin = parsed[ADMIN_LISTENERS]
     listeners = _listeners(LISTENERS.name, parsed[LISTENERS.name])
     admin_listeners = None if admin is None else _listeners(ADMIN_LISTENERS, admin)
-    return Settings(
+    return GatewaySettings(
         listeners=listeners,
         admin_listeners=admin_listeners,
         tls=_tls(properties, REST_PREFIX, listeners),

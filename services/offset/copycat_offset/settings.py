@@ -38,7 +38,7 @@ TOPIC = LogTopic(
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class OffsetServiceSettings:
     """The service's own settings."""
 
     listen: str
@@ -55,7 +55,7 @@ class Settings:
     """What the offsets topics of connectors are created with: as the worker's, also without one."""
 
 
-def read_settings(properties: Mapping[str, str]) -> Settings:
+def read_settings(properties: Mapping[str, str]) -> OffsetServiceSettings:
     """Read the worker properties.
 
     Raises:
@@ -66,7 +66,7 @@ def read_settings(properties: Mapping[str, str]) -> Settings:
     if log.backend is Backend.MEMORY:
         like = TOPIC.new_topic({key: value for key, value in properties.items() if key != FILE})
         log = replace(log, setting=FILE, file=found[FILE])
-    return Settings(
+    return OffsetServiceSettings(
         listen=found[LISTEN.name],
         scheduler_addresses=tuple(found[SCHEDULER.name]),
         bootstrap_servers=found[BOOTSTRAP_SERVERS.name],

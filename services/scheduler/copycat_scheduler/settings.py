@@ -70,7 +70,7 @@ TOPIC = LogTopic(
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SchedulerSettings:
     """The service's own settings."""
 
     listen: str
@@ -95,14 +95,14 @@ class Settings:
     """Over which metrics are sampled."""
 
 
-def read_settings(properties: Mapping[str, str]) -> Settings:
+def read_settings(properties: Mapping[str, str]) -> SchedulerSettings:
     """Read the worker properties.
 
     Raises:
         ConfigError: One is missing or wrong; the text names it.
     """
     found = EVERYWHERE.parse(properties)
-    return Settings(
+    return SchedulerSettings(
         listen=found[LISTEN.name],
         config_addresses=tuple(found[CONFIG.name]),
         status_addresses=tuple(found[STATUS.name]),

@@ -79,7 +79,7 @@ TOPIC = LogTopic(
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StatusServiceSettings:
     """The service's own settings."""
 
     listen: str
@@ -92,14 +92,14 @@ class Settings:
     """What may be done with active topics."""
 
 
-def read_settings(properties: Mapping[str, str]) -> Settings:
+def read_settings(properties: Mapping[str, str]) -> StatusServiceSettings:
     """Read the worker properties.
 
     Raises:
         ConfigError: One is missing or wrong; the text names it.
     """
     found = EVERYWHERE.parse(properties)
-    return Settings(
+    return StatusServiceSettings(
         listen=found[LISTEN.name],
         log=TOPIC.read(properties, EVERYWHERE),
         backoff=_backoff(found),

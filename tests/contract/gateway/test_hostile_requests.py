@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
-from copycat_gateway.edge.crowd import Crowd
+from copycat_gateway.edge.limit import RequestLimit
 
 from tests.contract.gateway.world import World
 
@@ -197,13 +197,13 @@ async def test_more_requests_than_are_carried_out_at_once_are_told_to_come_later
     async def send(message: Any) -> None:
         sent.append(message)
 
-    crowd = Crowd(slow, most=1)
+    limit = RequestLimit(slow, most=1)
     scope: Any = {"type": "http"}
     receive: Any = None
-    first = asyncio.create_task(crowd(scope, receive, send))
+    first = asyncio.create_task(limit(scope, receive, send))
     await arrived.wait()
 
-    await crowd(scope, receive, send)
+    await limit(scope, receive, send)
     done.set()
     await first
 

@@ -20,7 +20,7 @@ PLUGINS = [
     {"class": FILE_SOURCE, "type": "source", "version": "4.3.1"},
 ]
 KEYS = {"name": True, "connector.class": True, "topic": True, "file": False, "pin": False, "tasks.max": False}
-Answer = tuple[int, Any]
+RestAnswer = tuple[int, Any]
 ROUTES = Map(
     [
         Rule(path, endpoint=endpoint, methods=methods)
@@ -102,7 +102,7 @@ class FakeConnect:
                 "held": [{"connector": "lines", "task": 0, "generation": 3}],
             }
         ]
-        self.refusal: Answer | None = None
+        self.refusal: RestAnswer | None = None
         """Given instead of any other answer."""
         self.broken: list[Any] | None = None
         """The plugins that cannot be loaded; None where Kafka Connect answers, which has no such resource."""
@@ -131,7 +131,7 @@ class FakeConnect:
         self.connectors[name] = Known(**{"config": config, **known})
         return self.connectors[name]
 
-    def _answer(self, asked: Asked) -> Answer:
+    def _answer(self, asked: Asked) -> RestAnswer:
         routes = ROUTES.bind("")
         try:
             route, names = routes.match(asked.path, asked.method)
@@ -144,11 +144,11 @@ class FakeConnect:
             return self._route(route)(asked, self.connectors[arguments["name"]], **arguments)
         return self._route(route)(asked, **arguments)
 
-    def _route(self, name: str) -> Callable[..., Answer]:
-        answer: Callable[..., Answer] = getattr(self, f"_{name}")
+    def _route(self, name: str) -> Callable[..., RestAnswer]:
+        answer: Callable[..., RestAnswer] = getattr(self, f"_{name}")
         return answer
 
-    def _connectors(self, asked: Asked) -> Answer:
+    def _connectors(self, asked: Asked) -> RestAnswer:
         if asked.query.getlist("expand"):
             each = self.connectors.items()
             return 200, {
@@ -156,47 +156,47 @@ class FakeConnect:
             }
         return 200, list(self.connectors)
 
-    def _create(self, asked: Asked) -> Answer:
+    def _create(self, asked: Asked) -> RestAnswer:
         name = asked.body["name"]
         if name in self.connectors:
             return problem(409, f"Connector {name} already exists")
         self.add(name, config=asked.body["config"], state=self.begins_as)
         return 201, self._info(name)
 
-    def _config(self, asked: Asked, name: str) -> Answer:
+    def _config(self, asked: Asked, name: str) -> RestAnswer:
         self.add(name, config=asked.body)
         return 200, self._info(name)
 
-    def _connector(self, _: Asked, __: Known, name: str) -> Answer:
+    def _connector(self, _: Asked, __: Known, name: str) -> RestAnswer:
         return 200, self._info(name)
 
-    def _delete(self, _: Asked, __: Known, name: str) -> Answer:
+    def _delete(self, _: Asked, __: Known, name: str) -> RestAnswer:
         del self.connectors[name]
         return 204, None
 
-    def _status(self, _: Asked, known: Known, name: str) -> Answer:
+    def _status(self, _: Asked, known: Known, name: str) -> RestAnswer:
         status = known.status(name)
         self.after_look(known)
         return 200, status
 
-    def _order(self, _: Asked, known: Known, name: str, order: str) -> Answer:
+    def _order(self, _: Asked, known: Known, name: str, order: str) -> RestAnswer:
         known.state = {"pause": "PAUSED", "resume": "RUNNING", "stop": "STOPPED"}[order]
         return 202, None
 
-    def _restart(self, asked: Asked, known: Known, name: str, task: str = "") -> Answer:
+    def _restart(self, asked: Asked, known: Known, name: str, task: str = "") -> RestAnswer:
         if not asked.query:
             return 204, None
         status = known.status(name)
         return 202, status | {"tasks": [each | {"state": "RESTARTING"} for each in status["tasks"]]}
 
-    def _topics(self, _: Asked, known: Known, name: str) -> Answer:
+    def _topics(self, _: Asked, known: Known, name: str) -> RestAnswer:
         return 200, {name: {"topics": known.topics}}
 
-    def _reset_topics(self, _: Asked, known: Known, name: str) -> Answer:
+    def _reset_topics(self, _: Asked, known: Known, name: str) -> RestAnswer:
         known.topics = []
         return 202, None
 
-    def _offsets(self, asked: Asked, known: Known, name: str) -> Answer:
+    def _offsets(self, asked: Asked, known: Known, name: str) -> RestAnswer:
         if asked.method == "GET":
             return 200, {"offsets": known.offsets}
         if self.foretold is not None and asked.query.get("dry_run") == "true":
@@ -206,7 +206,7 @@ class FakeConnect:
         known.offsets = asked.body["offsets"] if asked.body else []
         return 200, {"message": "The offsets for this connector have been modified"}
 
-    def _undo(self, asked: Asked, known: Known, name: str) -> Answer:
+    def _undo(self, asked: Asked, known: Known, name: str) -> RestAnswer:
         if self.foretold is None:
             return problem(404, "HTTP 404 Not Found")
         if asked.method == "GET":
@@ -215,7 +215,7 @@ class FakeConnect:
             return self._dry(asked, known)
         return 200, {**self._dry(asked, known)[1], "dry_run": False, "message": "taken back"}
 
-    def _dry(self, asked: Asked, known: Known) -> Answer:
+    def _dry(self, asked: Asked, known: Known) -> RestAnswer:
         self.dry_runs.append(asked)
         return 200, {
             "dry_run": True,
@@ -225,30 +225,30 @@ class FakeConnect:
             "offsets": self.foretold,
         }
 
-    def _plugins(self, _: Asked) -> Answer:
+    def _plugins(self, _: Asked) -> RestAnswer:
         return 200, PLUGINS
 
-    def _unloadable(self, _: Asked) -> Answer:
+    def _unloadable(self, _: Asked) -> RestAnswer:
         return problem(404, "HTTP 404 Not Found") if self.broken is None else (200, self.broken)
 
-    def _keys(self, _: Asked, plugin: str) -> Answer:
+    def _keys(self, _: Asked, plugin: str) -> RestAnswer:
         known = "FileStreamSource" in plugin
         return (200, [key(name) for name in KEYS]) if known else problem(404, f"Unknown plugin {plugin}.")
 
-    def _validate(self, asked: Asked, plugin: str) -> Answer:
+    def _validate(self, asked: Asked, plugin: str) -> RestAnswer:
         return 200, validation(asked.body)
 
-    def _workers(self, _: Asked) -> Answer:
+    def _workers(self, _: Asked) -> RestAnswer:
         return problem(404, "HTTP 404 Not Found") if self.workers is None else (200, self.workers)
 
-    def _loggers(self, _: Asked) -> Answer:
+    def _loggers(self, _: Asked) -> RestAnswer:
         return 200, self.loggers
 
-    def _logger(self, _: Asked, logger: str) -> Answer:
+    def _logger(self, _: Asked, logger: str) -> RestAnswer:
         known = logger in self.loggers
         return (200, self.loggers[logger]) if known else problem(404, f"Logger {logger} not found.")
 
-    def _level(self, asked: Asked, logger: str) -> Answer:
+    def _level(self, asked: Asked, logger: str) -> RestAnswer:
         return (204, None) if asked.query["scope"] == "cluster" else (200, [logger, f"{logger}.child"])
 
     def _info(self, name: str) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class FakeConnect:
         return {"name": name, "config": known.config, "tasks": tasks, "type": "source"}
 
 
-def problem(status: int, message: str) -> Answer:
+def problem(status: int, message: str) -> RestAnswer:
     return status, {"error_code": status, "message": message}
 
 

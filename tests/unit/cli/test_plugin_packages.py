@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from copycat_cli.errors import PluginPackageError, UsageError
-from copycat_cli.packages.record import Record, Recorded, record_folder
+from copycat_cli.packages.record import PackageRecord, Recorded, record_folder
 from copycat_cli.packages.source import Kind, read_source
 
 from tests.unit.cli.conftest import Run
@@ -76,7 +76,7 @@ def test_the_record_outlives_the_environment_of_a_checkout() -> None:
 
 
 def test_the_record_keeps_the_order_and_one_entry_for_each_package(tmp_path: Path) -> None:
-    record = Record(tmp_path / "new")
+    record = PackageRecord(tmp_path / "new")
     for name, version in (("a", "1"), ("b", "1"), ("a", "2")):
         record.put(Recorded(name, Kind.PACKAGE, f"{name}=={version}", [name]))
     assert [each.source for each in record.read()] == ["a==2", "b==1"]
@@ -88,7 +88,7 @@ def test_a_record_that_cannot_be_read_is_named_and_not_written_over(tmp_path: Pa
     file = tmp_path / "plugins.json"
     file.write_text("{")
     with pytest.raises(PluginPackageError, match=r"plugins\.json"):
-        Record(tmp_path).put(Recorded("a", Kind.PACKAGE, "a==1"))
+        PackageRecord(tmp_path).put(Recorded("a", Kind.PACKAGE, "a==1"))
     assert file.read_text() == "{"
 
 

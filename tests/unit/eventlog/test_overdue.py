@@ -13,7 +13,7 @@ import pytest
 from copycat_connect.errors import UnavailableError
 from copycat_eventlog.forgotten_transactions import still_open
 from copycat_eventlog.log import Revision
-from copycat_eventlog.open_transactions import telling_what_holds_it_up
+from copycat_eventlog.open_transactions import warning_of_open_transactions
 from copycat_eventlog.overdue import Overdue
 from copycat_testkit.eventually import eventually
 from copycat_testkit.simulated import simulated
@@ -110,7 +110,7 @@ END = Revision({0: 5, 1: 7})
 
 
 async def wait_for(reached: asyncio.Event, position: Revision) -> None:
-    async with telling_what_holds_it_up("offsets", lambda: position, END, every=0.01):
+    async with warning_of_open_transactions("offsets", lambda: position, END, every=0.01):
         await reached.wait()
 
 
@@ -138,7 +138,7 @@ async def test_a_fold_that_moves_on_is_no_news(caplog: pytest.LogCaptureFixture)
             reached.set()
         return Revision({0: offset})
 
-    async with telling_what_holds_it_up("offsets", moving, END, every=0.001):
+    async with warning_of_open_transactions("offsets", moving, END, every=0.001):
         await reached.wait()
 
     assert not caplog.records

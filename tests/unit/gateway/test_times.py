@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from copycat.types.v1 import types_pb2
-from copycat_gateway.clients import Written
+from copycat_gateway.clients import WrittenRevisions
 from copycat_gateway.errors import BadRequestError
 from copycat_gateway.offsets.times import duration, instant
 
@@ -84,7 +84,7 @@ def test_a_long_text_is_refused_at_once() -> None:
 
 
 def test_the_floor_is_the_newest_write_of_each_partition() -> None:
-    written = Written(instances=2)
+    written = WrittenRevisions(instances=2)
 
     for revision in ({0: 5}, {0: 3, 1: 2}, {1: 1}):
         written.note(types_pb2.Revision(next=revision))
@@ -93,7 +93,7 @@ def test_the_floor_is_the_newest_write_of_each_partition() -> None:
 
 
 def test_a_single_instance_is_asked_for_nothing() -> None:
-    written = Written(instances=1)
+    written = WrittenRevisions(instances=1)
 
     written.note(types_pb2.Revision(next={0: 5}))
 

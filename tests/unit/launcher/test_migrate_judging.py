@@ -6,7 +6,7 @@ import pytest
 from copycat_connect.plugin.loading import load_plugins
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.validation import WorkerRules
-from copycat_launcher.migrate.findings import Verdict
+from copycat_launcher.migrate.findings import MigrationVerdict
 from copycat_launcher.migrate.found import FoundCluster, FoundConnector, Positions
 from copycat_launcher.migrate.judging import JudgedConnector, Surroundings, judge, judge_connector
 from copycat_launcher.migrate.showing import blocks, tree
@@ -55,7 +55,7 @@ def test_a_connector_that_has_all_it_names_here_runs_as_it_is(
 ) -> None:
     found = judged(plugins, config)
     assert found.findings == ()
-    assert found.verdict is Verdict.RUNS
+    assert found.verdict is MigrationVerdict.RUNS
 
 
 @pytest.mark.parametrize(
@@ -143,12 +143,12 @@ def test_a_value_with_a_placeholder_is_not_judged_and_its_provider_is_named(plug
     with_file = judge_connector(connector(config), Surroundings(plugins, rules, providers={"file"}))
     assert said(with_file) == {"batch.size": "missing"}
     known = judge_connector(connector(config), Surroundings(plugins, rules, providers={"vault"}))
-    assert known.verdict is Verdict.RUNS
+    assert known.verdict is MigrationVerdict.RUNS
 
 
 def test_a_failure_there_is_worth_knowing_and_changes_no_verdict(plugins: Plugins) -> None:
     found = judged(plugins, SINK, task_states=("RUNNING", "FAILED"))
-    assert [finding.verdict for finding in found.findings] == [Verdict.RUNS]
+    assert [finding.verdict for finding in found.findings] == [MigrationVerdict.RUNS]
 
 
 @pytest.mark.parametrize(
@@ -184,4 +184,4 @@ def test_no_secret_is_shown_to_people_or_programs(plugins: Plugins) -> None:
     )
     judgement = judge(found, Surroundings(plugins, WorkerRules.of({"group.id": "workers"})))
     assert PASSWORD not in f"{tree(judgement)}{blocks(judgement)}"
-    assert judgement.verdict is Verdict.REFUSED
+    assert judgement.verdict is MigrationVerdict.REFUSED

@@ -6,7 +6,7 @@ import pytest
 from copycat_connect.plugin.loading import load_plugins
 from copycat_connect.plugin.registry import Plugins
 from copycat_launcher.connect_keys import EVERYTHING
-from copycat_launcher.migrate.findings import Verdict, worst
+from copycat_launcher.migrate.findings import MigrationVerdict, worst
 from copycat_launcher.migrate.worker import DEFAULTS, JAVA_CLASSES, WITHOUT_EFFECT, judge_worker
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -37,7 +37,7 @@ def said(plugins: Plugins, **changes: str) -> dict[str, str]:
 
 def test_nothing_is_said_of_a_file_that_is_fine(plugins: Plugins) -> None:
     assert said(plugins) == {}
-    assert worst(each.verdict for each in judge_worker(FILE, plugins).findings) is Verdict.RUNS
+    assert worst(each.verdict for each in judge_worker(FILE, plugins).findings) is MigrationVerdict.RUNS
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_default_that_is_another_here_is_told_where_the_file_leaves_it_open(
 ) -> None:
     properties = {name: value for name, value in FILE.items() if name != key}
     (finding,) = judge_worker(properties, plugins).findings
-    assert (finding.key, finding.verdict) == (key, Verdict.RUNS)
+    assert (finding.key, finding.verdict) == (key, MigrationVerdict.RUNS)
     assert DEFAULTS[key][0] in finding.fix
 
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from copycat_connect.cluster import ORPHANED_HOST_SECONDS, Instance
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.leases import NEWS_TRAVEL_SECONDS, NOTICE_SECONDS, Leases, Session
+from copycat_scheduler.domain.leases import NEWS_TRAVEL_SECONDS, NOTICE_SECONDS, Leases, WorkerSession
 
 A, B = Instance("a"), Instance("b", 0)
 
 
-def _leases(**sessions: Session) -> Leases:
+def _leases(**sessions: WorkerSession) -> Leases:
     leases = Leases(since=0.0, length=5.0)
     for session in sessions.values():
         leases = leases.beat(session)
@@ -18,8 +18,8 @@ def _leases(**sessions: Session) -> Leases:
 
 def _session(
     name: str, at: float = 0.0, held: Mapping[Instance, int] | None = None, leaving: bool = False
-) -> Session:
-    return Session(name, held or {}, leaving, at)
+) -> WorkerSession:
+    return WorkerSession(name, held or {}, leaving, at)
 
 
 def test_a_worker_is_live_until_it_was_silent_for_a_lease() -> None:

@@ -87,7 +87,7 @@ def reset_offsets(rest: Rest, name: str) -> str:
     return rest.ask("DELETE", CONNECTORS, name, "offsets").read_as(Message).message
 
 
-def foretells(rest: Rest, name: str) -> bool:
+def has_dry_runs(rest: Rest, name: str) -> bool:
     """Return whether the cluster has dry runs; one that has none takes a dry run for the change itself.
 
     The connector must be known to exist.
@@ -99,23 +99,23 @@ def foretells(rest: Rest, name: str) -> bool:
     return True
 
 
-def foretell_alter(rest: Rest, name: str, offsets: Offsets) -> OffsetsEffect:
+def dry_run_alter(rest: Rest, name: str, offsets: Offsets) -> OffsetsEffect:
     """Return what altering these offsets would do."""
     return rest.ask("PATCH", CONNECTORS, name, "offsets", body=offsets, query=DRY).read_as(OffsetsEffect)
 
 
-def foretell_move(rest: Rest, name: str, to: str | None, rewind: str | None) -> OffsetsEffect:
+def dry_run_move(rest: Rest, name: str, to: str | None, rewind: str | None) -> OffsetsEffect:
     """Return what going to a time, or back by a time, would do."""
     time = {key: value for key, value in (("to", to), ("rewind", rewind)) if value is not None}
     return rest.ask("PATCH", CONNECTORS, name, "offsets", query={**DRY, **time}).read_as(OffsetsEffect)
 
 
-def foretell_reset(rest: Rest, name: str) -> OffsetsEffect:
+def dry_run_reset(rest: Rest, name: str) -> OffsetsEffect:
     """Return what forgetting all offsets would do."""
     return rest.ask("DELETE", CONNECTORS, name, "offsets", query=DRY).read_as(OffsetsEffect)
 
 
-def foretell_undo(rest: Rest, name: str) -> OffsetsEffect:
+def dry_run_undo(rest: Rest, name: str) -> OffsetsEffect:
     """Return what undoing the last change would do."""
     return rest.ask("POST", CONNECTORS, name, "offsets", "undo", query=DRY).read_as(OffsetsEffect)
 

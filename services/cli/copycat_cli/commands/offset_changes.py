@@ -14,11 +14,11 @@ from copycat_cli.api.offsets import (
     Offsets,
     OffsetsEffect,
     alter_offsets,
-    foretell_alter,
-    foretell_move,
-    foretell_reset,
-    foretell_undo,
-    foretells,
+    dry_run_alter,
+    dry_run_move,
+    dry_run_reset,
+    dry_run_undo,
+    has_dry_runs,
     reset_offsets,
     undo_offsets,
 )
@@ -40,7 +40,7 @@ class Change:
 
     question: str
     """Asked before it is made."""
-    foretell: Callable[[], OffsetsEffect]
+    dry_run: Callable[[], OffsetsEffect]
     """Says what it would do."""
     make: Callable[[OffsetsEffect | None], str]
     """Makes it, given what was foretold, and returns the cluster's words."""
@@ -76,7 +76,7 @@ def alter(session: Session, connector: str, file: Path, dry_run: bool, yes: bool
     wanted = _read(file)
     change = Change(
         f"Alter offsets of {connector}?",
-        lambda: foretell_alter(session.rest, connector, wanted),
+        lambda: dry_run_alter(session.rest, connector, wanted),
         lambda _: alter_offsets(session.rest, connector, wanted),
     )
     _carry_out(session, connector, change, dry_run=dry_run, yes=yes)
@@ -109,7 +109,7 @@ def move(
         raise UsageError("Say where to: --rewind 2h, or --to 2026-11-20T10:00Z")
     change = Change(
         f"Move offsets of {connector}?",
-        lambda: foretell_move(session.rest, connector, to, rewind),
+        lambda: dry_run_move(session.rest, connector, to, rewind),
         lambda effect: _alter_as_foretold(session, connector, effect),
         everywhere=False,
     )
@@ -134,7 +134,7 @@ def reset(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
     """
     change = Change(
         f"Forget all offsets of {connector}?",
-        lambda: foretell_reset(session.rest, connector),
+        lambda: dry_run_reset(session.rest, connector),
         lambda _: reset_offsets(session.rest, connector),
     )
     _carry_out(session, connector, change, dry_run=dry_run, yes=yes)
@@ -158,7 +158,7 @@ def undo(session: Session, connector: str, dry_run: bool, yes: bool) -> None:
     """
     change = Change(
         f"Undo the last change of the offsets of {connector}?",
-        lambda: foretell_undo(session.rest, connector),
+        lambda: dry_run_undo(session.rest, connector),
         lambda _: undo_offsets(session.rest, connector),
         everywhere=False,
         can_be_undone=False,
@@ -199,8 +199,8 @@ def _foretold(session: Session, connector: str, change: Change, *, dry_run: bool
         RefusedError: The cluster cannot say, and that is what was asked for.
     """
     get_connector(session.rest, connector)
-    if foretells(session.rest, connector):
-        return change.foretell()
+    if has_dry_runs(session.rest, connector):
+        return change.dry_run()
     if dry_run or not change.everywhere:
         raise RefusedError(
             "This cluster has no dry runs, moves to a time and undo: it is Apache Kafka Connect, or an older"

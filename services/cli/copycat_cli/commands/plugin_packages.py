@@ -10,7 +10,7 @@ from copycat_cli.errors import PluginPackageError
 from copycat_cli.output.blocks import Table
 from copycat_cli.output.printer import Printer
 from copycat_cli.packages.adding import Known, PluginPackages
-from copycat_cli.packages.record import Record, record_folder
+from copycat_cli.packages.record import PackageRecord, record_folder
 from copycat_cli.packages.source import read_source
 
 RESTART = (
@@ -106,7 +106,7 @@ def restore(printer: Printer) -> None:
 
 
 def _packages() -> PluginPackages:
-    return PluginPackages(Record(record_folder()))
+    return PluginPackages(PackageRecord(record_folder()))
 
 
 def _plugins(known: Known) -> list[str]:

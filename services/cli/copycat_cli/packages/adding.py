@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from copycat_cli.errors import NotFoundError, PluginPackageError
 from copycat_cli.packages.installer import Installer, InstallError
 from copycat_cli.packages.loading import Loaded, load_in_process_of_its_own
-from copycat_cli.packages.record import Record, Recorded
+from copycat_cli.packages.record import PackageRecord, Recorded
 from copycat_cli.packages.source import Kind, Source
 
 
@@ -46,7 +46,7 @@ class Known:
 class PluginPackages:
     """The packages of plugins that a user added to the environment that runs this program."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: PackageRecord) -> None:
         """Use this record of what was added."""
         self._record = record
 

@@ -49,7 +49,7 @@ def record_folder(prefix: Path | None = None) -> Path:
     return (root.parent if root.name == PROJECT_ENVIRONMENT else root) / FOLDER
 
 
-class Record:
+class PackageRecord:
     """Which plugins were added to one environment."""
 
     def __init__(self, folder: Path) -> None:

@@ -24,8 +24,8 @@ from copycat_config.domain.events import (
 )
 from copycat_config.domain.state import ConfigState, ConnectorFacts
 
-#: Of these nothing is told: they follow from a configuration, or concern no connector.
-UNTOLD: Final = (
+#: The history leaves these out: they follow from a configuration, or concern no connector.
+NOT_IN_HISTORY: Final = (
     *(TaskConfigured, TaskSetCommitted, TasksFenced),
     *(RestartRequested, LoggerLevelSet, SessionKeySet),
 )
@@ -78,5 +78,5 @@ def _concerns(key: bytes, connector: str) -> bool:
 
 
 TELLING: Final[Describing[ConfigEvent, ConfigState]] = Describing(
-    tell, frozenset({CONFIG, TARGET_STATE}), UNTOLD, _concerns
+    tell, frozenset({CONFIG, TARGET_STATE}), NOT_IN_HISTORY, _concerns
 )

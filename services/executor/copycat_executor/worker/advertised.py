@@ -8,10 +8,10 @@ import socket
 from copycat_connect.cluster import is_wildcard
 from copycat_connect.errors import ConfigError
 
-from copycat_executor.settings import ADVERTISED, Settings
+from copycat_executor.settings import ADVERTISED, ExecutorSettings
 
 
-async def advertised_address(settings: Settings, bound: str, host_name: str) -> str:
+async def advertised_address(settings: ExecutorSettings, bound: str, host_name: str) -> str:
     """Return what the settings say; otherwise what was bound, with this machine's name for every address.
 
     Raises:

@@ -14,7 +14,7 @@ from copycat_connect.plugin.errors import NoSuchConnectorError
 from copycat_rpc.configs import config_from_proto
 
 from copycat_gateway.clients import Services
-from copycat_gateway.errors import STATUS_UNKNOWN, saying
+from copycat_gateway.errors import STATUS_UNKNOWN, answering_refusals
 from copycat_gateway.views.statuses import STATES
 
 R = TypeVar("R")
@@ -72,7 +72,7 @@ class LiveClusterState:
 
     async def _health(self, name: str) -> ConnectorHealth:
         unknown = NoSuchConnectorError(name)
-        with saying({STATUS_UNKNOWN: unknown}):
+        with answering_refusals({STATUS_UNKNOWN: unknown}):
             reply = await self._services.status.GetConnectorStatus(
                 status_pb2.GetConnectorStatusRequest(connector=name)
             )

@@ -118,7 +118,7 @@ DISCARD_TIMEOUT_SECONDS: Final = 5.0
 """Seconds in which what is left of a refused request is taken in, so that its sender sees the answer."""
 
 
-class Guard:
+class ExtensionGuard:
     """Asks who calls, then the filters, then the resources, then the interface itself."""
 
     def __init__(

@@ -17,7 +17,7 @@ Pattern = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundResource:
     """The resource that answers a request, with what its path says."""
 
     answer: Resource
@@ -52,13 +52,13 @@ class Resources:
                 raise ConfigError(f"{method} {path} is answered already, by /{'/'.join(other)}")
         self._added.append((method, pattern, answer))
 
-    def find(self, method: str, path: str) -> Found | None:
+    def find(self, method: str, path: str) -> FoundResource | None:
         """Return what answers a normalised path; HEAD is answered as GET."""
         wanted = "GET" if method == "HEAD" else method
         segments = path.strip("/").split("/")
         for known, pattern, answer in self._added:
             if known == wanted and _meet(pattern, segments):
-                return Found(answer, dict(_filled(pattern, segments)))
+                return FoundResource(answer, dict(_filled(pattern, segments)))
         return None
 
     @property

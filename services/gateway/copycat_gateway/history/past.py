@@ -13,7 +13,7 @@ from copycat.history.v1 import history_service_pb2 as pb
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left, stage
 from copycat_gateway.errors import NotFoundError
-from copycat_gateway.offsets.wishes import iso
+from copycat_gateway.offsets.query import iso
 from copycat_gateway.views.history import KINDS_BY_ROLE, History, shown_change
 
 MAX_PAGE: Final = 1_000

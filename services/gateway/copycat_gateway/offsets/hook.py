@@ -12,7 +12,7 @@ from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left
-from copycat_gateway.errors import PLUGIN_HANGS, FailedRequestError, saying
+from copycat_gateway.errors import PLUGIN_HANGS, FailedRequestError, answering_refusals
 from copycat_gateway.offsets.target import Target
 
 INTERNAL: Final = CopycatError.code.name
@@ -34,7 +34,7 @@ async def call_hook(
         config=target.connector.config, source_offsets=source, sink_offsets=sink
     )
     try:
-        with saying(_texts(target)):
+        with answering_refusals(_texts(target)):
             reply = await services.workers.ask(
                 lambda executor: executor.AlterOffsets(request, timeout=left())
             )

@@ -8,11 +8,11 @@ from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.offsets.fencing import ChangeRules, find_changeable_target
 from copycat_gateway.offsets.plans import NOT_ASKED, Plan, plan_moment
+from copycat_gateway.offsets.query import Moment
 from copycat_gateway.offsets.sink import move_sink
 from copycat_gateway.offsets.source import move_source
 from copycat_gateway.offsets.target import Target, await_end_of_tasks, find_target
 from copycat_gateway.offsets.undo import plan_undo, undo, undoable
-from copycat_gateway.offsets.wishes import Moment
 from copycat_gateway.views.offset_effects import OffsetsEffect
 from copycat_gateway.views.offsets import ALTERED, modified
 

@@ -17,10 +17,10 @@ from copycat_gateway.edge.progress import left
 from copycat_gateway.errors import BadRequestError, FailedRequestError
 from copycat_gateway.offsets.bodies import SinkChange, sink_changes, source_changes
 from copycat_gateway.offsets.memory import moves, source_moves
+from copycat_gateway.offsets.query import Moment
 from copycat_gateway.offsets.refusals import otherwise
 from copycat_gateway.offsets.source import read_source
 from copycat_gateway.offsets.target import Target
-from copycat_gateway.offsets.wishes import Moment
 from copycat_gateway.views.offset_effects import Moved, sink_moved, source_moved
 
 NOT_ASKED: Final = (

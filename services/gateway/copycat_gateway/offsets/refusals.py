@@ -11,7 +11,7 @@ from copycat_rpc.errors import RemoteError
 from copycat_telemetry.changes import log_change
 
 from copycat_gateway.catalogue import SINK
-from copycat_gateway.errors import FailedRequestError, saying
+from copycat_gateway.errors import FailedRequestError, answering_refusals
 
 log = logging.getLogger(__name__)
 
@@ -47,4 +47,4 @@ def tasks_left(connector: str, kind: str, verb: str) -> FailedRequestError:
 
 def members_left(connector: str, verb: str) -> AbstractContextManager[None]:
     """Answer a consumer group that still has members, with its tasks or without."""
-    return saying({GROUP_ACTIVE: tasks_left(connector, SINK, verb)})
+    return answering_refusals({GROUP_ACTIVE: tasks_left(connector, SINK, verb)})

@@ -14,10 +14,10 @@ from copycat_gateway.errors import ConflictError
 from copycat_gateway.offsets.bodies import SinkChange
 from copycat_gateway.offsets.memory import after_of, before_of, last_change, millis, write
 from copycat_gateway.offsets.plans import Plan, plan_sink, plan_source
+from copycat_gateway.offsets.query import iso
 from copycat_gateway.offsets.sink import move_sink, read_sink
 from copycat_gateway.offsets.source import move_source, read_source
 from copycat_gateway.offsets.target import Target
-from copycat_gateway.offsets.wishes import iso
 from copycat_gateway.views.offset_effects import (
     LastPartition,
     Remembered,
@@ -42,13 +42,13 @@ async def undoable(services: Services, target: Target) -> pb.OffsetsChange:
             f"No change of the offsets of connector {target.name} is remembered: there is nothing to undo"
         )
     _check(target, change)
-    strays = await _strays(services, target, change)
-    if strays:
-        more = f", and {len(strays) - NAMED} more" if len(strays) > NAMED else ""
+    extra = await _extra_partitions(services, target, change)
+    if extra:
+        more = f", and {len(extra) - NAMED} more" if len(extra) > NAMED else ""
         path = f"/connectors/{target.name}/offsets"
         raise ConflictError(
             f"The offsets of connector {target.name} have moved since they were changed at"
-            f" {iso(change.changed_at)}: {'; '.join(strays[:NAMED])}{more}. To undo that change now would"
+            f" {iso(change.changed_at)}: {'; '.join(extra[:NAMED])}{more}. To undo that change now would"
             f" take back what came after it, too. GET {path}/undo shows where they were before: to go back"
             f" there all the same, PATCH {path} with those"
         )
@@ -131,22 +131,22 @@ def _place(group: str) -> str:
     return f"consumer group {group}" if group else "the offsets topic, as a source's"
 
 
-async def _strays(services: Services, target: Target, change: pb.OffsetsChange) -> Sequence[str]:
+async def _extra_partitions(services: Services, target: Target, change: pb.OffsetsChange) -> Sequence[str]:
     """Return what is neither where the change left it nor where it was before."""
     current = await _current(services, target)
     moved: dict[str, Move] = {_key(_shown(move)): move for move in _moves(change)}
-    strays = [
+    extra = [
         f"partition {key} was left at {_text(after_of(move))} and is at {_text(current.get(key))}"
         for key, move in moved.items()
         if current.get(key) not in (after_of(move), before_of(move))
     ]
     if change.reset:
-        strays += [
+        extra += [
             f"partition {key} had no offset and is at {_text(offset)}"
             for key, offset in current.items()
             if key not in moved
         ]
-    return strays
+    return extra
 
 
 async def _current(services: Services, target: Target) -> Mapping[str, object]:

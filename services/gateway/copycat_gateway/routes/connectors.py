@@ -20,7 +20,7 @@ from copycat_gateway.clients import Services, connector_not_found
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
-from copycat_gateway.errors import CONNECTOR_UNKNOWN, saying, writing_config
+from copycat_gateway.errors import CONNECTOR_UNKNOWN, answering_refusals, writing_config
 from copycat_gateway.metrics.lost_logs import concerning
 from copycat_gateway.registration import named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, CONNECTOR_IN_QUERY, SITE
@@ -162,7 +162,7 @@ async def _delete(services: Services, connector: str) -> Response[None]:
     with (
         stage(f"removing the config for connector {connector} from the config topic"),
         writing_config(),
-        saying({CONNECTOR_UNKNOWN: connector_not_found(connector)}),
+        answering_refusals({CONNECTOR_UNKNOWN: connector_not_found(connector)}),
     ):
         reply = await services.config.DeleteConnector(config_pb2.DeleteConnectorRequest(name=connector))
     services.written.note(reply.revision)

@@ -17,14 +17,14 @@ from copycat_gateway.history.past import facts_at, not_known
 from copycat_gateway.offsets.fencing import ChangeRules, find_changeable_target
 from copycat_gateway.offsets.moving import dry_run_of, move_to
 from copycat_gateway.offsets.plans import plan_entries, plan_reset
+from copycat_gateway.offsets.query import OffsetsQuery
 from copycat_gateway.offsets.sink import alter_sink, read_sink, reset_sink
 from copycat_gateway.offsets.source import alter_source, read_source, reset_source
 from copycat_gateway.offsets.target import find_target
-from copycat_gateway.offsets.wishes import Wish
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR
 from copycat_gateway.routes.moments import AT, PAST
-from copycat_gateway.routes.offset_wishes import ONLY_DRY_RUN, WISH
-from copycat_gateway.settings import Settings
+from copycat_gateway.routes.offset_query import ONLY_DRY_RUN, OPTIONS
+from copycat_gateway.settings import GatewaySettings
 from copycat_gateway.views.history import COMMIT
 from copycat_gateway.views.offset_effects import OffsetsEffect
 from copycat_gateway.views.offsets import (
@@ -69,32 +69,34 @@ async def get_offsets(
     PATH,
     summary="Alter some offsets of a stopped connector; a null offset resets its partition",
     tags=TAGS,
-    dependencies={**CONNECTOR, **BODY, **WISH},
+    dependencies={**CONNECTOR, **BODY, **OPTIONS},
     operation_class=documented(body="ChangedOffsets", optional=True, refused={400: NOT_STOPPED, **UNKNOWN}),
 )
 async def alter_offsets(
     services: NamedDependency[Services],
-    settings: NamedDependency[Settings],
+    settings: NamedDependency[GatewaySettings],
     connector: NamedDependency[str],
     payload: NamedDependency[bytes],
-    wish: NamedDependency[Wish],
+    options: NamedDependency[OffsetsQuery],
 ) -> Response[Message | OffsetsEffect]:
     """Alter what the body lists and keep the rest; without a body, move every position to a time.
 
     A dry run, or a move to a time, is answered with what it does; all else with Kafka Connect's message.
     """
     with stage(f"modifying offsets for connector {connector}"):
-        if wish.moment is not None:
+        if options.moment is not None:
             if payload.strip():
                 raise BadRequestError(
                     "Both a body and a time are given: send the body without to and rewind, or the time alone"
                 )
-            moved = await move_to(services, rules_of(settings), connector, wish.moment, dry_run=wish.dry_run)
+            moved = await move_to(
+                services, rules_of(settings), connector, options.moment, dry_run=options.dry_run
+            )
             return answer(moved)
         entries = offset_entries(payload)
         if not entries:
             raise BadRequestError("Partitions / offsets need to be provided for an alter offsets request")
-        if wish.dry_run:
+        if options.dry_run:
             target = await find_target(services, connector)
             return answer(dry_run_of(target, await plan_entries(services, target, entries)))
         target = await find_changeable_target(services, rules_of(settings), connector, "alter")
@@ -114,7 +116,7 @@ async def alter_offsets(
 )
 async def reset_offsets(
     services: NamedDependency[Services],
-    settings: NamedDependency[Settings],
+    settings: NamedDependency[GatewaySettings],
     connector: NamedDependency[str],
     dry_run: NamedDependency[bool],
 ) -> Response[Message | OffsetsEffect]:
@@ -130,7 +132,7 @@ async def reset_offsets(
         return answer(modified(RESET, handled, kip_strict=settings.kip_strict))
 
 
-def rules_of(settings: Settings) -> ChangeRules:
+def rules_of(settings: GatewaySettings) -> ChangeRules:
     """Return what the settings say about changes of offsets."""
     return ChangeRules(settings.exactly_once_sources, settings.kip_strict)
 

@@ -24,7 +24,7 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.edge.paths import segment
-from copycat_gateway.errors import BadRequestError, FailedRequestError, NotFoundError, saying
+from copycat_gateway.errors import BadRequestError, FailedRequestError, NotFoundError, answering_refusals
 from copycat_gateway.registration import CLASS, validate
 from copycat_gateway.routes.dependencies import BODY, flag
 from copycat_gateway.views.plugins import (
@@ -105,7 +105,9 @@ async def get_plugin_config(
     request = executor_pb2.GetPluginConfigRequest(plugin=name, version=version)
     malformed = BadRequestError(f"Invalid version specification: {version}")
     unknown = NotFoundError(f"Unknown plugin {name}.")
-    with saying({InvalidVersionRangeError.code.name: malformed, UnknownPluginError.code.name: unknown}):
+    with answering_refusals(
+        {InvalidVersionRangeError.code.name: malformed, UnknownPluginError.code.name: unknown}
+    ):
         found = await services.workers.ask(lambda executor: executor.GetPluginConfig(request))
     return answer([config_key_info(key) for key in found.keys])
 

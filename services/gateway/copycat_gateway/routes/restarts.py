@@ -24,7 +24,7 @@ from copycat_gateway.errors import (
     CONNECTOR_UNKNOWN,
     FailedRequestError,
     NotFoundError,
-    saying,
+    answering_refusals,
     writing_config,
 )
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK, flag
@@ -60,7 +60,10 @@ async def restart_connector(
         )
     await services.connector(connector, _unknown_connector(connector))
     request = executor_pb2.RestartConnectorRequest(connector=connector)
-    with stage("starting the connector"), saying(_failed(f"Failed to start connector: {connector}")):
+    with (
+        stage("starting the connector"),
+        answering_refusals(_failed(f"Failed to start connector: {connector}")),
+    ):
         await services.workers.ask_owner(
             scheduler_pb2.Instance(connector=connector),
             lambda executor: executor.RestartConnector(request, timeout=left()),
@@ -87,7 +90,7 @@ async def restart_task(
     request = executor_pb2.RestartTaskRequest(connector=connector, task=task)
     with (
         stage(f"restarting task {connector}-{task}"),
-        saying(_failed(f"Failed to start task: {connector}-{task}")),
+        answering_refusals(_failed(f"Failed to start task: {connector}-{task}")),
     ):
         await services.workers.ask_owner(
             scheduler_pb2.Instance(connector=connector, task=task),
@@ -113,7 +116,7 @@ async def _request_restart(
     with (
         stage(f"writing restart request for connector {connector} to the config topic"),
         writing_config(),
-        saying({CONNECTOR_UNKNOWN: unknown}),
+        answering_refusals({CONNECTOR_UNKNOWN: unknown}),
     ):
         await services.config.RequestRestart(request)
     log_request(

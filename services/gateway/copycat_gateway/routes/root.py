@@ -11,7 +11,7 @@ from litestar.di import NamedDependency
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
-from copycat_gateway.settings import Settings
+from copycat_gateway.settings import GatewaySettings
 
 
 class ServerInfo(TypedDict):
@@ -31,7 +31,7 @@ class ServerInfo(TypedDict):
     operation_class=documented(local=True),
 )
 async def server_info(
-    settings: NamedDependency[Settings], services: NamedDependency[Services]
+    settings: NamedDependency[GatewaySettings], services: NamedDependency[Services]
 ) -> Response[ServerInfo]:
     """Report the Kafka release whose interface is offered, and Copycat's own version beside it.
 

@@ -13,7 +13,7 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import nothing
 from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.edge.progress import stage
-from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, saying, writing_config
+from copycat_gateway.errors import CONNECTOR_UNKNOWN, NotFoundError, answering_refusals, writing_config
 from copycat_gateway.routes.dependencies import CONNECTOR
 
 TAGS = ["state"]
@@ -35,7 +35,7 @@ REQUESTED = {
 )
 async def pause(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for PAUSED; the workers follow."""
-    await _aim(services, connector, TargetState.PAUSED)
+    await _set_target_state(services, connector, TargetState.PAUSED)
     return nothing(202)
 
 
@@ -49,7 +49,7 @@ async def pause(services: NamedDependency[Services], connector: NamedDependency[
 )
 async def resume(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for STARTED; the workers follow."""
-    await _aim(services, connector, TargetState.STARTED)
+    await _set_target_state(services, connector, TargetState.STARTED)
     return nothing(202)
 
 
@@ -64,17 +64,17 @@ async def resume(services: NamedDependency[Services], connector: NamedDependency
 async def stop(services: NamedDependency[Services], connector: NamedDependency[str]) -> Response[None]:
     """Ask for STOPPED; the task set is empty from here on."""
     with writing_config():
-        await _aim(services, connector, TargetState.STOPPED)
+        await _set_target_state(services, connector, TargetState.STOPPED)
     return nothing(204)
 
 
-async def _aim(services: Services, connector: str, target: TargetState) -> None:
+async def _set_target_state(services: Services, connector: str, target: TargetState) -> None:
     unknown = NotFoundError(f"Unknown connector {connector}")
     request = config_pb2.SetTargetStateRequest(name=connector, target_state=target_state_to_proto(target))
     with (
         # "stage" for "state" is Kafka Connect's
         stage(f"writing the {target.value} target stage for connector {connector} to the config topic"),
-        saying({CONNECTOR_UNKNOWN: unknown}),
+        answering_refusals({CONNECTOR_UNKNOWN: unknown}),
     ):
         reply = await services.config.SetTargetState(request)
     services.written.note(reply.revision)

@@ -11,7 +11,7 @@ from litestar.di import NamedDependency
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
-from copycat_gateway.errors import STATUS_UNKNOWN, NotFoundError, saying
+from copycat_gateway.errors import STATUS_UNKNOWN, NotFoundError, answering_refusals
 from copycat_gateway.history.past import facts_at, not_known
 from copycat_gateway.metrics.lost_logs import concerning
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
@@ -77,7 +77,7 @@ async def read_status(
     services: Services, connector: str, unknown: NotFoundError
 ) -> status_pb2.ConnectorStatus:
     """Return a connector's statuses, or raise `unknown` for a connector without any."""
-    with saying({STATUS_UNKNOWN: unknown}):
+    with answering_refusals({STATUS_UNKNOWN: unknown}):
         reply = await services.status.GetConnectorStatus(
             status_pb2.GetConnectorStatusRequest(connector=connector)
         )

@@ -12,9 +12,9 @@ from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer, nothing
 from copycat_gateway.edge.openapi.operations import documented
-from copycat_gateway.errors import RESET_DISABLED, ForbiddenError, saying
+from copycat_gateway.errors import RESET_DISABLED, ForbiddenError, answering_refusals
 from copycat_gateway.routes.dependencies import CONNECTOR
-from copycat_gateway.settings import Settings
+from copycat_gateway.settings import GatewaySettings
 
 TAGS = ["topics"]
 
@@ -50,14 +50,16 @@ async def get_topics(
     operation_class=documented(refused={403: "Topics are not tracked, or may not be reset."}),
 )
 async def reset_topics(
-    services: NamedDependency[Services], settings: NamedDependency[Settings], connector: NamedDependency[str]
+    services: NamedDependency[Services],
+    settings: NamedDependency[GatewaySettings],
+    connector: NamedDependency[str],
 ) -> Response[None]:
     """Forget the topics; those still in use come back with the next record."""
     # KIP-558 writes the refusal without a full stop; Kafka Connect was released with one.
     refusals = (
         {RESET_DISABLED: ForbiddenError("Topic tracking reset is disabled")} if settings.kip_strict else {}
     )
-    with saying(refusals):
+    with answering_refusals(refusals):
         reply = await services.status.ResetTopics(status_pb2.ResetTopicsRequest(connector=connector))
     services.written_status.note(reply.revision)
     log_request("active topics reset", connector=connector)

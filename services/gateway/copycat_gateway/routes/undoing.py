@@ -13,9 +13,9 @@ from copycat_gateway.offsets.memory import last_change
 from copycat_gateway.offsets.moving import undo_last
 from copycat_gateway.offsets.undo import remembered
 from copycat_gateway.routes.dependencies import CONNECTOR
-from copycat_gateway.routes.offset_wishes import ONLY_DRY_RUN
+from copycat_gateway.routes.offset_query import ONLY_DRY_RUN
 from copycat_gateway.routes.offsets import NOT_STOPPED, TAGS, rules_of
-from copycat_gateway.settings import Settings
+from copycat_gateway.settings import GatewaySettings
 from copycat_gateway.views.offset_effects import OffsetsEffect, Remembered
 
 PATH = "/connectors/{name:str}/offsets/undo"
@@ -52,7 +52,7 @@ async def get_last_change(
 )
 async def undo_offsets(
     services: NamedDependency[Services],
-    settings: NamedDependency[Settings],
+    settings: NamedDependency[GatewaySettings],
     connector: NamedDependency[str],
     dry_run: NamedDependency[bool],
 ) -> Response[OffsetsEffect]:

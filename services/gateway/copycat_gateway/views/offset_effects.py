@@ -11,7 +11,7 @@ from copycat.offset.v1 import offset_service_pb2 as offset_pb2
 
 from copycat_gateway.views.offsets import KAFKA_OFFSET, KAFKA_PARTITION, KAFKA_TOPIC
 
-_UNTOLD = "how much that is, only the connector's system knows"
+_AMOUNT_UNKNOWN = "how much that is, only the connector's system knows"
 
 
 def _told_by_connector(repeated: int | None, skipped: int | None, unit: str, *, added: bool) -> str:
@@ -32,7 +32,7 @@ def _told_by_numbers(before: Mapping[str, Any] | None, after: Mapping[str, Any] 
     if before is None:
         return "this partition had no offset: it is added"
     if after is None:
-        return f"begins again from the start; {_UNTOLD}"
+        return f"begins again from the start; {_AMOUNT_UNKNOWN}"
     steps = {
         field: after[field] - before[field]
         for field in before
@@ -44,7 +44,7 @@ def _told_by_numbers(before: Mapping[str, Any] | None, after: Mapping[str, Any] 
     verb = {(True, False): "repeats", (False, True): "skips"}.get(
         (any(step < 0 for step in steps.values()), any(step > 0 for step in steps.values())), "moves"
     )
-    return f"{verb}: {', '.join(words)}; {_UNTOLD}"
+    return f"{verb}: {', '.join(words)}; {_AMOUNT_UNKNOWN}"
 
 
 def _is_number(value: object) -> bool:

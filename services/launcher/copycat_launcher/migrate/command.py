@@ -12,7 +12,7 @@ from copycat_cli.exits import ExitCode
 from copycat_cli.output.printer import Printer
 from copycat_cli.trust import tls_context
 
-from copycat_launcher.migrate.findings import Verdict
+from copycat_launcher.migrate.findings import MigrationVerdict
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -87,7 +87,7 @@ def check(printer: Printer, worker: Path | None, **given: Unpack[_Given]) -> Non
         )
     )
     printer.show(showing.tree(judgement), *showing.blocks(judgement))
-    if judgement.verdict is not Verdict.RUNS:
+    if judgement.verdict is not MigrationVerdict.RUNS:
         click.get_current_context().exit(ExitCode.NO)
 
 

@@ -23,7 +23,7 @@ from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.validation import ConfigInfos
 from copycat_executor.kafka.client_config import ClientConfig, admin_config, consumer_config, producer_config
 
-from copycat_launcher.migrate.findings import Finding, Verdict
+from copycat_launcher.migrate.findings import Finding, MigrationVerdict
 from copycat_launcher.migrate.found import FoundConnector
 
 FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
@@ -79,7 +79,7 @@ def _unknown_keys(judged: Judged) -> Iterator[Finding]:
             f"write {close[0]}" if close else "remove it, or read the connector's page for what does the same"
         )
         text = f"{judged.spec.class_name.rpartition('.')[2]} has no such key here, so it has no effect"
-        yield Finding(Verdict.DIFFERS, key, text, fix)
+        yield Finding(MigrationVerdict.DIFFERS, key, text, fix)
 
 
 def _keys_without_effect(judged: Judged) -> Iterator[Finding]:
@@ -88,13 +88,15 @@ def _keys_without_effect(judged: Judged) -> Iterator[Finding]:
             continue
         if info.name in judged.config and info.value.value != info.key.default:
             text = f"taken, but without effect here{info.key.doc.removeprefix(NO_EFFECT)}"
-            yield Finding(Verdict.DIFFERS, info.name, text.rstrip("."), "see whether you can do without it")
+            yield Finding(
+                MigrationVerdict.DIFFERS, info.name, text.rstrip("."), "see whether you can do without it"
+            )
 
 
 def _file_positions(judged: Judged) -> Iterator[Finding]:
     if judged.spec.class_name == FILE_SOURCE and judged.connector.positions.count != 0:
         yield Finding(
-            Verdict.DIFFERS,
+            MigrationVerdict.DIFFERS,
             "file",
             "positions are bytes here and characters there: the same for ASCII, and for a file with other"
             " characters the first start would read some lines again",
@@ -106,13 +108,15 @@ def _file_positions(judged: Judged) -> Iterator[Finding]:
 def _dead_letters_of_a_source(judged: Judged) -> Iterator[Finding]:
     if judged.spec.kind is PluginKind.SOURCE and (judged.config.get(DLQ_TOPIC) or "").strip():
         text = "a source has a dead letter queue here; Kafka Connect ignores the key on sources"
-        yield Finding(Verdict.DIFFERS, DLQ_TOPIC, text, "keep it, or remove it if no such topic is wanted")
+        yield Finding(
+            MigrationVerdict.DIFFERS, DLQ_TOPIC, text, "keep it, or remove it if no such topic is wanted"
+        )
 
 
 def _assignment(judged: Judged) -> Iterator[Finding]:
     if ASSIGNMENT in judged.config:
         text = "the partitions of a sink are divided by Copycat's scheduler, whatever strategy is named"
-        yield Finding(Verdict.DIFFERS, ASSIGNMENT, text, "remove it")
+        yield Finding(MigrationVerdict.DIFFERS, ASSIGNMENT, text, "remove it")
 
 
 def _many_tasks(judged: Judged) -> Iterator[Finding]:
@@ -120,7 +124,7 @@ def _many_tasks(judged: Judged) -> Iterator[Finding]:
     if wanted.isdecimal() and int(wanted) > judged.max_tasks:
         text = f"a connector has at most {judged.max_tasks} tasks here"
         fix = "raise max.tasks.per.connector in the worker's properties"
-        yield Finding(Verdict.DIFFERS, TASKS_MAX, text, fix)
+        yield Finding(MigrationVerdict.DIFFERS, TASKS_MAX, text, fix)
 
 
 def _overrides(judged: Judged) -> Iterator[Finding]:
@@ -139,18 +143,20 @@ def _client(prefix: str, given: dict[str, str], make: Callable[[], ClientConfig]
     if given.get(INTERCEPTORS):
         text = "interceptors are Java classes of Kafka's client and do not run here"
         fix = "remove it; transformations see every record, traces follow it"
-        yield Finding(Verdict.MISSING, prefix + INTERCEPTORS, text, fix)
+        yield Finding(MigrationVerdict.MISSING, prefix + INTERCEPTORS, text, fix)
     try:
         unknown = make().unknown
     except CopycatError as error:
         key = prefix + error.fields.get("key", BOOTSTRAP_SERVERS).removeprefix(prefix)
-        yield Finding(Verdict.REFUSED, key, error.message, "change it: the client cannot be made with it")
+        yield Finding(
+            MigrationVerdict.REFUSED, key, error.message, "change it: the client cannot be made with it"
+        )
         return
     for key in unknown:
         if key in given:
             fix = "use PEM files" if key.startswith("ssl.") else "remove it, or name what does the same"
             text = "the Kafka client here (librdkafka) has no such setting, so it has no effect"
-            yield Finding(Verdict.DIFFERS, prefix + key, text, fix)
+            yield Finding(MigrationVerdict.DIFFERS, prefix + key, text, fix)
 
 
 LOOKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (

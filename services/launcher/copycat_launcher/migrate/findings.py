@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class Verdict(IntEnum):
+class MigrationVerdict(IntEnum):
     """How it would run here, the best first; the worst of several counts."""
 
     RUNS = 0
@@ -29,7 +29,7 @@ class Verdict(IntEnum):
 class Finding:
     """One thing to know, with what to do about it."""
 
-    verdict: Verdict
+    verdict: MigrationVerdict
     """What it alone leads to; RUNS for what is only to be known."""
     key: str
     """The key of the configuration that it is about; empty where it is about none."""
@@ -39,6 +39,6 @@ class Finding:
     """What to do."""
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
+def worst(verdicts: Iterable[MigrationVerdict]) -> MigrationVerdict:
     """Return the one that counts; RUNS without any."""
-    return max(verdicts, default=Verdict.RUNS)
+    return max(verdicts, default=MigrationVerdict.RUNS)

@@ -16,7 +16,7 @@ from copycat_connect.plugin.spec import CONNECTORS, PluginSpec
 from copycat_connect.validation import ConfigInfos, WorkerRules, connector_plugin, validate_connector
 
 from copycat_launcher.migrate.differences import Judged, differences
-from copycat_launcher.migrate.findings import Finding, Verdict, worst
+from copycat_launcher.migrate.findings import Finding, MigrationVerdict, worst
 from copycat_launcher.migrate.found import FoundCluster, FoundConnector, Positions
 from copycat_launcher.migrate.hiding import hide, hide_in
 from copycat_launcher.migrate.needs import missing_plugins, providers_named
@@ -34,9 +34,9 @@ def _validated(config: Config, plugins: Plugins, rules: WorkerRules) -> ConfigIn
     try:
         return validate_connector(config, spec, plugins, rules, spec.make())
     except CopycatError as error:
-        return Finding(Verdict.REFUSED, error.fields.get("key", ""), error.message, _MEND)
+        return Finding(MigrationVerdict.REFUSED, error.fields.get("key", ""), error.message, _MEND)
     except Exception as error:  # the top of a call into a plugin: whatever it raises is its answer
-        return Finding(Verdict.REFUSED, "", f"its own validation failed: {reason_of(error)}", _TELL)
+        return Finding(MigrationVerdict.REFUSED, "", f"its own validation failed: {reason_of(error)}", _TELL)
 
 
 def _refusals(found: ConfigInfos, config: Config, settled: Collection[str]) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def _refusals(found: ConfigInfos, config: Config, settled: Collection[str]) -> I
         if info.name in settled or has_placeholder(config.get(info.name)):
             continue
         for text in info.value.errors:
-            yield Finding(Verdict.REFUSED, info.name, text, _MEND)
+            yield Finding(MigrationVerdict.REFUSED, info.name, text, _MEND)
 
 
 def _passwords(found: ConfigInfos) -> frozenset[str]:
@@ -89,7 +89,7 @@ class JudgedConnector:
     """What becomes of its positions, in words."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> MigrationVerdict:
         """The worst of the findings."""
         return worst(finding.verdict for finding in self.findings)
 
@@ -104,7 +104,7 @@ class Judgement:
     """What is to be known about the worker's file; None where none was given."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> MigrationVerdict:
         """The worst of all."""
         found = (finding.verdict for finding in self.worker or ())
         return worst((*found, *(each.verdict for each in self.connectors)))
@@ -151,15 +151,18 @@ def _providers(connector: FoundConnector, known: Collection[str] | None) -> Iter
         if known is None:
             text = f"needs the config provider {provider} of the worker"
             fix = "give the worker's file to this command to have it checked"
-            yield Finding(Verdict.RUNS, key, text, fix)
+            yield Finding(MigrationVerdict.RUNS, key, text, fix)
         elif provider not in known:
             text = f"needs the config provider {provider}, which the worker's file does not set up"
             yield Finding(
-                Verdict.MISSING, key, text, f"add it to config.providers, or replace ${{{provider}:...}}"
+                MigrationVerdict.MISSING,
+                key,
+                text,
+                f"add it to config.providers, or replace ${{{provider}:...}}",
             )
 
 
 def _state(connector: FoundConnector) -> Iterator[Finding]:
     if FAILED in (connector.state, *connector.task_states):
         text = "FAILED there; here it is started again by itself where its failure may pass"
-        yield Finding(Verdict.RUNS, "", text, "mend it first, so that you see what the move changes")
+        yield Finding(MigrationVerdict.RUNS, "", text, "mend it first, so that you see what the move changes")

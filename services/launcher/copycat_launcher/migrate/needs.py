@@ -21,7 +21,7 @@ from copycat_connect.plugin.errors import UnknownConnectorClassError
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginKind
 
-from copycat_launcher.migrate.findings import Finding, Verdict
+from copycat_launcher.migrate.findings import Finding, MigrationVerdict
 
 CONVERTERS: Mapping[str, PluginKind] = {
     KEY_CONVERTER: PluginKind.CONVERTER,
@@ -40,7 +40,7 @@ ALIKE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class PluginNeed:
     """One plugin that a configuration names."""
 
     key: str
@@ -55,7 +55,7 @@ def missing_plugins(config: Config, plugins: Plugins) -> list[Finding]:
     return [each for each in found if each is not None]
 
 
-def needs(config: Config) -> Iterator[Need]:
+def needs(config: Config) -> Iterator[PluginNeed]:
     """Yield the plugins that a configuration, of a connector or of a worker, names besides the connector."""
     for key, kind in CONVERTERS.items():
         yield from _need(config, key, kind)
@@ -79,42 +79,46 @@ def providers_named(config: Config) -> Iterator[tuple[str, str]]:
                 yield provider, key
 
 
-def _need(config: Config, key: str, kind: PluginKind) -> Iterator[Need]:
+def _need(config: Config, key: str, kind: PluginKind) -> Iterator[PluginNeed]:
     value = (config.get(key) or "").strip()
     if value and not has_placeholder(value):
-        yield Need(key, value, kind)
+        yield PluginNeed(key, value, kind)
 
 
 def _connector(config: Config, plugins: Plugins) -> Finding | None:
     name = (config.get(CONNECTOR_CLASS) or "").strip()
     if not name:
-        return Finding(Verdict.REFUSED, CONNECTOR_CLASS, "it is not set", "name a class")
+        return Finding(MigrationVerdict.REFUSED, CONNECTOR_CLASS, "it is not set", "name a class")
     try:
         plugins.find_connector(name)
     except UnknownConnectorClassError:
-        return _missing(Need(CONNECTOR_CLASS, name, PluginKind.SOURCE), plugins, "connector", CONNECTORS)
+        return _missing(
+            PluginNeed(CONNECTOR_CLASS, name, PluginKind.SOURCE), plugins, "connector", CONNECTORS
+        )
     except CopycatError as error:  # several have this alias, or it is installed and cannot be loaded
-        return Finding(Verdict.MISSING, CONNECTOR_CLASS, error.message, "copycat plugins lists what is here")
+        return Finding(
+            MigrationVerdict.MISSING, CONNECTOR_CLASS, error.message, "copycat plugins lists what is here"
+        )
     return None
 
 
-def _plugin(need: Need, plugins: Plugins) -> Finding | None:
+def _plugin(need: PluginNeed, plugins: Plugins) -> Finding | None:
     if plugins.get(need.class_name, (need.kind,)) is not None:
         return None
     try:
         plugins.refuse_unloadable(need.class_name)
     except ConfigError as error:
-        return Finding(Verdict.MISSING, need.key, error.message, "mend or remove that package")
+        return Finding(MigrationVerdict.MISSING, need.key, error.message, "mend or remove that package")
     return _missing(need, plugins, need.kind.value.replace("_", " "), (need.kind,))
 
 
-def _missing(need: Need, plugins: Plugins, noun: str, kinds: tuple[PluginKind, ...]) -> Finding:
+def _missing(need: PluginNeed, plugins: Plugins, noun: str, kinds: tuple[PluginKind, ...]) -> Finding:
     text = f"the {noun} {need.class_name} is not here; plugins written in Java do not run in Copycat"
     known = {_simple(spec.class_name): spec.class_name for spec in plugins.all() if spec.kind in kinds}
     close = [known[name] for name in similar(_simple(need.class_name), known, closeness=ALIKE)]
     instead = f"use {' or '.join(close)}, " if close else ""
     write = f"write it in Python and install it (copycat plugins add), {STAY}"
-    return Finding(Verdict.MISSING, need.key, text, instead + write)
+    return Finding(MigrationVerdict.MISSING, need.key, text, instead + write)
 
 
 def _simple(class_name: str) -> str:

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from copycat_cli.output.blocks import Block, Lines, Table
 from copycat_connect.config.framework_names import CONNECTOR_CLASS
 
-from copycat_launcher.migrate.findings import Finding, Verdict, worst
+from copycat_launcher.migrate.findings import Finding, MigrationVerdict, worst
 from copycat_launcher.migrate.judging import JudgedConnector, Judgement
 
 SUMS = {
-    Verdict.RUNS: "run as they are",
-    Verdict.DIFFERS: "run with differences",
-    Verdict.REFUSED: "would be refused",
-    Verdict.MISSING: "need something that is not here",
+    MigrationVerdict.RUNS: "run as they are",
+    MigrationVerdict.DIFFERS: "run with differences",
+    MigrationVerdict.REFUSED: "would be refused",
+    MigrationVerdict.MISSING: "need something that is not here",
 }
 TO_KNOW = "to know"
 
@@ -27,7 +27,7 @@ def tree(judgement: Judgement) -> dict[str, object]:
     return {
         "source": judgement.cluster.source,
         "verdict": judgement.verdict.word,
-        "counts": {verdict.word: counts[verdict] for verdict in Verdict},
+        "counts": {verdict.word: counts[verdict] for verdict in MigrationVerdict},
         "connectors": [_connector(each) for each in judgement.connectors],
         "worker": None
         if worker is None
@@ -63,7 +63,7 @@ def blocks(judgement: Judgement) -> list[Block]:
     return shown
 
 
-def _counts(judgement: Judgement) -> Counter[Verdict]:
+def _counts(judgement: Judgement) -> Counter[MigrationVerdict]:
     return Counter(each.verdict for each in judgement.connectors)
 
 
@@ -101,4 +101,4 @@ def _cells(finding: Finding) -> tuple[str, ...]:
 
 
 def _what(finding: Finding) -> str:
-    return TO_KNOW if finding.verdict is Verdict.RUNS else finding.verdict.word
+    return TO_KNOW if finding.verdict is MigrationVerdict.RUNS else finding.verdict.word

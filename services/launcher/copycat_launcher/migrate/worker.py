@@ -16,7 +16,7 @@ from copycat_connect.validation import WorkerRules
 from copycat_eventlog.clients import read_security
 from copycat_eventlog.worker_properties import security_of
 
-from copycat_launcher.migrate.findings import Finding, Verdict
+from copycat_launcher.migrate.findings import Finding, MigrationVerdict
 from copycat_launcher.migrate.hiding import hide
 from copycat_launcher.migrate.needs import missing_converters
 from copycat_launcher.misspelt import EXTENSIONS, warnings_about
@@ -77,7 +77,7 @@ def judge_worker(properties: Mapping[str, str], plugins: Plugins) -> Worker:
         *_providers(properties),
         *_extensions(properties, plugins),
         *(
-            Finding(Verdict.MISSING, key, "names a class of Java, which does not run here", fix)
+            Finding(MigrationVerdict.MISSING, key, "names a class of Java, which does not run here", fix)
             for key, fix in JAVA_CLASSES.items()
             if properties.get(key, "").strip()
         ),
@@ -89,7 +89,7 @@ def judge_worker(properties: Mapping[str, str], plugins: Plugins) -> Worker:
         rules = WorkerRules.of(properties)
     except ConfigError as error:
         key = error.fields.get("key", "")
-        found.append(Finding(Verdict.REFUSED, key, error.message, "change it"))
+        found.append(Finding(MigrationVerdict.REFUSED, key, error.message, "change it"))
         rules = WorkerRules.of({"group.id": properties.get("group.id", "")})
     return Worker(tuple(hide(_once(found), properties)), rules)
 
@@ -111,7 +111,7 @@ def _providers(properties: Mapping[str, str]) -> Iterator[Finding]:
             Placeholders.from_worker({**own, PROVIDERS: alias}, {})
         except ConfigError as error:
             fix = "use FileConfigProvider, DirectoryConfigProvider or EnvVarConfigProvider of Kafka"
-            yield Finding(Verdict.MISSING, f"{prefix}class", error.message, fix)
+            yield Finding(MigrationVerdict.MISSING, f"{prefix}class", error.message, fix)
 
 
 def _extensions(properties: Mapping[str, str], plugins: Plugins) -> Iterator[Finding]:
@@ -119,7 +119,7 @@ def _extensions(properties: Mapping[str, str], plugins: Plugins) -> Iterator[Fin
         if plugins.get(name, (PluginKind.REST_EXTENSION,)) is None:
             text = f"the REST extension {name} is not here; those written in Java do not run in Copycat"
             fix = "remove it, or write it in Python (a plugin of the kind rest_extension)"
-            yield Finding(Verdict.MISSING, EXTENSIONS, text, fix)
+            yield Finding(MigrationVerdict.MISSING, EXTENSIONS, text, fix)
 
 
 def _settings(properties: Mapping[str, str]) -> Iterator[Finding]:
@@ -129,7 +129,9 @@ def _settings(properties: Mapping[str, str]) -> Iterator[Finding]:
             importlib.import_module(f"{role.module}.settings").read_settings(properties)
         except ConfigError as error:
             key = error.fields.get("key", "")
-            yield Finding(Verdict.REFUSED, key, error.message, "change it: the worker would not start")
+            yield Finding(
+                MigrationVerdict.REFUSED, key, error.message, "change it: the worker would not start"
+            )
 
 
 def _security(properties: Mapping[str, str]) -> Iterator[Finding]:
@@ -138,19 +140,21 @@ def _security(properties: Mapping[str, str]) -> Iterator[Finding]:
         read_security(security_of(properties))
     except ConfigError as error:
         key = error.fields.get("key", "")
-        yield Finding(Verdict.REFUSED, key, error.message, "change it: no client could connect")
+        yield Finding(MigrationVerdict.REFUSED, key, error.message, "change it: no client could connect")
 
 
 def _to_know(properties: Mapping[str, str]) -> Iterator[Finding]:
     for key, (theirs, ours) in DEFAULTS.items():
         if key not in properties:
             text = f"not set: the default is {ours} here and {theirs} there"
-            yield Finding(Verdict.RUNS, key, text, f"write {key}={theirs} to keep theirs")
+            yield Finding(MigrationVerdict.RUNS, key, text, f"write {key}={theirs} to keep theirs")
     for key, why in WITHOUT_EFFECT.items():
         if key in properties:
-            yield Finding(Verdict.RUNS, key, f"no effect here: {why}", "remove it when you like")
+            yield Finding(MigrationVerdict.RUNS, key, f"no effect here: {why}", "remove it when you like")
     for text in warnings_about(properties):
-        yield Finding(Verdict.RUNS, text.partition(" ")[0], text.partition(" ")[2], "correct or remove it")
+        yield Finding(
+            MigrationVerdict.RUNS, text.partition(" ")[0], text.partition(" ")[2], "correct or remove it"
+        )
 
 
 def _once(findings: list[Finding]) -> list[Finding]:

@@ -33,7 +33,7 @@ from copycat_eventlog.unreadable import Unreadable
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.groups import operation_seconds
 from copycat_offset.adapters.own_topic import Connections, KafkaOwnTopic
-from copycat_offset.adapters.own_topic_clients import READ_COMMITTED, Settings
+from copycat_offset.adapters.own_topic_clients import READ_COMMITTED, OffsetServiceSettings
 from copycat_offset.domain.errors import TransactionRefusedError
 from copycat_offset.domain.events import OffsetEvent
 from copycat_offset.domain.homes import OffsetsHome
@@ -53,7 +53,7 @@ class KafkaHome:
     """The worker's `group.id`."""
     topic: str
     """To which the connector's own clients write."""
-    producer: Settings
+    producer: OffsetServiceSettings
     """How its producer connects, in librdkafka's words."""
     own: KafkaOwnTopic | None
     """The topic, where it is not the worker's."""
@@ -143,7 +143,7 @@ class KafkaHomes:
         return found
 
 
-def _connection(client: Mapping[str, str]) -> Settings:
+def _connection(client: Mapping[str, str]) -> OffsetServiceSettings:
     """Return how a client connects; of its properties those of the login and `client.id` count."""
     config = librdkafka_config(client[BOOTSTRAP_SERVERS], read_security(client))
     return config | {CLIENT_ID: client[CLIENT_ID]} if CLIENT_ID in client else config

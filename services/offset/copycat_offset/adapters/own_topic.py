@@ -18,8 +18,8 @@ from copycat_eventlog.unreadable import RecordReader, Unreadable
 
 from copycat_offset.adapters.codec import OffsetCodec
 from copycat_offset.adapters.own_topic_clients import (
+    OffsetServiceSettings,
     Place,
-    Settings,
     TopicLostError,
     TopicReader,
     TopicWriter,
@@ -36,9 +36,9 @@ _CODEC = OffsetCodec()
 class Connections:
     """How the clients of a topic connect, in librdkafka's words."""
 
-    producer: Settings
-    consumer: Settings
-    admin: Settings
+    producer: OffsetServiceSettings
+    consumer: OffsetServiceSettings
+    admin: OffsetServiceSettings
 
 
 class KafkaOwnTopic:

@@ -24,7 +24,7 @@ from copycat_eventlog.producers import SILENT
 
 from copycat_offset.domain.errors import OffsetsTopicError
 
-Settings = Mapping[str, str | int | bool]
+OffsetServiceSettings = Mapping[str, str | int | bool]
 READ_COMMITTED: Final = "read_committed"
 _POLL_SECONDS: Final = 0.1
 _BATCH: Final = 1000
@@ -74,7 +74,7 @@ class Place:
 class TopicReader:
     """Reads a topic on from where the last call ended, to the end it has at each call."""
 
-    def __init__(self, connection: Settings, place: Place, isolation: str) -> None:
+    def __init__(self, connection: OffsetServiceSettings, place: Place, isolation: str) -> None:
         """Connect in the background."""
         self._place = place
         common = {**connection, "group.id": f"{place.topic}-reader", "enable.auto.commit": False}
@@ -171,7 +171,7 @@ class TopicReader:
 class TopicWriter:
     """Appends to a topic as Kafka Connect's own producer of offsets does."""
 
-    def __init__(self, connection: Settings, place: Place) -> None:
+    def __init__(self, connection: OffsetServiceSettings, place: Place) -> None:
         """Connect in the background."""
         self._place = place
         self._producer = Producer(

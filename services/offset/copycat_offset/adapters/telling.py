@@ -22,7 +22,7 @@ from copycat_offset.domain.events import (
 from copycat_offset.domain.state import OffsetState
 
 #: Commits are many: the log keeps each for a while, and samples of them are kept beyond.
-UNTOLD: Final = (SourceOffsetCommitted, SourceOffsetForgotten, ChangeForgotten)
+NOT_IN_HISTORY: Final = (SourceOffsetCommitted, SourceOffsetForgotten, ChangeForgotten)
 PartitionText: TypeAlias = tuple[str, str | None]
 """A partition and its offset as JSON texts; None where it was forgotten."""
 TASKS: Final = Asker(AUTOMATIC, "tasks")
@@ -96,5 +96,5 @@ def _concerns(key: bytes, connector: str) -> bool:
 
 
 TELLING: Final[Describing[OffsetEvent, OffsetState]] = Describing(
-    tell, frozenset({COMMIT}), UNTOLD, _concerns
+    tell, frozenset({COMMIT}), NOT_IN_HISTORY, _concerns
 )

@@ -11,7 +11,7 @@ from copycat_connect.cluster import Instance, in_order
 from copycat_rpc.instances import instance_from_proto, instance_to_proto
 
 from copycat_scheduler.domain.events import Assigned, SchedulerEvent, Unassigned
-from copycat_scheduler.domain.leases import Session
+from copycat_scheduler.domain.leases import WorkerSession
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_scheduler.domain.views import list_assignments
 
@@ -26,7 +26,7 @@ def assignment_message(assigned: Assigned) -> pb.Assignment:
     )
 
 
-def worker_message(session: Session) -> pb.Worker:
+def worker_message(session: WorkerSession) -> pb.Worker:
     """Return the message of a live worker, as its last beat described it."""
     held = [
         pb.Held(instance=instance_to_proto(each), generation=session.held[each])

@@ -11,7 +11,7 @@ from copycat_connect.errors import NotWriterError
 from copycat_scheduler.adapters.change_lines import log_beat, log_died, log_left, log_lost
 from copycat_scheduler.adapters.event_sourced import SchedulerEvents
 from copycat_scheduler.domain.events import Assigned
-from copycat_scheduler.domain.leases import Leases, Session
+from copycat_scheduler.domain.leases import Leases, WorkerSession
 
 #: `awake` is called each half second; when it comes so late, this process was stopped or starved.
 MAX_SLEEP_SECONDS = 1.0
@@ -62,7 +62,7 @@ class LiveWorkers:
             NotWriterError: Workers join the instance that leads.
         """
         before = self.leases
-        self._leases = before.beat(Session(worker_id, held, leaving, _now()))
+        self._leases = before.beat(WorkerSession(worker_id, held, leaving, _now()))
         log_beat(before, self._leases, worker_id)
         if not self._leases.same_work(before, worker_id):
             self._changed()

@@ -25,7 +25,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class WorkerSession:
     """A worker as its last beat described it."""
 
     worker_id: str
@@ -58,7 +58,7 @@ class Leases:
     """Seconds a worker may be silent."""
     delay: float = 0.0
     """Seconds a lost worker's assignments wait for it (`scheduled.rebalance.max.delay.ms`)."""
-    sessions: immutables.Map[str, Session] = field(default_factory=immutables.Map)
+    sessions: immutables.Map[str, WorkerSession] = field(default_factory=immutables.Map)
     """Live workers."""
     lost: immutables.Map[str, float] = field(default_factory=immutables.Map)
     """When the lease of a lost worker ended, or the hosts of one that died will have."""
@@ -96,7 +96,7 @@ class Leases:
         freed = theirs.held.keys() - mine.held.keys()
         return not freed and (mine.leaving, self.drains) == (theirs.leaving, other.drains)
 
-    def beat(self, session: Session) -> Leases:
+    def beat(self, session: WorkerSession) -> Leases:
         """Return the leases after a beat: its worker is live, and what it no longer lists is drained."""
         drained = [
             instance

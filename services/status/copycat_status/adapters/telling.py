@@ -16,7 +16,7 @@ from copycat_status.domain.status import Status
 
 #: More of a trace stays in the status itself, and in the status topic.
 MAX_TRACE_CHARACTERS: Final = 4_000
-UNTOLD: Final = (TopicActive, TopicForgotten)
+NOT_IN_HISTORY: Final = (TopicActive, TopicForgotten)
 
 
 def tell(event: StatusEvent, before: StatusState | None) -> Iterable[PastChange]:
@@ -77,5 +77,5 @@ def _concerns(key: bytes, connector: str) -> bool:
 
 
 TELLING: Final[Describing[StatusEvent, StatusState]] = Describing(
-    tell, frozenset({STATUS}), UNTOLD, _concerns
+    tell, frozenset({STATUS}), NOT_IN_HISTORY, _concerns
 )

@@ -10,7 +10,7 @@ from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.params import QueryParameter
 
-from copycat_gateway.offsets.wishes import DRY_RUN, REWIND, TO, Wish, check_names, is_dry, moment
+from copycat_gateway.offsets.query import DRY_RUN, REWIND, TO, OffsetsQuery, check_names, is_dry, moment
 
 DryRun = Annotated[
     str | None,
@@ -41,13 +41,13 @@ async def dry_run(request: Request[Any, Any, State], dry: DryRun = None) -> bool
     return is_dry(dry)
 
 
-async def wish(
+async def options(
     request: Request[Any, Any, State], dry: DryRun = None, to: To = None, rewind: Rewind = None
-) -> Wish:
+) -> OffsetsQuery:
     """Return how a change is to be made."""
     check_names(request.query_params, (DRY_RUN, TO, REWIND))
-    return Wish(is_dry(dry), moment({TO: to, REWIND: rewind}, datetime.now(UTC)))
+    return OffsetsQuery(is_dry(dry), moment({TO: to, REWIND: rewind}, datetime.now(UTC)))
 
 
 ONLY_DRY_RUN = {"dry_run": Provide(dry_run)}
-WISH = {"wish": Provide(wish)}
+OPTIONS = {"options": Provide(options)}

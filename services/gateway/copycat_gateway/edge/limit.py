@@ -14,7 +14,7 @@ MAX_REQUESTS: Final = 5_000
 """Requests under way at a time; a request whose body has not arrived yet is one of them."""
 
 
-class Crowd:
+class RequestLimit:
     """Answers 503 to whoever comes while `most` requests are under way."""
 
     def __init__(self, app: ASGIApp, most: int = MAX_REQUESTS) -> None:

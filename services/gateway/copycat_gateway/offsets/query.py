@@ -42,7 +42,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class OffsetsQuery:
     """How a change is to be made."""
 
     dry_run: bool

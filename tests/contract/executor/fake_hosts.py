@@ -132,8 +132,10 @@ class FakeLauncher:
         """False: Spark has no place for them."""
         self.waiting: list[tuple[HostSpec, Ended]] = []
         self.takes = True
+        self.computing = "python"
+        """The thread that computes in each host."""
         self.computed: Callable[[], float] = float
-        """What one thread of each host has computed, seconds."""
+        """How much it has, seconds."""
 
     def launch(self, spec: HostSpec, ended: Ended) -> None:
         if not self.launches:
@@ -161,7 +163,7 @@ class FakeLauncher:
 
     def thread_seconds(self, pid: int) -> dict[str, float]:
         del pid
-        return {"python": self.computed(), "grpc": 0.1}
+        return {self.computing: self.computed(), "grpc": 0.1}
 
     def of(self, task: str) -> FakeHost:
         """The host in which a task was started last."""

@@ -15,6 +15,7 @@ from copycat.types.v1 import types_pb2
 from copycat_executor.domain import suspicion
 from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
 from copycat_executor.hosts import host_pool
+from copycat_executor.taskhost.spec import thread_tag
 from copycat_executor.tasks import task_events
 from copycat_rpc.channel import open_channel
 from copycat_rpc.errors import RemoteError
@@ -118,23 +119,28 @@ async def test_a_silent_host_is_ended_within_a_lease() -> None:
         assert it.launcher.killed == [silent.spec.host_id]
 
 
-async def test_a_host_whose_interpreter_is_held_is_ended_before_its_lease(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_who_holds_the_interpreter_of_shared_hosts_is_known_and_fails_alone(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(host_pool, "MISSED_HEARTBEAT_SECONDS", 1.0)
-    monkeypatch.setattr(host_pool, "HELD_SECONDS", 2.0)
-    monkeypatch.setattr(host_pool, "COMPUTED_SECONDS", 0.5)
-    async with world() as it:
-        await it.run_task()
-        held = it.launcher.of("orders-0")
+    monkeypatch.setattr(host_pool, "MISSED_HEARTBEAT_SECONDS", 0.5)
+    monkeypatch.setattr(host_pool, "HELD_SECONDS", 1.0)
+    monkeypatch.setattr(host_pool, "FIRST_LEASE_SECONDS", 1000.0)
+    async with world(slots=1) as it:
         it.launcher.computed = time.monotonic
-        held.beats = False
-        await it.until(lambda: it.launcher.of("orders-0") is not held)
-        assert it.launcher.killed[0] == held.spec.host_id
-        assert (
-            f"host {held.spec.host_id} is ended by force: code that it ran held the interpreter"
-            in caplog.text
-        )
+        await it.run_task("beside")
+        await it.run_task(config={**SOURCE, "errors.restart": "never"})
+        for death in range(MAX_QUICK_REPEATS + 1):
+            await it.until(partial(has_run, it, death + 1))
+            held = it.launcher.of("orders-0")
+            await it.until(lambda: "beside-0" in held.refs())  # noqa: B023
+            (start,) = [each.task.start for each in held.started if each.task.connector == "orders"]
+            it.launcher.computing = thread_tag(start)
+            held.beats = False
+            await it.until(lambda: held.spec.host_id in it.launcher.killed)  # noqa: B023
+        await it.status_is("FAILED", "orders", 0)
+        assert "code that it ran held the interpreter" in it.status.trace("orders", 0)
+        await it.status_is("RUNNING", "beside", 0)
+        assert "FAILED" not in it.status.states("beside", 0)
 
 
 async def test_hosts_that_are_dead_before_they_take_a_task_are_not_its_doing() -> None:

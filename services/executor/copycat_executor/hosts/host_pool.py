@@ -35,7 +35,7 @@ MISSED_HEARTBEAT_SECONDS = 2.5
 #: code that holds the interpreter lets nobody else have a turn.
 HELD_SECONDS = 5.0
 #: How much that thread has computed by then, since a heartbeat was missed.
-COMPUTED_SECONDS = 1.5
+COMPUTED_SECONDS = 0.5
 #: A launch on a busy machine takes seconds, seldom more.
 LAUNCH_TIMEOUT_SECONDS = 60.0
 #: A task waits this long for a slot while none is free and none is about to be.
@@ -63,8 +63,8 @@ class Launcher(Protocol):
 class Residents(Protocol):
     """Whose tasks live in the hosts."""
 
-    def host_lost(self, tasks: Sequence[Instance], reason: str) -> None:
-        """The host of these tasks died."""
+    def host_lost(self, tasks: Sequence[Instance], reason: str, culprit: str = "") -> None:
+        """The host of these tasks died; `culprit` is the thread that is to blame, where that is known."""
 
     def leave_host(self, tasks: Sequence[Instance]) -> None:
         """These tasks are to move to another host."""
@@ -277,23 +277,24 @@ class HostPool:
         if host.silent_for(now) > silence if host.ends_by is None else now > host.ends_by:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)
-        elif not host.ending and self._held(host, now):
+        elif not host.ending and (holder := self._holder(host, now)):
+            host.culprit = holder
             host.reason = (
                 f"code that it ran held the interpreter: nothing else could run for {HELD_SECONDS:g} s"
             )
             log.warning("host %s is ended by force: %s", host.host_id, host.reason)
             self._kill(host)
 
-    def _held(self, host: LaunchedHost, now: float) -> bool:
-        """Return whether code in a host surely holds its interpreter."""
+    def _holder(self, host: LaunchedHost, now: float) -> str:
+        """Return which thread surely holds the interpreter of a host; empty where none does."""
         if host.session is None or host.silent_for(now) < MISSED_HEARTBEAT_SECONDS:
             host.computed = None
         elif host.computed is None:
             host.computed = self._launcher.thread_seconds(host.pid)
         elif host.silent_for(now) >= HELD_SECONDS:
             alone = busiest(host.computed, self._launcher.thread_seconds(host.pid))
-            return alone is not None and alone[1] >= COMPUTED_SECONDS
-        return False
+            return alone[0] if alone is not None and alone[1] >= COMPUTED_SECONDS else ""
+        return ""
 
     @property
     def _silence(self) -> float:
@@ -327,7 +328,7 @@ class HostPool:
         if host.session is None:  # spares that do not even attach are not launched in a tight loop
             self._launches_from = self._loop.time() + next(self._waits)
         if host.tasks and self._residents is not None:
-            self._residents.host_lost(list(host.tasks), reason or "it ended by itself")
+            self._residents.host_lost(list(host.tasks), reason or "it ended by itself", host.culprit)
         if reason is not None and (host.lost or host.reason or not host.ending):
             log_change(log, "task host died", logging.WARNING, host=host_id, worker=self._address, why=reason)
         else:

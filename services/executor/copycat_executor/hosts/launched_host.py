@@ -30,6 +30,8 @@ class LaunchedHost:
         """What its threads had computed when it missed a heartbeat, seconds; None while it misses none."""
         self.reason = ""
         """Why it was ended by force, where that is known."""
+        self.culprit = ""
+        """The thread that is to blame for that."""
         self.lost = False
         """Its control stream ended without need."""
         self.killed = False

@@ -91,7 +91,7 @@ class Recovery:
             self._acts.report(run.instance, CIRCUIT_CLOSED, why)
 
     def host_died(self, tasks: Sequence[TaskRun]) -> None:
-        """Count a death of a host; `tasks` are those whose code ran there."""
+        """Count a death of a host; `tasks` are those whose code ran there, or the one that is to blame."""
         self._suspicions = self._suspicions.after([task.instance for task in tasks], _now())
         if len(tasks) == 1:
             _count_death(tasks[0], taken=True)

@@ -7,6 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 
+def thread_tag(start: int) -> str:
+    """Return what the threads of a task are called in the kernel, by the number of its start.
+
+    The executor reads there who computes in a host that answers nothing.
+    """
+    return f"task@{start}"
+
+
 @dataclass(frozen=True, slots=True)
 class HostTls:
     """What a host calls its executor with where gRPC is encrypted; all of it PEM text."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from copycat.host.v1 import host_service_pb2 as pb
@@ -37,6 +38,7 @@ from copycat_executor.taskhost.assemble_source import source_run
 from copycat_executor.taskhost.compose import find_converter, required
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
 from copycat_executor.taskhost.order import TaskOrder, starts_paused
+from copycat_executor.taskhost.spec import thread_tag
 from copycat_executor.taskhost.stream_link import StreamLink
 
 _CONVERTERS: Final = (names.KEY_CONVERTER, names.VALUE_CONVERTER, names.HEADER_CONVERTER)
@@ -214,6 +216,8 @@ class TaskThread:
         self._ended(self)
 
     def _main(self) -> None:
+        with suppress(OSError):  # the executor then knows less of who holds the interpreter
+            Path("/proc/thread-self/comm").write_text(thread_tag(self.ref.start))
         with about(connector=self.ref.connector, task=str(self.ref.task)):
             failed = self._failure_of_its_run()
             if failed is None:

@@ -23,6 +23,7 @@ from copycat_executor.peers import messages
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.state.recovery import Recovery
 from copycat_executor.state.runs import Runs, TaskStart
+from copycat_executor.taskhost.spec import thread_tag
 from copycat_executor.tasks.task_lifecycle import TaskLifecycle
 
 #: By then who was suspected of the death of a host is so no longer.
@@ -108,11 +109,13 @@ class TaskEvents:
         if start is not None:
             self._topics.seen(start.run.topics, event.topics)
 
-    def host_lost(self, tasks: Sequence[Instance], reason: str) -> None:
+    def host_lost(self, tasks: Sequence[Instance], reason: str, culprit: str = "") -> None:
         """Start the tasks of a host that died elsewhere, a few times."""
         runs = [run for each in tasks if (run := self._runs.find_task(each)) is not None]
         there = [run.start for run in runs if run.start is not None]
-        self._recovery.host_died([start.run for start in there if start.taken])
+        suspects = [start for start in there if start.taken]
+        blamed = [start for start in suspects if thread_tag(start.number) == culprit]
+        self._recovery.host_died([start.run for start in blamed or suspects])
         for start in there:
             self._lost(start, reason)
         self._lifecycle.let_share()

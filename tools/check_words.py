@@ -20,8 +20,11 @@ DECISIONS = "tools/adr"
 
 #: Packages whose docstrings have none of these phrases. The list only grows.
 PLAIN_PACKAGES: tuple[str, ...] = (
-    *(f"libs/{name}/" for name in ("access", "client", "connect", "eventlog", "plugins", "rest", "rpc")),
-    *(f"libs/plugins_{name}/" for name in ("jdbc", "mirror")),
+    *(
+        f"libs/{name}/"
+        for name in ("access", "avro", "client", "connect", "eventlog", "json", "plugins", "rest", "rpc")
+    ),
+    *(f"libs/plugins_{name}/" for name in ("jdbc", "mirror", "objects", "registry")),
     *(f"libs/{name}/" for name in ("serving", "telemetry", "testkit", "tls")),
     *(
         f"services/{name}/"

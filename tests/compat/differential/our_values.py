@@ -8,7 +8,7 @@ from typing import Any
 from copycat_connect.data import ConnectValue, Schema, SchemaBuilderError, SchemaType, Struct
 from copycat_connect.data.narrow import Float32, Int8, Int16, Int32
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.json import JsonConverter
+from copycat_json.converter import JsonConverter
 
 from tests.compat.differential.java_values import Chain
 

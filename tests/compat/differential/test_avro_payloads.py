@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from copycat_avro.options import AvroOptions
 from copycat_connect.data import SchemaBuilder, Struct
-from copycat_plugins.converters.avro.format import AvroFormat
-from copycat_plugins.converters.avro.options import AvroOptions
+from copycat_registry.avro.format import AvroFormat
 from hypothesis import HealthCheck, Phase, given, settings
 from py4j.protocol import Py4JJavaError
 

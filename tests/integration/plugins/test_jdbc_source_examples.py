@@ -9,7 +9,7 @@ import pytest
 from copycat_connect.data import SinkRecord, Struct
 from copycat_connect.plugin import CONNECTORS, load_plugins
 from copycat_jdbc.kip26.connector import JDBCSourceConnector
-from copycat_plugins.converters.json import JsonConverter
+from copycat_json.converter import JsonConverter
 from copycat_testkit.mariadb import MariaDb
 from copycat_testkit.postgres import SECRET, USER, Postgres
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from copycat_connect.data import SourceBatch
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.json import JsonConverter
+from copycat_json.converter import JsonConverter
 from copycat_testkit.kafka import wait_until
 from copycat_testkit.postgres import Postgres
 

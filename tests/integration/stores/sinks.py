@@ -20,8 +20,8 @@ from copycat_connect.data import (
     TopicPartition,
 )
 from copycat_connect.plugin import CONNECTORS, SinkTask, load_plugins
-from copycat_plugins.connectors.stores.opening import open_store
-from copycat_plugins.connectors.stores.store import Store
+from copycat_objects.stores.opening import open_store
+from copycat_objects.stores.store import Store
 from copycat_testkit.conformance.contexts import FakeSinkContext
 from copycat_testkit.hdfs import USER, Hdfs
 from copycat_testkit.kafka import unique

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 import pytest
 from copycat_connect.errors import ConnectError, RetriableError
-from copycat_plugins.connectors.stores.errors import FileMissingError, FileTakenError
-from copycat_plugins.connectors.stores.opening import open_store
-from copycat_plugins.connectors.stores.store import Store
+from copycat_objects.stores.errors import FileMissingError, FileTakenError
+from copycat_objects.stores.opening import open_store
+from copycat_objects.stores.store import Store
 from copycat_testkit.kafka import unique
 
 RACERS = 3
@@ -22,8 +22,8 @@ ROUNDS = 8
 RACER = """
 import json, sys
 from copycat_connect.errors import RetriableError
-from copycat_plugins.connectors.stores.errors import FileTakenError
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.stores.errors import FileTakenError
+from copycat_objects.stores.opening import open_store
 
 parsed, way, name, rounds = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 store = open_store(parsed, parsed["store.url"])

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from copycat_plugins.connectors.stores import webhdfs
-from copycat_plugins.connectors.stores.errors import StoreAwayError, StoreRefusedError
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.stores import webhdfs
+from copycat_objects.stores.errors import StoreAwayError, StoreRefusedError
+from copycat_objects.stores.opening import open_store
 from copycat_testkit.hdfs import USER, Hdfs
 from copycat_testkit.kafka import unique, wait_until
 

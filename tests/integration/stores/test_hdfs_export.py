@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 from copycat_embedded.ports import free_ports
-from copycat_plugins.connectors.stores.store import Store
+from copycat_objects.stores.store import Store
 from copycat_testkit.commands import Commands
 from copycat_testkit.hdfs import Hdfs
 from copycat_testkit.kafka import create_topic, produce, unique, wait_until

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 from copycat_connect.plugin import SinkTask
-from copycat_plugins.connectors.hdfs_sink.connector import HdfsSinkConnector
-from copycat_plugins.connectors.objects.names import Layout
-from copycat_plugins.connectors.objects.settings import SinkSettings
-from copycat_plugins.connectors.objects.task import ObjectSinkTask
-from copycat_plugins.connectors.stores.store import Store
+from copycat_objects.hdfs.connector import HdfsSinkConnector
+from copycat_objects.names import Layout
+from copycat_objects.settings import SinkSettings
+from copycat_objects.stores.store import Store
+from copycat_objects.task import ObjectSinkTask
 from copycat_testkit.hdfs import Hdfs
 
 from tests.integration.stores.sinks import (

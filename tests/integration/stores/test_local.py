@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError
-from copycat_plugins.connectors.stores.errors import StoreAwayError, StoreRefusedError
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.stores.errors import StoreAwayError, StoreRefusedError
+from copycat_objects.stores.opening import open_store
 
 from tests.integration.stores.store_suite import StoreSuite, put
 from tests.unit.full_disk import room_for
@@ -59,7 +59,7 @@ def test_a_folder_that_cannot_be_made_is_refused_by_its_key() -> None:
 def test_a_folder_without_rights_is_named_with_the_remedy(tmp_path: Path) -> None:
     tmp_path.chmod(0o555)
     program = (
-        "from copycat_plugins.connectors.stores.opening import open_store\n"
+        "from copycat_objects.stores.opening import open_store\n"
         "import os\n"
         "if os.geteuid() == 0: os.setuid(65534)\n"
         f"open_store({{}}, {str(tmp_path)!r}).create('x')"

@@ -12,8 +12,8 @@ import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from copycat_plugins.connectors.stores.opening import open_store
-from copycat_plugins.connectors.stores.store import Store
+from copycat_objects.stores.opening import open_store
+from copycat_objects.stores.store import Store
 from copycat_testkit.hdfs import USER, Hdfs
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.s3 import S3Server

@@ -10,7 +10,7 @@ import fastavro
 import pytest
 from copycat_connect.data import SourceRecord, Struct
 from copycat_connect.plugin import CONNECTORS, load_plugins
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.stores.opening import open_store
 from copycat_testkit.conformance.contexts import FakeSourceContext
 from copycat_testkit.hdfs import USER, Hdfs
 from copycat_testkit.kafka import wait_until

@@ -9,8 +9,8 @@ import boto3
 import pytest
 from copycat_connect.config import Password
 from copycat_connect.errors import ConfigError
-from copycat_plugins.connectors.stores.errors import StoreAwayError, StoreRefusedError
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.stores.errors import StoreAwayError, StoreRefusedError
+from copycat_objects.stores.opening import open_store
 from copycat_testkit.kafka import unique
 from copycat_testkit.s3 import REGION, S3Server
 

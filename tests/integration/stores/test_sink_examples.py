@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.plugin import CONNECTORS, load_plugins
-from copycat_plugins.connectors.stores.opening import open_store
-from copycat_plugins.connectors.stores.store import Store
+from copycat_objects.stores.opening import open_store
+from copycat_objects.stores.store import Store
 from copycat_testkit.hdfs import USER, Hdfs
 from copycat_testkit.kafka import unique
 from copycat_testkit.s3 import REGION, S3Server

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from copycat_plugins.connectors.stores.store import NewFile, Store, StoredFile
+from copycat_objects.stores.store import NewFile, Store, StoredFile
 
 Watch = Callable[[str, str, bool], None]
 """Called with what is done, the path that changes, and whether it is done yet."""

@@ -15,7 +15,7 @@ from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.source.source_offsets import SourceProgress
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
-from copycat_plugins.converters.json import JsonConverter
+from copycat_json.converter import JsonConverter
 
 from tests.unit.pipeline.fakes import (
     FakeMessage,

@@ -17,7 +17,7 @@ from copycat_connect.data import (
 )
 from copycat_connect.errors import CopycatError, DataError
 from copycat_connect.plugin import PluginKind, load_plugins
-from copycat_plugins.converters.json import JsonConverter
+from copycat_json.converter import JsonConverter
 
 PLUGINS = load_plugins()
 KINDS = (PluginKind.TRANSFORMATION, PluginKind.PREDICATE)

@@ -19,9 +19,9 @@ from copycat_jdbc.source.monitor import TableMonitor
 from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
 from copycat_mirror.jobs import Jobs
 from copycat_mirror.source.connector import MirrorSourceConnector
+from copycat_objects.source.task import ObjectSourceTask
 from copycat_plugins.connectors.file_stream_source import FileStreamSourceTask
 from copycat_plugins.connectors.log_source.task import LogSourceTask
-from copycat_plugins.connectors.object_source.task import ObjectSourceTask
 from copycat_testkit.conformance import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.kafka import wait_until
 

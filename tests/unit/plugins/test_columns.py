@@ -25,7 +25,7 @@ from copycat_connect.data.java import to_text
 from copycat_connect.data.java_lines import line_bytes, to_lines
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import PluginKind, Transformation, load_plugins
-from copycat_plugins.converters.json import JsonConverter
+from copycat_json.converter import JsonConverter
 from hypothesis import given
 from hypothesis import strategies as st
 

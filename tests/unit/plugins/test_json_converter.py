@@ -31,8 +31,8 @@ from copycat_connect.data import (
 )
 from copycat_connect.data.narrow import Int32
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.json import JsonConverter
-from copycat_plugins.converters.json_shapes import ShapeReader
+from copycat_json.converter import JsonConverter
+from copycat_json.shapes import ShapeReader
 from hypothesis import given
 from hypothesis import strategies as st
 

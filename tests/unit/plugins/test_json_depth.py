@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.json_decoding import (
+from copycat_json.decoding import (
     NotStrictError,
     read,
     read_batch,

@@ -28,7 +28,7 @@ from copycat_connect.data.logical import (
     timestamp_to_millis,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.json import JsonConverter
+from copycat_json.converter import JsonConverter
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LIST
 from copycat_connect.config.parsing import invalid_value
@@ -23,7 +24,6 @@ from copycat_connect.data.narrow import narrowed
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.cast_types import DIRECT, TARGETS, cast
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import (

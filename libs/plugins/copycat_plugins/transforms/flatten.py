@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM
 from copycat_connect.config.settings import Settings, key
@@ -18,7 +19,6 @@ from copycat_connect.data import (
 from copycat_connect.data.java import class_text
 from copycat_connect.errors import DataError
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.fields import copy_metadata, start_like
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM
 from copycat_connect.config.settings import Settings, key
 from copycat_connect.data import STRING_SCHEMA, ConnectRecord, ConnectValue, Schema, SchemaBuilder, Struct
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.columns import structs_of
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins
 

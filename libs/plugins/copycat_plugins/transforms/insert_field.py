@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM
 from copycat_connect.config.parsing import invalid_value
@@ -30,7 +31,6 @@ from copycat_connect.data.narrow import Int32
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
 from copycat_plugins.transforms.requirements import require_map, require_sink_record, require_struct

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import MEDIUM
 from copycat_connect.config.parsing import invalid_value
@@ -14,7 +15,6 @@ from copycat_connect.data import ConnectRecord, ConnectValue, MapColumn, MapColu
 from copycat_connect.errors import DataError
 from copycat_connect.plugin.transformations import Values
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.columns import are_maps, rows_of, structs_of
 from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field, with_fields
 from copycat_plugins.transforms.name_pairs import in_hash_order, split_pair

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH
 from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema, SchemaType, Struct
 from copycat_connect.errors import ConfigError, DataError
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
 from copycat_plugins.transforms.requirements import require_schema
 from copycat_plugins.transforms.sides import Side, SidedTransformation, sided_plugins

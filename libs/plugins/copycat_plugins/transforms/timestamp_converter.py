@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH, LOW, MEDIUM, one_of
 from copycat_connect.config.settings import Settings, key, shared_key
@@ -9,7 +10,6 @@ from copycat_connect.data import ConnectRecord, ConnectValue, Schema, Struct
 from copycat_connect.errors import ConfigError
 from copycat_connect.values.date_pattern import DatePattern
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.fields import (
     REPLACE_NULL_KEY,
     paired,

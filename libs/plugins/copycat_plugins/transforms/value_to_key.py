@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from copycat_connect.bounded_cache import BoundedCache
 from copycat_connect.cluster import Config
 from copycat_connect.config import HIGH
 from copycat_connect.config.settings import Settings, key, shared_key
@@ -11,7 +12,6 @@ from copycat_connect.data import ConnectRecord, Schema, SchemaBuilder, Struct
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
 
-from copycat_plugins.converters.bounded_cache import BoundedCache
 from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
 from copycat_plugins.transforms.name_lists import some_names
 from copycat_plugins.transforms.requirements import require_map, require_struct

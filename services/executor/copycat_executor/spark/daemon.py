@@ -34,7 +34,9 @@ PRELOADED = (
 PR_SET_CHILD_SUBREAPER: Final = 36
 #: The packages of plugins that come with Copycat. Those of others are code that may do anything when it is
 #: loaded: only a host, which can be lost, loads them.
-OWN_PLUGINS = frozenset({"copycat-jdbc", "copycat-mirror", "copycat-plugins"})
+OWN_PLUGINS = frozenset(
+    {"copycat-jdbc", "copycat-mirror", "copycat-objects", "copycat-plugins", "copycat-registry"}
+)
 #: Where Linux lists the connections of this machine; Java's are in the second, to IPv4's addresses as well.
 CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _UID_COLUMN = 7

@@ -11,11 +11,11 @@ import pytest
 from botocore.exceptions import ClientError
 from copycat_connect.failure_kind import FailureKind, kind_of
 from copycat_connect.plugin import PluginSpec
-from copycat_plugins.connectors.stores import s3_failures
-from copycat_plugins.connectors.stores.errors import StoreFullError
-from copycat_plugins.connectors.stores.local import LocalStore
+from copycat_objects.stores import s3_failures
+from copycat_objects.stores.errors import StoreFullError
+from copycat_objects.stores.local import LocalStore
 
-WRITERS = ("object_sink", "s3_sink", "hdfs_sink", "hdfs_export")
+WRITERS = {"object_sink": "sink", "s3_sink": "s3", "hdfs_sink": "hdfs", "hdfs_export": "kip26"}
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -34,5 +34,5 @@ def test_a_full_bucket_is_a_full_store() -> None:
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_sink_of_a_store_declares_that_a_full_one_passes(writer: str) -> None:
-    plugin: PluginSpec = import_module(f"copycat_plugins.connectors.{writer}.plugin").PLUGIN
+    plugin: PluginSpec = import_module(f"copycat_objects.{WRITERS[writer]}.plugin").PLUGIN
     assert kind_of(StoreFullError("full"), plugin.failures) is FailureKind.RESOURCE

@@ -25,13 +25,13 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.connectors.objects.formats.avro import AvroFiles
-from copycat_plugins.connectors.objects.formats.csv_reader import CsvOptions
-from copycat_plugins.connectors.objects.formats.format import Format
-from copycat_plugins.connectors.objects.formats.opening import open_reader
-from copycat_plugins.connectors.objects.formats.parquet import ParquetFiles
-from copycat_plugins.connectors.objects.formats.reader import START
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.formats.avro import AvroFiles
+from copycat_objects.formats.csv_reader import CsvOptions
+from copycat_objects.formats.format import Format
+from copycat_objects.formats.opening import open_reader
+from copycat_objects.formats.parquet import ParquetFiles
+from copycat_objects.formats.reader import START
+from copycat_objects.stores.opening import open_store
 
 NAME = (
     SchemaBuilder.struct()

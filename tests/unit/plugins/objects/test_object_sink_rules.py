@@ -11,8 +11,8 @@ import pytest
 from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
 from copycat_connect.errors import ConfigError, ConnectError, DataError
 from copycat_connect.plugin import CONNECTORS, SinkTask, load_plugins
-from copycat_plugins.connectors.objects.partitioners.path_format import PathFormat
-from copycat_plugins.connectors.objects.rotation import Rotation
+from copycat_objects.partitioners.path_format import PathFormat
+from copycat_objects.rotation import Rotation
 from copycat_testkit.conformance.contexts import FakeSinkContext
 
 SPEC = load_plugins().find("ObjectSink", CONNECTORS)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_connect.plugin import OffsetEffect, OffsetMove
-from copycat_plugins.connectors.object_source.choice import Choice
-from copycat_plugins.connectors.object_source.connector import ObjectSourceConnector
-from copycat_plugins.connectors.object_source.settings import ObjectSourceSettings
-from copycat_plugins.connectors.object_source.task import ObjectSourceTask
+from copycat_objects.source.choice import Choice
+from copycat_objects.source.connector import ObjectSourceConnector
+from copycat_objects.source.settings import ObjectSourceSettings
+from copycat_objects.source.task import ObjectSourceTask
 from copycat_testkit.conformance.contexts import FakeSourceContext
 
 TASKS = 3

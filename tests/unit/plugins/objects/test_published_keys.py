@@ -10,7 +10,7 @@ import pytest
 from copycat_connect.config import ConfigValue
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import CONNECTORS, SinkConnector, load_plugins
-from copycat_plugins.connectors.stores.opening import web_address
+from copycat_objects.stores.opening import web_address
 
 HDFS = "io.confluent.connect.hdfs.HdfsSinkConnector"
 S3 = "io.confluent.connect.s3.S3SinkConnector"

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 from copycat_connect.data import ConnectValue, Schema, Struct
 from copycat_connect.errors import DataError
-from copycat_plugins.connectors.objects.formats.csv_reader import CsvOptions
-from copycat_plugins.connectors.objects.formats.opening import format_of, open_reader
-from copycat_plugins.connectors.objects.formats.reader import START, Place
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.formats.csv_reader import CsvOptions
+from copycat_objects.formats.opening import format_of, open_reader
+from copycat_objects.formats.reader import START, Place
+from copycat_objects.stores.opening import open_store
 
 AVRO = {
     "type": "record",
@@ -197,10 +197,10 @@ def test_what_is_broken_is_said_with_its_place(tmp_path: Path, name: str, conten
 READ_TWO = """
 import sys
 from pathlib import Path
-from copycat_plugins.connectors.objects.formats.csv_reader import CsvOptions
-from copycat_plugins.connectors.objects.formats.opening import format_of, open_reader
-from copycat_plugins.connectors.objects.formats.reader import START
-from copycat_plugins.connectors.stores.opening import open_store
+from copycat_objects.formats.csv_reader import CsvOptions
+from copycat_objects.formats.opening import format_of, open_reader
+from copycat_objects.formats.reader import START
+from copycat_objects.stores.opening import open_store
 
 def read(file):
     store = open_store({}, str(file.parent))

@@ -18,8 +18,8 @@ from copycat_connect.data import (
     Struct,
     TopicPartition,
 )
-from copycat_plugins.connectors.object_sink.connector import ObjectSinkConnector
-from copycat_plugins.connectors.objects.task import ObjectSinkTask
+from copycat_objects.sink.connector import ObjectSinkConnector
+from copycat_objects.task import ObjectSinkTask
 from copycat_testkit.conformance.contexts import FakeSinkContext
 
 PARTITION = TopicPartition("orders", 0)

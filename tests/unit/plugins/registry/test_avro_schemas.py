@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from copycat_avro.options import AvroOptions
+from copycat_avro.schema_text import SchemaText
 from copycat_connect.data import (
     DATE_SCHEMA,
     INT8_SCHEMA,
@@ -25,9 +27,7 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.avro.format import AvroFormat
-from copycat_plugins.converters.avro.options import AvroOptions
-from copycat_plugins.converters.registry.schema_text import SchemaText
+from copycat_registry.avro.format import AvroFormat
 from hypothesis import given
 
 from tests.unit.plugins.registry.connect_data import described, options

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from copycat_avro.options import AvroOptions
 from copycat_connect.data import (
     BYTES_SCHEMA,
     FLOAT32_SCHEMA,
@@ -25,8 +26,7 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.avro.format import AvroFormat
-from copycat_plugins.converters.avro.options import AvroOptions
+from copycat_registry.avro.format import AvroFormat
 from hypothesis import given
 
 from tests.unit.plugins.registry.connect_data import EXAMPLES, Sample, options, samples

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from copycat_avro.options import AvroOptions
 from copycat_connect.data import (
     INT8_SCHEMA,
     INT32_SCHEMA,
@@ -19,16 +20,15 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.avro.format import AvroFormat
-from copycat_plugins.converters.avro.options import AvroOptions
-from copycat_plugins.converters.json import JsonConverter
-from copycat_plugins.converters.jsonschema.format import JsonSchemaFormat
-from copycat_plugins.converters.jsonschema.options import JsonSchemaOptions
-from copycat_plugins.converters.protobuf.format import ProtobufFormat
-from copycat_plugins.converters.protobuf.options import ProtobufOptions
-from copycat_plugins.converters.registry.schema_text import SchemaFormat
+from copycat_json.converter import JsonConverter
 from copycat_plugins.converters.simple_header import SimpleHeaderConverter
 from copycat_plugins.converters.string import StringConverter
+from copycat_registry.avro.format import AvroFormat
+from copycat_registry.jsonschema.format import JsonSchemaFormat
+from copycat_registry.jsonschema.options import JsonSchemaOptions
+from copycat_registry.protobuf.format import ProtobufFormat
+from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.schema_text import SchemaFormat
 
 from tests.unit.plugins.registry.connect_data import EXAMPLES
 

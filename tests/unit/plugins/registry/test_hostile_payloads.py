@@ -10,17 +10,18 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from copycat_avro import anything
+from copycat_avro.bounds import MAX_ITEMS_WITHOUT_BYTES, MAX_SELF_NESTING
+from copycat_avro.options import AvroOptions
+from copycat_avro.schema_text import SchemaText
 from copycat_connect.data import ConnectValue
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.avro import anything
-from copycat_plugins.converters.avro.bounds import MAX_ITEMS_WITHOUT_BYTES, MAX_SELF_NESTING
-from copycat_plugins.converters.avro.format import AvroFormat
-from copycat_plugins.converters.avro.options import AvroOptions
-from copycat_plugins.converters.jsonschema.format import JsonSchemaFormat
-from copycat_plugins.converters.jsonschema.options import JsonSchemaOptions
-from copycat_plugins.converters.protobuf.format import ProtobufFormat
-from copycat_plugins.converters.protobuf.options import ProtobufOptions
-from copycat_plugins.converters.registry.schema_text import Decode, SchemaFormat, SchemaText
+from copycat_registry.avro.format import AvroFormat
+from copycat_registry.jsonschema.format import JsonSchemaFormat
+from copycat_registry.jsonschema.options import JsonSchemaOptions
+from copycat_registry.protobuf.format import ProtobufFormat
+from copycat_registry.protobuf.options import ProtobufOptions
+from copycat_registry.schema_text import Decode, SchemaFormat
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from copycat_avro.schema_text import SchemaText
 from copycat_connect.data import (
     DATE_SCHEMA,
     FLOAT64_SCHEMA,
@@ -27,9 +28,8 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.jsonschema.format import JsonSchemaFormat
-from copycat_plugins.converters.jsonschema.options import JsonSchemaOptions
-from copycat_plugins.converters.registry.schema_text import SchemaText
+from copycat_registry.jsonschema.format import JsonSchemaFormat
+from copycat_registry.jsonschema.options import JsonSchemaOptions
 from hypothesis import given
 
 from tests.unit.plugins.registry.connect_data import EXAMPLES, Sample, described, options, samples

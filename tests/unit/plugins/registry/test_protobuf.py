@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from copycat_avro.schema_text import SchemaText
 from copycat_connect.data import (
     BYTES_SCHEMA,
     FLOAT32_SCHEMA,
@@ -27,9 +28,8 @@ from copycat_connect.data import (
     decimal_schema,
 )
 from copycat_connect.errors import DataError
-from copycat_plugins.converters.protobuf.format import ProtobufFormat
-from copycat_plugins.converters.protobuf.options import ProtobufOptions
-from copycat_plugins.converters.registry.schema_text import SchemaText
+from copycat_registry.protobuf.format import ProtobufFormat
+from copycat_registry.protobuf.options import ProtobufOptions
 from hypothesis import given
 from hypothesis import strategies as st
 

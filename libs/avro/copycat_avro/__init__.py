@@ -1,0 +1,1 @@
+"""Avro schemas and values of Kafka Connect's data model."""

@@ -1,0 +1,1 @@
+"""JSON of Kafka Connect: texts, schemas, envelopes, and the converter that writes them."""

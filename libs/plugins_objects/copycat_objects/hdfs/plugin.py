@@ -1,0 +1,65 @@
+"""HdfsSink as the engine finds it; Arrow and Avro are loaded where one is made, not by a listing."""
+
+from __future__ import annotations
+
+from copycat_connect.plugin import PluginKind, PluginSpec
+
+from copycat_objects.hdfs_keys import HdfsSettings
+from copycat_objects.stores.errors import FAILURES
+from copycat_objects.version import VERSION
+
+_CLASS_NAME = "io.confluent.connect.hdfs.HdfsSinkConnector"
+_TASK_CLASS_NAME = "io.confluent.connect.hdfs.HdfsSinkTask"
+
+_SUMMARY = (
+    "Writes records to files in HDFS as Avro, Parquet, JSON lines or text, with the keys, folders and names "
+    "of the published connector."
+)
+_GUARANTEES = (
+    "Exactly once into files, with `delivery.guarantee=exactly_once` and without: a file is written below "
+    "`<topics.dir>/+tmp`, then renamed to `<topics.dir>/<topic>/<folder of the partitioner>/<topic>+"
+    "<partition>+<first offset>+<last offset><extension>`, so that nobody sees a part of it. All files of a "
+    "topic-partition are complete together; an entry of its commit log in `<logs.dir>/<topic>/<partition>` "
+    "names them before the first is renamed, and whoever comes after a crash renames the rest. A task goes "
+    "on behind the newest entry, or without one behind the last offset that the names of the files tell, "
+    "wherever the consumer group is. To go on where the published connector stopped, end it cleanly: the "
+    "names of its files are read, its own log (`log`, `log.1`) is not. Other than there, "
+    "`rotate.interval.ms` also ends the files of a partition that gets no more records, by the clock; there "
+    "are no ORC files and no tables in Hive. HDFS is reached over WebHDFS."
+)
+
+
+_EXAMPLES = {
+    "Avro, a thousand records a file": {
+        "topics": "orders",
+        "hdfs.url": "hdfs://namenode:9000",
+        "flush.size": "1000",
+    },
+    "Parquet by the hour": {
+        "topics": "orders",
+        "hdfs.url": "hdfs://namenode:9000/warehouse",
+        "webhdfs.url": "http://namenode:9870",
+        "format.class": "io.confluent.connect.hdfs.parquet.ParquetFormat",
+        "flush.size": "1000000",
+        "rotate.interval.ms": "600000",
+        "partitioner.class": "io.confluent.connect.storage.partitioner.HourlyPartitioner",
+        "locale": "en",
+        "timezone": "UTC",
+        "timestamp.extractor": "Record",
+    },
+}
+
+PLUGIN = PluginSpec(
+    class_name=_CLASS_NAME,
+    kind=PluginKind.SINK,
+    version=VERSION,
+    summary=_SUMMARY,
+    config=HdfsSettings.config_def(),
+    factory="copycat_objects.hdfs.connector:HdfsSinkConnector",
+    task_class_name=_TASK_CLASS_NAME,
+    task_factory="copycat_objects.hdfs.connector:new_task",
+    guarantees=_GUARANTEES,
+    tested_with="HDFS 3.5.0 over WebHDFS",
+    examples=_EXAMPLES,
+    failures=FAILURES,
+)

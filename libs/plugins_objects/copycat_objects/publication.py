@@ -1,0 +1,111 @@
+"""How the files of a topic-partition appear: each whole, and in one of two ways.
+
+- `LoggedFiles`: out of sight until a commit log has an entry with them, so that all files of a commit and the
+  position behind them count together, and one task at a time can commit.
+- `FilesInPlace`: each at once under its final name, which the offset of its first record gives. Who writes
+  the same records again replaces the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from copycat_connect.data import TopicPartition
+
+from copycat_objects.commit_log import CommitLog
+from copycat_objects.settings import SinkSettings
+from copycat_objects.staging import Claim, StagedFile, Staging
+from copycat_objects.stores.store import Store
+
+
+class Publication(Protocol):
+    """The files of one topic-partition."""
+
+    def claim(self) -> int | None:
+        """Take over the partition from its writer; returns where to go on, None where the group says that.
+
+        Raises:
+            ConnectError: It cannot be had now.
+        """
+
+    def begin(self, topic: str, folder: str, first: int) -> StagedFile:
+        """Begin a file of a topic in a folder, whose first record has that offset."""
+
+    def commit(self, position: int | None, files: Sequence[tuple[str, str]]) -> None:
+        """Make sealed files appear at their paths, and have reading go on at a position.
+
+        Raises:
+            ConnectError: It is not known whether they did: claim the partition again.
+        """
+
+
+class LoggedFiles:
+    """Appear with an entry of a commit log."""
+
+    def __init__(self, store: Store, settings: SinkSettings, partition: TopicPartition) -> None:
+        """Use the folders of a partition."""
+        self._store = store
+        self._partition = partition
+        self._layout = settings.layout
+        self._extension = settings.format.extension
+        self._log = CommitLog(store, settings.layout, partition, settings.connector)
+        self._staging = Staging(store, settings.layout)
+        self._claim = Claim(partition, 0)
+
+    def claim(self) -> int | None:
+        """End what the last task committed, and bar it; see the port."""
+        found = self._log.read()
+        if found is None:
+            listed = (
+                file.path for file in self._store.list(self._layout.topic_folder(self._partition.topic))
+            )
+            position = self._layout.next_offset(self._partition, listed)
+        else:
+            self._publish(found.files)
+            position = found.position
+        self._claim = self._log.claim(found, position)
+        self._staging.clear(self._claim)
+        return position
+
+    def begin(self, topic: str, folder: str, first: int) -> StagedFile:
+        """Begin a temporary file; see the port."""
+        del topic, folder, first
+        return self._staging.begin(self._claim, self._extension)
+
+    def commit(self, position: int | None, files: Sequence[tuple[str, str]]) -> None:
+        """Append an entry, then rename; see the port."""
+        self._log.append(position, tuple(files))
+        self._publish(files)
+
+    def _publish(self, files: Sequence[tuple[str, str]]) -> None:
+        for sealed, path in files:
+            self._staging.publish(sealed, path)
+
+
+class FilesInPlace:
+    """Appear when they are sealed."""
+
+    def __init__(self, store: Store, settings: SinkSettings, partition: TopicPartition) -> None:
+        """Use the folders of a partition."""
+        self._store = store
+        self._partition = partition
+        self._layout = settings.layout
+        self._extension = settings.format.extension
+
+    def claim(self) -> int | None:
+        """Leave it to the consumer group."""
+        return None
+
+    def begin(self, topic: str, folder: str, first: int) -> StagedFile:
+        """Begin a file at its final path, over one that is there; see the port."""
+        path = self._layout.file(topic, folder, self._partition, (first, first), self._extension)
+        return StagedFile(path, self._store.create(path, replace=True))
+
+    def commit(self, position: int | None, files: Sequence[tuple[str, str]]) -> None:
+        """Do nothing: they are there."""
+
+
+def publication_of(store: Store, settings: SinkSettings, partition: TopicPartition) -> Publication:
+    """Return what the settings say."""
+    return (LoggedFiles if settings.logged else FilesInPlace)(store, settings, partition)

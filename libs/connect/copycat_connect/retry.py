@@ -43,3 +43,21 @@ class RetryPolicy:
                 wait = min(wait, self.give_up_after - waited)
             yield wait
             waited += wait
+
+
+class TryCount:
+    """Counts the tries in a row that failed."""
+
+    def __init__(self, most: int | None) -> None:
+        """Allow so many tries in a row; None allows any number."""
+        self.most = most
+        self.failed = 0
+
+    def fail(self) -> bool:
+        """Count one more that failed; returns whether another try is allowed."""
+        self.failed += 1
+        return self.most is None or self.failed < self.most
+
+    def succeed(self) -> None:
+        """Begin to count anew."""
+        self.failed = 0

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from copycat_connect.retry import RetryPolicy
+from copycat_connect.retry import RetryPolicy, TryCount
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,3 +56,18 @@ def test_it_gives_up_after_so_many_retries() -> None:
 
 def test_it_gives_up_after_so_long_and_the_last_wait_ends_there() -> None:
     assert list(RetryPolicy(first=1.0, give_up_after=4.0).waits()) == [1.0, 2.0, 1.0]
+
+
+def test_tries_are_counted_until_there_are_too_many_in_a_row_or_one_succeeds() -> None:
+    tries = TryCount(3)
+
+    assert [tries.fail(), tries.fail()] == [True, True]
+    tries.succeed()
+    assert [tries.fail(), tries.fail(), tries.fail(), tries.fail()] == [True, True, False, False]
+    assert tries.failed == 4
+
+
+def test_any_number_of_tries_may_be_allowed() -> None:
+    tries = TryCount(None)
+
+    assert all(tries.fail() for _ in range(1000))

@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from copycat_connect.data import SinkBatch, TopicPartition
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin import SinkTask
+from copycat_connect.retry import TryCount
 
 from copycat_jdbc.database import Database
 from copycat_jdbc.errors import Refused
@@ -23,17 +24,17 @@ _log = logging.getLogger(__name__)
 
 
 class _Attempts:
-    """Counts failures in a row."""
+    """When to try again what failed, by `max.retries` and `connection.attempts`."""
 
     def __init__(self, settings: JdbcSinkSettings) -> None:
-        """Count against `max.retries` and `connection.attempts` of these settings."""
         self._settings = settings
-        self._failures = 0
-        self._refusals = 0
+        self._writes = TryCount(settings.max_retries + 1)
+        self._connections = TryCount(settings.connection_attempts)
 
     def succeeded(self) -> None:
         """Begin to count anew."""
-        self._failures = self._refusals = 0
+        self._writes.succeed()
+        self._connections.succeed()
 
     def failed(self, error: ConnectError) -> int:
         """Return in how many milliseconds to try again.
@@ -43,19 +44,17 @@ class _Attempts:
         """
         settings = self._settings
         if isinstance(error, Refused):
-            self._refusals += 1
-            if self._refusals >= settings.connection_attempts:
-                message = f"{error.message}; tried {self._refusals} times ({ATTEMPTS})"
-                raise ConnectError(message) from error
-            _log.warning("%s (attempt %d of %d)", error.message, self._refusals, settings.connection_attempts)
+            tries = self._connections
+            if not tries.fail():
+                raise ConnectError(f"{error.message}; tried {tries.failed} times ({ATTEMPTS})") from error
+            _log.warning("%s (attempt %d of %d)", error.message, tries.failed, settings.connection_attempts)
             return settings.connection_backoff_ms
         if not isinstance(error, RetriableError):
             raise error
-        self._failures += 1
-        if self._failures > settings.max_retries:
-            message = f"{error.message}; tried {self._failures} times ({MAX_RETRIES})"
-            raise ConnectError(message) from error
-        _log.warning("%s (retry %d of %d)", error.message, self._failures, settings.max_retries)
+        tries = self._writes
+        if not tries.fail():
+            raise ConnectError(f"{error.message}; tried {tries.failed} times ({MAX_RETRIES})") from error
+        _log.warning("%s (retry %d of %d)", error.message, tries.failed, settings.max_retries)
         return settings.retry_backoff_ms
 
 

@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.plugin import ConnectorContext
+from copycat_connect.retry import TryCount
 
 from copycat_jdbc.database import Database, TableName
 from copycat_jdbc.errors import Refused
@@ -48,8 +49,7 @@ class TableMonitor:
         self._database = Database(settings)
         self._interval = settings.table_poll_seconds
         self._backoff = settings.backoff_seconds
-        self._attempts = settings.connection_attempts
-        self._refusals = 0
+        self._connections = TryCount(settings.connection_attempts)
         self._found: _Found = RetriableError(f"{self._database.address} has not answered yet")
         self._given: _Found | None = None
         self._first = threading.Event()
@@ -98,19 +98,19 @@ class TableMonitor:
         try:
             chosen = self._choice.tables(self._database)
         except Refused as error:
-            self._refusals += 1
-            if self._refusals >= self._attempts:
+            tries = self._connections
+            if not tries.fail():
                 raise
-            self._is_away(f"{error.message} (attempt {self._refusals} of {self._attempts})")
+            self._is_away(f"{error.message} (attempt {tries.failed} of {tries.most})")
             return self._backoff
         except RetriableError as error:
             self._is_away(error.message)
             return min(self._backoff, self._interval)
         except ConnectError as error:
-            self._refusals = 0
+            self._connections.succeed()
             self._see(error, None)
         else:
-            self._refusals = 0
+            self._connections.succeed()
             self._see(chosen.tables, chosen.missing)
         return self._interval
 

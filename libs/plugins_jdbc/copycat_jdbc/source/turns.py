@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from copycat_connect.data import SourceBatch
 from copycat_connect.errors import ConnectError, RetriableError
+from copycat_connect.retry import TryCount
 
 from copycat_jdbc.database import Database
 from copycat_jdbc.errors import Refused
@@ -26,8 +27,9 @@ class Turns:
         self._database = database
         self._readers = readers
         self._settings = settings
-        self._refusals = 0
-        self._failures = 0
+        retries = settings.query_retry_attempts
+        self._connections = TryCount(settings.connection_attempts)
+        self._queries = TryCount(retries + 1 if retries > 0 else None)
         self._not_before = 0.0
 
     def take(self) -> SourceBatch | float:
@@ -52,7 +54,8 @@ class Turns:
         except RetriableError as error:
             self._failed(reader, error)
             raise
-        self._refusals = self._failures = 0
+        self._connections.succeed()
+        self._queries.succeed()
         return 0.0 if found is None else found
 
     def close(self) -> None:
@@ -74,19 +77,16 @@ class Turns:
         return batch
 
     def _refused(self, error: Refused) -> None:
-        self._refusals += 1
-        if self._refusals >= self._settings.connection_attempts:
+        tries = self._connections
+        if not tries.fail():
             raise error
-        _log.warning(
-            "%s (attempt %d of %d)", error.message, self._refusals, self._settings.connection_attempts
-        )
+        _log.warning("%s (attempt %d of %d)", error.message, tries.failed, tries.most)
         self._not_before = time.monotonic() + self._settings.backoff_seconds
 
     def _failed(self, reader: Reader, error: RetriableError) -> None:
         reader.close()
-        self._failures += 1
-        if 0 < self._settings.query_retry_attempts < self._failures:
-            message = f"{error.message}; tried {self._failures} times ({QUERY_RETRIES})"
+        if not self._queries.fail():
+            message = f"{error.message}; tried {self._queries.failed} times ({QUERY_RETRIES})"
             raise ConnectError(message) from error
         self._not_before = time.monotonic() + min(self._settings.backoff_seconds, 1.0)
 

@@ -112,13 +112,11 @@ class SigningKeys:
         url = issuer.rstrip("/") + DISCOVERY_PATH
         document = await _document(client, url)
         if document.get("issuer") != issuer:
-            message = f"{url} is about another issuer than {issuer}: correct {ISSUER}"
-            raise KeysUnusableError(message)
+            raise KeysUnusableError(f"{url} is about another issuer than {issuer}: correct {ISSUER}")
         try:
             check_url(ISSUER, found := str(document.get("jwks_uri")))
         except ConfigError as error:
-            message = f"the jwks_uri of {url} cannot be used: {error.message}"
-            raise KeysUnusableError(message) from error
+            raise KeysUnusableError(f"the jwks_uri of {url} cannot be used: {error.message}") from error
         return found
 
     def _read(self, file: Path) -> KeySet:
@@ -126,8 +124,7 @@ class SigningKeys:
         try:
             text = read_named_file(file)
         except OSError as error:
-            message = f"{file} cannot be read ({error.strerror})"
-            raise KeysUnusableError(message) from error
+            raise KeysUnusableError(f"{file} cannot be read ({error.strerror})") from error
         return _key_set(_parsed(text, str(file)), str(file))
 
     def _read_at_start(self, file: Path) -> None:
@@ -155,13 +152,11 @@ async def _document(client: httpx2.AsyncClient, url: str) -> Mapping[str, Any]:
     content = bytearray()
     async with client.stream("GET", url) as reply:
         if reply.status_code != httpx2.codes.OK:
-            message = f"{url} answered with {reply.status_code}"
-            raise KeysUnusableError(message)
+            raise KeysUnusableError(f"{url} answered with {reply.status_code}")
         async for part in reply.aiter_bytes():
             content += part
             if len(content) > MAX_DOCUMENT_BYTES:
-                message = f"{url} answered with more than {MAX_DOCUMENT_BYTES} bytes"
-                raise KeysUnusableError(message)
+                raise KeysUnusableError(f"{url} answered with more than {MAX_DOCUMENT_BYTES} bytes")
     return _parsed(bytes(content), url)
 
 
@@ -172,8 +167,7 @@ def _parsed(text: bytes, source: str) -> Mapping[str, Any]:
         found = None
     if isinstance(found, dict):
         return found
-    message = f"{source} has no JSON object"
-    raise KeysUnusableError(message)
+    raise KeysUnusableError(f"{source} has no JSON object")
 
 
 def _key_set(document: Mapping[str, Any], source: str) -> KeySet:
@@ -182,8 +176,7 @@ def _key_set(document: Mapping[str, Any], source: str) -> KeySet:
     found = [_key(each) for each in cast("list[object]", listed)] if isinstance(listed, list) else []
     keys = [key for key in found if key is not None]
     if not keys:
-        message = f"{source} has no public key that can be used"
-        raise KeysUnusableError(message)
+        raise KeysUnusableError(f"{source} has no public key that can be used")
     return KeySet(keys)
 
 

@@ -178,8 +178,7 @@ class Executors:
         for worker in await self._scheduler.workers():
             if not worker.leaving:
                 return self.at(worker.worker_id)
-        message = "There is no live worker. Start an executor, or ask again once it has joined"
-        raise UnavailableError(message)
+        raise UnavailableError("There is no live worker. Start an executor, or ask again once it has joined")
 
     async def running(self, connector: str, task: int | None = None) -> Executor:
         """Return the worker that a connector, or a task of it, is assigned to.
@@ -192,8 +191,7 @@ class Executors:
             if assignment.instance == wanted:
                 return self.at(assignment.worker_id)
         what = f"connector {connector}" if task is None else f"task {task} of connector {connector}"
-        message = f"No worker runs {what}. Ask again once it is assigned"
-        raise UnavailableError(message)
+        raise UnavailableError(f"No worker runs {what}. Ask again once it is assigned")
 
     async def close(self) -> None:
         """Close every connection."""

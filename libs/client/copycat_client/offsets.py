@@ -261,8 +261,9 @@ def _changed_messages(
 
 def _position_message(position: Position) -> types_pb2.TopicPartitionOffset:
     if position.offset is None:
-        message = f"{position.topic}-{position.partition} has no offset; only alter_sink forgets positions"
-        raise ConfigError(message)
+        raise ConfigError(
+            f"{position.topic}-{position.partition} has no offset; only alter_sink forgets positions"
+        )
     return types_pb2.TopicPartitionOffset(
         topic=position.topic, partition=position.partition, offset=position.offset
     )

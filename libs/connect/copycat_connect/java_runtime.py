@@ -95,8 +95,7 @@ def first_java(places: Iterable[tuple[str, Path]], remedy: str) -> Java:
             f"{place} names {path}, {'not a working Java' if java is None else f'Java {java.version}'}"
         )
     why = "; ".join(seen) or "JAVA_HOME is not set, PATH has no java"
-    message = f"No Java {OLDEST} or newer was found: {why}. {remedy}"
-    raise NoJavaError(message)
+    raise NoJavaError(f"No Java {OLDEST} or newer was found: {why}. {remedy}")
 
 
 def examine(path: Path) -> Java | None:

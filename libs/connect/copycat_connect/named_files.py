@@ -70,8 +70,9 @@ def check_client_file(key: str, path: str) -> None:
     try:
         check_named_file(path)
     except NamedFileError as error:
-        message = f"{key} has '{path}', which cannot be used ({error.strerror}): name a file that holds it"
-        raise ConfigError(message, key=key) from error
+        raise ConfigError(
+            f"{key} has '{path}', which cannot be used ({error.strerror}): name a file that holds it", key=key
+        ) from error
     except OSError:
         return
 

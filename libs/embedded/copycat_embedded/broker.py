@@ -136,10 +136,10 @@ class EmbeddedKafka(JavaServer):
         program.kill()
         self._program = None
         what = f"was not ready within {READY_SECONDS:.0f} s" if ended is None else f"ended with code {ended}"
-        message = (
-            f"The embedded Kafka broker {what}. Its log {program.log} ends with:\n{program.last_lines()}"
+        raise BrokerError(
+            f"The embedded Kafka broker {what}. Its log {program.log} ends with:\n{program.last_lines()}",
+            log=str(program.log),
         )
-        raise BrokerError(message, log=str(program.log))
 
     def exit_code(self) -> int | None:
         """The code a launched broker ended with by itself; None while it runs or when it was stopped."""

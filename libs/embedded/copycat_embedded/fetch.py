@@ -72,9 +72,9 @@ def _download(jar: Jar, folder: Path) -> Path:
         ) as failure:  # requests' errors are OSErrors; "not found" is a RuntimeError
             wait = next(waits, None)
             if wait is None:
-                message = (
+                raise JarError(
                     f"Cannot fetch {jar.coordinate}: {failure}. Check the network, or name a folder "
-                    "that holds the jars in COPYCAT_JARS."
-                )
-                raise JarError(message, jar=jar.coordinate) from failure
+                    "that holds the jars in COPYCAT_JARS.",
+                    jar=jar.coordinate,
+                ) from failure
         time.sleep(wait)

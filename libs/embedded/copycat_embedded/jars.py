@@ -35,18 +35,22 @@ def verify(jar: Jar, path: Path) -> None:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != jar.sha256:
-        message = (
+        raise JarError(
             f"{path} is not {jar.coordinate}: its sha256 is {found}, the lock says {jar.sha256}. "
-            "Find out who changed it, delete the file and start again."
+            "Find out who changed it, delete the file and start again.",
+            jar=jar.coordinate,
+            file=str(path),
         )
-        raise JarError(message, jar=jar.coordinate, file=str(path))
 
 
 def _supply(missing: list[Jar], folder: Path) -> None:
     if given_jars() is not None:
         names = ", ".join(jar.file_name for jar in missing)
-        message = f"{JARS_VARIABLE}={folder} lacks {names}. Copy them there, or unset it to fetch them."
-        raise JarError(message, jar=missing[0].coordinate, file=str(folder))
+        raise JarError(
+            f"{JARS_VARIABLE}={folder} lacks {names}. Copy them there, or unset it to fetch them.",
+            jar=missing[0].coordinate,
+            file=str(folder),
+        )
     from copycat_embedded.fetch import fetch_all  # 160 ms that only the first start needs
 
     fetch_all(missing, folder, verify)

@@ -82,8 +82,9 @@ def _give(admin: AdminClient, rules: list[AclBinding]) -> None:
         for made in admin.create_acls(rules, request_timeout=ANSWER_SECONDS).values():
             made.result(ANSWER_SECONDS)
     except (KafkaException, TimeoutError) as error:
-        message = f"Kafka does not take the access rules of Copycat's own topics: {error}. Its log says more."
-        raise UnavailableError(message) from error
+        raise UnavailableError(
+            f"Kafka does not take the access rules of Copycat's own topics: {error}. Its log says more."
+        ) from error
 
 
 def _changes_of(kind: ResourceType) -> tuple[AclOperation, ...]:

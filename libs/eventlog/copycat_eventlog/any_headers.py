@@ -94,8 +94,7 @@ class _TolerantBatch(default_records._DefaultRecordBatchPy):  # type: ignore[mis
             content, at = _bytes(buffer, at)
             headers.append(((name or b"").decode("utf-8", "replace"), content))
         if at != start + length:
-            message = f"A record of {length} bytes ends after {at - start}"
-            raise CorruptRecordException(message)
+            raise CorruptRecordException(f"A record of {length} bytes ends after {at - start}")
         self._pos = at
         appended = self.timestamp_type == self.LOG_APPEND_TIME
         time = self.max_timestamp if appended else self.first_timestamp + delta

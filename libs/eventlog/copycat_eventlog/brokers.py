@@ -85,8 +85,7 @@ class Brokers:
                     with suppress(KafkaException):
                         self._client.list_topics(timeout=REQUEST_TIMEOUT_SECONDS)
                     continue
-            message = f"Kafka at {self._addresses} did not answer within {self._within:g} s"
-            raise UnavailableError(message)
+            raise UnavailableError(f"Kafka at {self._addresses} did not answer within {self._within:g} s")
 
     def pause(self, error: KafkaError, attempt: str | None = None) -> None:
         """Wait a little after an error that may pass.

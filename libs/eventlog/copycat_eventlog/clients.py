@@ -66,8 +66,10 @@ def read_security(properties: Mapping[str, str]) -> Security:
         check_host=properties.get("ssl.endpoint.identification.algorithm", "https") != "",
     )
     if security.authenticated and security.mechanism not in _MECHANISMS:
-        message = f"sasl.mechanism={security.mechanism} is not supported; use one of {', '.join(_MECHANISMS)}"
-        raise ConfigError(message, key="sasl.mechanism")
+        raise ConfigError(
+            f"sasl.mechanism={security.mechanism} is not supported; use one of {', '.join(_MECHANISMS)}",
+            key="sasl.mechanism",
+        )
     return security
 
 

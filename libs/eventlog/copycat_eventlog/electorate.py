@@ -51,8 +51,7 @@ async def read_electorate(client: Mapping[str, Any], group: str, topic: str) -> 
         if error and problem is not GroupIdNotFound:
             raise problem(group)
     except KafkaError as error:
-        message = f"The owner of {topic} cannot be asked for: {error}"
-        raise UnavailableError(message) from None
+        raise UnavailableError(f"The owner of {topic} cannot be asked for: {error}") from None
     finally:
         await admin.close()
     owner = None
@@ -87,14 +86,12 @@ async def make_topic(client: Mapping[str, Any], topic: str, replication_factor: 
         await admin.start()
         answer = await admin.create_topics([NewTopic(topic, 1, replication_factor)])
     except KafkaError as error:
-        message = f"Topic {topic} cannot be made: {error}"
-        raise UnavailableError(message) from None
+        raise UnavailableError(f"Topic {topic} cannot be made: {error}") from None
     finally:
         await admin.close()
     (_, code, *_) = answer.topic_errors[0]
     if code and for_code(code) is not TopicAlreadyExistsError:
-        message = f"Topic {topic} cannot be made: {for_code(code).__name__}"
-        raise UnavailableError(message)
+        raise UnavailableError(f"Topic {topic} cannot be made: {for_code(code).__name__}")
 
 
 def _topics(assignment: bytes) -> set[str]:

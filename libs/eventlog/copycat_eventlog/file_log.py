@@ -49,15 +49,15 @@ class FileLog(MemoryLog):
         async with self._turn:
             await self.lead()
             if failures != self._failures:
-                message = "Nothing was appended: an append before this one failed"
-                raise NotWriterError(message)
+                raise NotWriterError("Nothing was appended: an append before this one failed")
             facts = _updated(self._facts, records)
             try:
                 await asyncio.to_thread(_replace, self._path, dump_map(facts))
             except OSError as error:
                 self._failures += 1
-                message = f"Could not write {self._path} ({self._setting}): {error.strerror}"
-                raise OutcomeUnknownError(message) from error
+                raise OutcomeUnknownError(
+                    f"Could not write {self._path} ({self._setting}): {error.strerror}"
+                ) from error
             self._facts = facts
             return self.topic.write(records)
 
@@ -68,17 +68,20 @@ class FileLog(MemoryLog):
         except FileNotFoundError:
             if self._path.parent.is_dir():
                 return {}
-            message = f"{self._setting}={self._path}: there is no folder {self._path.parent}; create it"
-            raise ConfigError(message, key=self._setting) from None
+            raise ConfigError(
+                f"{self._setting}={self._path}: there is no folder {self._path.parent}; create it",
+                key=self._setting,
+            ) from None
         except OSError as error:
-            message = f"{self._setting}={self._path} cannot be read: {error.strerror}"
-            raise ConfigError(message, key=self._setting) from error
+            raise ConfigError(
+                f"{self._setting}={self._path} cannot be read: {error.strerror}", key=self._setting
+            ) from error
         except JavaMapError as error:
-            message = (
+            raise ConfigError(
                 f"{self._setting}={self._path} is not an offsets file of Kafka Connect: {error}. "
-                "Name another file, or move this one away to start without offsets."
-            )
-            raise ConfigError(message, key=self._setting) from error
+                "Name another file, or move this one away to start without offsets.",
+                key=self._setting,
+            ) from error
 
 
 def _updated(facts: Mapping[bytes, bytes], records: Sequence[Record]) -> dict[bytes, bytes]:

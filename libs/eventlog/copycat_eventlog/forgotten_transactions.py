@@ -100,8 +100,9 @@ async def _commit(
         finally:
             await kafka.close()
     except KafkaError as error:
-        message = f"A transaction of {transactional_id} that is open in {topic} could not be ended: {error!r}"
-        raise UnavailableError(message) from None
+        raise UnavailableError(
+            f"A transaction of {transactional_id} that is open in {topic} could not be ended: {error!r}"
+        ) from None
 
 
 async def _commit_nothing(

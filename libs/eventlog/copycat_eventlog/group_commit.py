@@ -125,8 +125,7 @@ class GroupCommit:
         for record in records:
             size = len(record.key) + len(record.value or b"")
             if size > MAX_RECORD_BYTES:
-                message = f"A record of {size} bytes is more than the {MAX_RECORD_BYTES} that fit"
-                raise DataError(message)
+                raise DataError(f"A record of {size} bytes is more than the {MAX_RECORD_BYTES} that fit")
         if self._producer is None:
             raise _not_writer("this instance does not own the log")
         append = Append(records, asyncio.get_running_loop().create_future())

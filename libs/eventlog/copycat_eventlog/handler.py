@@ -237,8 +237,7 @@ class EventSourced(Generic[C, E, S]):
             async with asyncio.timeout(self._patience):
                 await self.reached(after)
         except TimeoutError:
-            message = "The log ends before this revision; ask for a new snapshot"
-            raise LogCompactedError(message) from None
+            raise LogCompactedError("The log ends before this revision; ask for a new snapshot") from None
 
     async def _fail_when_lost(self) -> None:
         self._lost = await self._log.lost()
@@ -275,8 +274,9 @@ class EventSourced(Generic[C, E, S]):
         try:
             await self.reached(revision)
         except UnavailableError as stopped:
-            message = "The events were appended, but the service stopped before it showed them"
-            raise OutcomeUnknownError(message) from stopped
+            raise OutcomeUnknownError(
+                "The events were appended, but the service stopped before it showed them"
+            ) from stopped
 
     def _landed(self, task: asyncio.Task[None]) -> None:
         self._flights.discard(task)
@@ -290,8 +290,9 @@ class EventSourced(Generic[C, E, S]):
             return
         await asyncio.wait(flights)
         if any(flight.cancelled() or flight.exception() for flight in flights):
-            message = "The command was decided on events that did not reach the log; it had no effect"
-            raise NotWriterError(message)
+            raise NotWriterError(
+                "The command was decided on events that did not reach the log; it had no effect"
+            )
 
     def _fold(self, entries: Sequence[Entry], reached: Revision) -> None:
         step, evolve, state = self._reader.step, self._decider.evolve, self._state

@@ -61,8 +61,7 @@ def load_map(stream: bytes) -> dict[bytes, bytes | None]:
     try:
         return _Reader(stream).read_map()
     except (IndexError, struct.error) as error:
-        message = "it ends too early"
-        raise JavaMapError(message) from error
+        raise JavaMapError("it ends too early") from error
 
 
 class _Reader:
@@ -98,15 +97,13 @@ class _Reader:
             case 0x75:
                 return self._new_array()
             case other:
-                message = f"unexpected content {other:#x} at {self._at - 1}"
-                raise JavaMapError(message)
+                raise JavaMapError(f"unexpected content {other:#x} at {self._at - 1}")
 
     def _new_array(self) -> bytes:
         if self._stream[self._at] == _REFERENCE:
             _, handle = self._unpack(">BI")
             if handle != self._bytes_class:
-                message = "an entry is not a byte array"
-                raise JavaMapError(message)
+                raise JavaMapError("an entry is not a byte array")
         else:
             self._expect(_BYTES_CLASS, "an entry is not a byte array")
             self._bytes_class = self._next_handle()

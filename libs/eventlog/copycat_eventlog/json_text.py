@@ -32,8 +32,7 @@ def read_key(key: bytes) -> str:
     try:
         return key.decode()
     except UnicodeDecodeError as error:
-        message = "the key is not UTF-8"
-        raise MalformedError(message) from error
+        raise MalformedError("the key is not UTF-8") from error
 
 
 def read_task_key(name: str) -> tuple[str, int]:
@@ -49,8 +48,7 @@ def read_task_key(name: str) -> tuple[str, int]:
         number = digits.lstrip("0") or "0"
         if len(number) <= len(str(INT32_MAX)) and int(number) <= INT32_MAX:
             return connector, int(number)
-    message = "the key does not end in a task index"
-    raise MalformedError(message)
+    raise MalformedError("the key does not end in a task index")
 
 
 def read_json(text: bytes) -> object:
@@ -62,8 +60,7 @@ def read_json(text: bytes) -> object:
     try:
         return read_strict_json(text)
     except ValueError as error:
-        message = f"it is not JSON: {error}"
-        raise MalformedError(message) from error
+        raise MalformedError(f"it is not JSON: {error}") from error
 
 
 def read_object(value: bytes) -> dict[str, Any]:
@@ -75,11 +72,9 @@ def read_object(value: bytes) -> dict[str, Any]:
     try:
         found = read_strict_json(value)
     except ValueError as error:
-        message = f"the value is not JSON: {error}"
-        raise MalformedError(message) from error
+        raise MalformedError(f"the value is not JSON: {error}") from error
     if not isinstance(found, dict):
-        message = "the value is not a JSON object"
-        raise MalformedError(message)
+        raise MalformedError("the value is not a JSON object")
     return found
 
 
@@ -91,8 +86,7 @@ def read_integer(found: dict[str, Any], name: str) -> int:
     """
     number = found.get(name)
     if isinstance(number, bool) or not isinstance(number, int) or not -(2**63) <= number < 2**63:
-        message = f"field {name!r} is not an integer"
-        raise MalformedError(message)
+        raise MalformedError(f"field {name!r} is not an integer")
     return number
 
 
@@ -104,8 +98,7 @@ def read_generation(found: dict[str, Any], name: str) -> int:
     """
     number = read_integer(found, name)
     if number > MAX_GENERATION:
-        message = f"field {name!r} is too large for a generation"
-        raise MalformedError(message)
+        raise MalformedError(f"field {name!r} is too large for a generation")
     return number
 
 
@@ -122,8 +115,7 @@ def read_text(found: dict[str, Any], name: str) -> str:
     """
     text = found.get(name)
     if not isinstance(text, str):
-        message = f"field {name!r} is not a string"
-        raise MalformedError(message)
+        raise MalformedError(f"field {name!r} is not a string")
     return text
 
 

@@ -127,8 +127,7 @@ class KafkaLog:
         """Append in a transaction, shared with others that wait."""
         self._check()
         if not self.leads:
-            message = "Nothing was appended: this instance does not own the log"
-            raise NotWriterError(message)
+            raise NotWriterError("Nothing was appended: this instance does not own the log")
         try:
             revision = await self._group.append(records)
         except CopycatError:
@@ -198,8 +197,9 @@ class KafkaLog:
                 await self._fold_to_end()
                 await self._outcomes.settled()
         except TimeoutError:
-            message = f"The log could not be read to its end within {FOLD_TIMEOUT_SECONDS:g} s"
-            raise UnavailableError(message) from None
+            raise UnavailableError(
+                f"The log could not be read to its end within {FOLD_TIMEOUT_SECONDS:g} s"
+            ) from None
 
     def release(self) -> None:
         """Close the producer: this instance no longer leads."""
@@ -208,8 +208,7 @@ class KafkaLog:
     @property
     def _reader(self) -> Materialiser:
         if self._materialiser is None:
-            message = "The log was not started"
-            raise UnavailableError(message)
+            raise UnavailableError("The log was not started")
         return self._materialiser
 
     async def _wake_coordinators(self) -> None:

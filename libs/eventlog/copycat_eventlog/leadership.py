@@ -87,8 +87,9 @@ class Leadership:
             async with asyncio.timeout(within):
                 await self._led()
         except TimeoutError:
-            message = f"This instance could not take over its log within {within:g} s: {self._trouble}"
-            raise NotWriterError(message) from None
+            raise NotWriterError(
+                f"This instance could not take over its log within {within:g} s: {self._trouble}"
+            ) from None
 
     def close(self, why: str = "it stops") -> None:
         """Lead no more, whatever happens."""
@@ -113,11 +114,9 @@ class Leadership:
     async def _led(self) -> None:
         while not self.leads:
             if self._closed:
-                message = "The service is stopping"
-                raise UnavailableError(message)
+                raise UnavailableError("The service is stopping")
             if self._elected is False:
-                message = "Another instance owns the log"
-                raise NotWriterError(message)
+                raise NotWriterError("Another instance owns the log")
             self._decided.clear()
             await self._decided.wait()
 

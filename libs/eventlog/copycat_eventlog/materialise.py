@@ -111,8 +111,7 @@ class Materialiser(faust.Service):
             await asking.start()
             return await self._end(asking)
         except KafkaError as error:
-            message = f"The brokers cannot be reached: {error}"
-            raise UnavailableError(message) from None
+            raise UnavailableError(f"The brokers cannot be reached: {error}") from None
         finally:
             await asking.stop()
 
@@ -124,8 +123,7 @@ class Materialiser(faust.Service):
         """
         while not self.position.covers(target):
             if self.should_stop:
-                message = "The log is not read any more"
-                raise UnavailableError(message)
+                raise UnavailableError("The log is not read any more")
             self._moved.clear()
             try:
                 async with asyncio.timeout(0.01):
@@ -142,8 +140,7 @@ class Materialiser(faust.Service):
         try:
             ends = await consumer.end_offsets(self._partitions)
         except KafkaError as error:
-            message = f"The end of the log cannot be asked for: {error}"
-            raise UnavailableError(message) from None
+            raise UnavailableError(f"The end of the log cannot be asked for: {error}") from None
         return Revision({partition.partition: offset for partition, offset in ends.items()})
 
     @faust.Service.task

@@ -103,11 +103,9 @@ class MemoryLog:
     async def lead(self, within: float = 0.0) -> None:
         """Return at once, or refuse at once: nothing changes by waiting."""
         if self._fold is None:
-            message = "The log is not running"
-            raise UnavailableError(message)
+            raise UnavailableError("The log is not running")
         if not self.leads:
-            message = "Another instance owns the log"
-            raise NotWriterError(message)
+            raise NotWriterError("Another instance owns the log")
 
     async def append(self, records: Sequence[Record]) -> Revision:
         """Append and fold at once."""

@@ -51,10 +51,10 @@ def read_stores(properties: Mapping[str, str]) -> Stores:
     chain, key = _text(properties, "ssl.keystore", CHAIN), _text(properties, "ssl.keystore", KEY)
     for missing, given, text in ((KEY, CHAIN, chain), (CHAIN, KEY, key)):
         if text is not None and not properties.get(missing):
-            message = (
-                f"{missing} is missing beside {given}: give both, or a PEM file in ssl.keystore.location"
+            raise ConfigError(
+                f"{missing} is missing beside {given}: give both, or a PEM file in ssl.keystore.location",
+                key=missing,
             )
-            raise ConfigError(message, key=missing)
     return Stores(
         trusted_file=_file(properties, "ssl.truststore"),
         trusted_text=_text(properties, "ssl.truststore", TRUSTED),
@@ -69,8 +69,10 @@ def _file(properties: Mapping[str, str], store: str) -> str | None:
     location = properties.get(f"{store}.location")
     kind = properties.get(f"{store}.type", "JKS").upper()
     if location is not None and kind != _PEM:
-        message = f"{store}.type={kind} is not supported; convert {location} to PEM and set {store}.type=PEM"
-        raise ConfigError(message, key=f"{store}.type")
+        raise ConfigError(
+            f"{store}.type={kind} is not supported; convert {location} to PEM and set {store}.type=PEM",
+            key=f"{store}.type",
+        )
     if location is not None:
         check_client_file(f"{store}.location", location)
     return location
@@ -82,15 +84,16 @@ def _text(properties: Mapping[str, str], store: str, key: str) -> str | None:
         return None
     kind = properties.get(f"{store}.type", _PEM).upper()
     if kind != _PEM:
-        message = f"{key} holds PEM text, but {store}.type={kind}: set {store}.type=PEM"
-        raise ConfigError(message, key=f"{store}.type")
+        raise ConfigError(
+            f"{key} holds PEM text, but {store}.type={kind}: set {store}.type=PEM", key=f"{store}.type"
+        )
     if properties.get(f"{store}.location"):
-        message = f"Both {key} and {store}.location are given: remove one of them"
-        raise ConfigError(message, key=key)
+        raise ConfigError(f"Both {key} and {store}.location are given: remove one of them", key=key)
     blocks = _BLOCK.findall(text)
     if not blocks:
-        message = f"{key} holds no PEM text: write -----BEGIN ...-----, the content and -----END ...-----"
-        raise ConfigError(message, key=key)
+        raise ConfigError(
+            f"{key} holds no PEM text: write -----BEGIN ...-----, the content and -----END ...-----", key=key
+        )
     return "".join(f"{begin}\n{_lines(content)}\n{end}\n" for begin, content, end in blocks)
 
 

@@ -137,8 +137,7 @@ class TopicWatch:
             if self._blind or self._first is not None:
                 return
             await asyncio.sleep(self._again)
-        message = f"Topic '{self._topic}' went away while this service started; start it again"
-        raise UnavailableError(message)
+        raise UnavailableError(f"Topic '{self._topic}' went away while this service started; start it again")
 
     def look_soon(self) -> None:
         """Look at once: something failed that would where the topic is gone."""
@@ -225,15 +224,17 @@ class KafkaSight:
             raise NoTopicIdsError(str(NoTopicIdsError.__doc__)) from None
         except (KafkaError, KeyError) as error:
             await self.close()
-            message = f"The brokers do not say whether there is a topic '{topic}': {error!r}"
-            raise UnavailableError(message) from None
+            raise UnavailableError(
+                f"The brokers do not say whether there is a topic '{topic}': {error!r}"
+            ) from None
         (code, _, topic_id, _, partitions, *_) = answer.topics[0]
         if code == _UNKNOWN_TOPIC and answer.brokers:
             return None
         # A broker that knows of none, not even itself, has just started: its controller is silent still.
         if code and not partitions:
-            message = f"The brokers do not say whether there is a topic '{topic}': {for_code(code).__name__}"
-            raise UnavailableError(message)
+            raise UnavailableError(
+                f"The brokers do not say whether there is a topic '{topic}': {for_code(code).__name__}"
+            )
         return SeenTopic(tuple(topic_id), len(partitions))
 
     async def close(self) -> None:

@@ -61,12 +61,12 @@ def ensure_log_topic(brokers: Brokers, settings: LogSettings) -> int:
         _check_policy(brokers, settings, was_there=was_there)
     partitions = _await_partitions(brokers, topic)
     if settings.single_partition and partitions != 1:
-        message = (
+        raise ConfigError(
             f"Topic '{topic}' supplied via the '{settings.setting}' property is required to have a single "
             f"partition in order to guarantee consistency of {settings.purpose}, "
-            f"but found {partitions} partitions."
+            f"but found {partitions} partitions.",
+            topic=topic,
         )
-        raise ConfigError(message, topic=topic)
     return partitions
 
 
@@ -88,13 +88,13 @@ def _tell_missing(settings: LogSettings) -> None:
             _log, "a topic is gone and made anew", logging.WARNING, topic=settings.topic, lost=settings.loss
         )
         return
-    message = (
+    raise LogLostError(
         f"{_named(settings)} is not there, though this cluster had one. It was deleted, or "
         f"{settings.setting} named another one before. If it was deleted, lost is {settings.loss}. It is not "
         "made anew by itself, or Copycat would go on as if nothing were lost. "
-        f"{_ways_on(settings)}; or name the former topic in {settings.setting}."
+        f"{_ways_on(settings)}; or name the former topic in {settings.setting}.",
+        topic=settings.topic,
     )
-    raise LogLostError(message, topic=settings.topic)
 
 
 def _named(settings: LogSettings) -> str:
@@ -154,8 +154,7 @@ def _create(
                     )
                 return False
             if error.code() not in _PASSING_ERRORS:
-                message = f"Topic '{topic}' cannot be created: {error.str()}"
-                raise ConfigError(message, topic=topic) from None
+                raise ConfigError(f"Topic '{topic}' cannot be created: {error.str()}", topic=topic) from None
             brokers.pause(error, f"Creating topic '{topic}'")
         else:
             return True
@@ -200,8 +199,9 @@ def _compact(brokers: Brokers, settings: LogSettings) -> None:
     try:
         brokers.ask(brokers.client.incremental_alter_configs([resource])[resource])
     except KafkaException as refusal:
-        message = f"{POLICY} of topic '{topic}' cannot be set to {COMPACT}: {refusal.args[0].str()}"
-        raise ConfigError(message, topic=topic) from None
+        raise ConfigError(
+            f"{POLICY} of topic '{topic}' cannot be set to {COMPACT}: {refusal.args[0].str()}", topic=topic
+        ) from None
     log_change(
         _log, "a topic that was made anew is compacted", logging.WARNING, topic=topic, lost=settings.loss
     )

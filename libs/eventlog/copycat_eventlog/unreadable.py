@@ -100,8 +100,7 @@ class RecordReader(Generic[E]):
 def _check_size(record: Record) -> None:
     size = len(record.key) + len(record.value or b"")
     if size > MAX_BYTES:
-        message = f"it has {size} bytes; more than {MAX_BYTES} are not read"
-        raise MalformedError(message)
+        raise MalformedError(f"it has {size} bytes; more than {MAX_BYTES} are not read")
 
 
 def _reason(error: Exception) -> str:

@@ -112,8 +112,7 @@ class History(Generic[E, S]):
             LogCompactedError: Changes after that point are gone, or the watcher was too slow.
         """
         if any(after.next.get(partition, 0) < offset for partition, offset in self._floor.items()):
-            message = "The changes after this revision are gone; ask for a new snapshot"
-            raise LogCompactedError(message)
+            raise LogCompactedError("The changes after this revision are gone; ask for a new snapshot")
         # Partitions have no order between them: `after` may be ahead of the ring in one, behind in another.
         seen = after
         with self._held(self._first) as cursor:
@@ -126,8 +125,9 @@ class History(Generic[E, S]):
     async def _from(self, cursor: Cursor) -> AsyncIterator[_Placed[E, S]]:
         while not self._closed:
             if cursor.at < self._first:
-                message = "The watcher is too slow for the rate of changes; ask for a new snapshot"
-                raise LogCompactedError(message)
+                raise LogCompactedError(
+                    "The watcher is too slow for the rate of changes; ask for a new snapshot"
+                )
             if cursor.at == self._end:
                 self._trim()
                 await self._grown()

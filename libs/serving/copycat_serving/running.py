@@ -75,5 +75,6 @@ async def _until(stop: asyncio.Event, crashed: Coroutine[Any, Any, BaseException
     _, crash = await first(stop.wait(), crashed)
     if not crash.cancelled():
         error = crash.result()
-        message = f"The event log failed ({type(error).__name__}: {error}); start this service again"
-        raise CopycatError(message) from error
+        raise CopycatError(
+            f"The event log failed ({type(error).__name__}: {error}); start this service again"
+        ) from error

@@ -134,8 +134,7 @@ class Hdfs:
         failed = program.exit_code() != 0
         program.stop()
         if failed:
-            message = f"The NameNode's folder could not be formatted:\n{program.last_lines()}"
-            raise CopycatError(message)
+            raise CopycatError(f"The NameNode's folder could not be formatted:\n{program.last_lines()}")
 
     def _run(self, name: str, *arguments: str, log: str = "") -> JavaProgram:
         settings = [part for each in self._settings().items() for part in ("-D", "=".join(each))]

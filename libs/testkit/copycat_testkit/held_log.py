@@ -73,8 +73,7 @@ class HeldLog:
         if self._failure is None:
             return await self._log.append(records)
         if not first:
-            message = "Nothing was appended: an append before this one failed"
-            raise NotWriterError(message)
+            raise NotWriterError("Nothing was appended: an append before this one failed")
         if self._appears:
             await self._log.append(records)
         raise self._failure

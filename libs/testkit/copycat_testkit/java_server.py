@@ -27,8 +27,7 @@ def wait_answering(program: JavaProgram, url: str, seconds: float, name: str, lo
     ended = program.exit_code()
     program.kill()
     what = f"was not ready within {seconds:.0f} s" if ended is None else f"ended with code {ended}"
-    message = f"{name} {what}. Its log {log} ends with:\n{program.last_lines()}"
-    raise CopycatError(message)
+    raise CopycatError(f"{name} {what}. Its log {log} ends with:\n{program.last_lines()}")
 
 
 def _answers(url: str) -> bool:

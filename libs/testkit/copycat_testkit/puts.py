@@ -37,8 +37,7 @@ EMPTY: State = Map()
 def decide(command: Put, state: State) -> tuple[WasPut, ...]:
     """Refuse bad values; do nothing when the key has the value."""
     if command.value == "bad":
-        message = "bad value"
-        raise ConfigError(message)
+        raise ConfigError("bad value")
     return () if state.get(command.key) == command.value else (WasPut(command.key, command.value),)
 
 
@@ -67,8 +66,7 @@ class PutCodec:
         try:
             return WasPut(record.key.decode(), None if record.value is None else record.value.decode())
         except UnicodeDecodeError as error:
-            message = "it is not UTF-8"
-            raise MalformedError(message) from error
+            raise MalformedError("it is not UTF-8") from error
 
 
 DECIDER: Decider[Put, WasPut, State] = Decider(EMPTY, decide, evolve)

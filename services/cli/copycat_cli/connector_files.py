@@ -62,11 +62,9 @@ def read_text(path: Path) -> str:
     try:
         return sys.stdin.read() if path == STDIN else path.read_text(encoding="utf-8")
     except OSError as error:
-        message = f"Cannot read {shown(path)}: {error.strerror}"
-        raise ConnectorFileError(message) from error
+        raise ConnectorFileError(f"Cannot read {shown(path)}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        message = f"{shown(path)} is not UTF-8 text"
-        raise ConnectorFileError(message) from error
+        raise ConnectorFileError(f"{shown(path)} is not UTF-8 text") from error
 
 
 def parse_connector(text: str, path: Path) -> ConnectorFile:
@@ -82,10 +80,9 @@ def parse_connector(text: str, path: Path) -> ConnectorFile:
     inner = tree.get(CONFIG)
     if isinstance(inner, dict):
         if unknown := sorted(set(tree) - {*ASKED, *ANSWERED}):
-            message = (
+            raise ConnectorFileError(
                 f"{shown(path)}: unknown field {unknown[0]!r} beside config; known are {', '.join(ASKED)}"
             )
-            raise ConnectorFileError(message)
         return _named(path, tree.get(NAME), _texts(path, inner), tree.get(INITIAL_STATE))
     config = _texts(path, tree)
     return _named(path, config.get(NAME), config)
@@ -95,19 +92,20 @@ def _properties(text: str, path: Path) -> dict[str, str]:
     try:
         return parse_properties(text)
     except ConfigError as error:
-        message = f"{shown(path)} is not a properties file (key=value lines): {error.message}"
-        raise ConnectorFileError(message) from error
+        raise ConnectorFileError(
+            f"{shown(path)} is not a properties file (key=value lines): {error.message}"
+        ) from error
 
 
 def _json(text: str, path: Path) -> dict[str, object]:
     try:
         tree = json.loads(text, parse_int=str, parse_float=str)  # numbers stay as they were written
     except ValueError as error:
-        message = f"{shown(path)} is not valid JSON: {error}"
-        raise ConnectorFileError(message) from error
+        raise ConnectorFileError(f"{shown(path)} is not valid JSON: {error}") from error
     if not isinstance(tree, dict):
-        message = f'{shown(path)}: a connector\'s JSON is a map, e.g. {{"name": "c", "config": {{...}}}}'
-        raise ConnectorFileError(message)
+        raise ConnectorFileError(
+            f'{shown(path)}: a connector\'s JSON is a map, e.g. {{"name": "c", "config": {{...}}}}'
+        )
     return tree
 
 
@@ -116,8 +114,9 @@ def _texts(path: Path, tree: dict[str, object]) -> dict[str, str]:
     for key, value in tree.items():
         if not isinstance(value, str | bool):
             what = "null" if value is None else f"a {type(value).__name__}"
-            message = f"{shown(path)}: the value of {key!r} is {what}; a configuration is a flat map of texts"
-            raise ConnectorFileError(message)
+            raise ConnectorFileError(
+                f"{shown(path)}: the value of {key!r} is {what}; a configuration is a flat map of texts"
+            )
         texts[key] = str(value).lower() if isinstance(value, bool) else value
     return texts
 
@@ -125,9 +124,7 @@ def _texts(path: Path, tree: dict[str, object]) -> dict[str, str]:
 def _named(path: Path, name: object, config: dict[str, str], state: object = None) -> ConnectorFile:
     name = config.get(NAME) if name is None else name
     if not isinstance(name, str) or not name.strip():
-        message = f"{shown(path)}: no connector name. Add the key name."
-        raise ConnectorFileError(message)
+        raise ConnectorFileError(f"{shown(path)}: no connector name. Add the key name.")
     if state is not None and not (isinstance(state, str) and state.upper() in INITIAL_STATES):
-        message = f"{shown(path)}: initial_state must be one of {', '.join(INITIAL_STATES)}"
-        raise ConnectorFileError(message)
+        raise ConnectorFileError(f"{shown(path)}: initial_state must be one of {', '.join(INITIAL_STATES)}")
     return ConnectorFile(path, name.strip(), {**config, NAME: name.strip()}, state and state.upper())

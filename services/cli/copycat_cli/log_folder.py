@@ -35,17 +35,15 @@ class LogFolder:
         """
         found = sorted(self.folder.glob(f"*{ENDING}"))
         if not found:
-            message = (
+            raise NotFoundError(
                 f"There are no logs in {self.folder}: no `copycat up` has run with this data directory. "
                 "Name another with --data-dir. Services that were started otherwise write to their standard "
                 "error: see what started them, for example docker compose logs, kubectl logs or journalctl"
             )
-            raise NotFoundError(message)
         wanted = [file for file in found if self.service in {None, file.name.removesuffix(ENDING)}]
         if not wanted:
             names = ", ".join(file.name.removesuffix(ENDING) for file in found)
-            message = f"There is no log of {self.service}; there are those of {names}"
-            raise NotFoundError(message)
+            raise NotFoundError(f"There is no log of {self.service}; there are those of {names}")
         return wanted
 
     def last(self, choice: Choice, count: int) -> list[LogLine]:

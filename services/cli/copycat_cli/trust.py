@@ -24,18 +24,18 @@ def tls_context(ca: Path | None, cert: Path | None) -> ssl.SSLContext | None:
     try:
         context = ssl.create_default_context(cafile=ca)
     except OSError as error:  # SSLError is one
-        message = f"--ca {ca} cannot be used ({_reason(error)}): name a PEM file of certificates to trust"
-        raise UsageError(message) from error
+        raise UsageError(
+            f"--ca {ca} cannot be used ({_reason(error)}): name a PEM file of certificates to trust"
+        ) from error
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # what is named is trusted, an authority or not
     if cert is not None:
         try:
             context.load_cert_chain(cert, password=lambda: "")
         except (OSError, ValueError) as error:
-            message = (
+            raise UsageError(
                 f"--cert {cert} cannot be used ({_reason(error)}): name a PEM file with a certificate and its"
                 " private key, the key without a password"
-            )
-            raise UsageError(message) from error
+            ) from error
     return context
 
 

@@ -53,8 +53,10 @@ def wait_for(rest: Rest, connectors: Sequence[str], wanted: str, seconds: float)
         if failed_since is not None and now - failed_since > min(FAILED_SECONDS, seconds / 2):
             raise FailedStateError("\n".join(map(_failure, failed)), [status.name for status in failed])
         if now > deadline:
-            message = f"{'; '.join(map(summary, statuses))}: not {wanted} within {seconds:g} s"
-            raise LateError(message, [status.name for status in missing])
+            raise LateError(
+                f"{'; '.join(map(summary, statuses))}: not {wanted} within {seconds:g} s",
+                [status.name for status in missing],
+            )
         time.sleep(POLL_SECONDS)
 
 

@@ -20,11 +20,12 @@ def named(app_id: str, config: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """
     wrong = sorted(key for key, value in config.items() if not isinstance(value, str))
     if wrong:
-        message = f"The values of {', '.join(wrong)} are no strings; write for example {wrong[0]!r}: '1'"
-        raise ConfigError(message, key=wrong[0])
+        raise ConfigError(
+            f"The values of {', '.join(wrong)} are no strings; write for example {wrong[0]!r}: '1'",
+            key=wrong[0],
+        )
     if not config.get(CLASS):
-        message = f"The connector has no {CLASS}. Name one, for example FileStreamSource"
-        raise ConfigError(message, key=CLASS)
+        raise ConfigError(f"The connector has no {CLASS}. Name one, for example FileStreamSource", key=CLASS)
     name = config.get("name") or f"{app_id}-{config[CLASS].rpartition('.')[2]}"
     return name, {**config, "name": name}
 

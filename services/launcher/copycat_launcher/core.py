@@ -122,8 +122,9 @@ async def _leads(where: Log, wanted: bool) -> bool:
 
 async def _crash(where: Log) -> None:
     error = await where.crashed()
-    message = f"The log of where the services are failed ({type(error).__name__}: {error})"
-    raise CopycatError(message) from error
+    raise CopycatError(
+        f"The log of where the services are failed ({type(error).__name__}: {error})"
+    ) from error
 
 
 async def _lost(where: Log) -> None:

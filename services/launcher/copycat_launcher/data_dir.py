@@ -62,10 +62,9 @@ class DataDir:
                 close_to_others(file)
             descriptor = open_private(self.root / "lock", os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            message = (
+            raise StartError(
                 f"--data-dir {self.root} cannot be used ({error.strerror}). Name a folder you may write."
-            )
-            raise StartError(message) from error
+            ) from error
         try:
             await self._take(descriptor)
             os.ftruncate(descriptor, 0)
@@ -79,11 +78,10 @@ class DataDir:
         while not _lock(descriptor):
             owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
             if _lives(owner) or asyncio.get_running_loop().time() > deadline:
-                message = (
+                raise StartError(
                     f"--data-dir {self.root} is in use by another copycat (process {owner or 'unknown'}). "
                     "Stop that one, or name another folder."
                 )
-                raise StartError(message)
             await asyncio.sleep(0.1)
 
 

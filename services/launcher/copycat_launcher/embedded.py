@@ -73,8 +73,7 @@ class Copycat(Operations):
             ConfigError: The app id is empty.
         """
         if not app_id:
-            message = "The app id is empty. Name the application, for example Copycat('orders')"
-            raise ConfigError(message)
+            raise ConfigError("The app id is empty. Name the application, for example Copycat('orders')")
         self.app_id = app_id
         self._bootstrap = bootstrap_servers
         self._data_dir = data_dir or platformdirs.user_data_path("copycat", appauthor=False) / app_id
@@ -97,17 +96,17 @@ class Copycat(Operations):
                 the start takes longer than `timeout` seconds.
         """
         if self._thread.ident is not None or not self._alone.acquire(blocking=False):
-            message = (
+            raise StartError(
                 f"{self} cannot start: this process has started a Copycat before; stop that one, make a new"
             )
-            raise StartError(message)
         self._thread.start()
         try:
             self._place.result(timeout)
         except TimeoutError:
             self.stop()
-            message = f"{self} was not ready within {timeout:g} s; the log says what it waits for"
-            raise StartError(message) from None
+            raise StartError(
+                f"{self} was not ready within {timeout:g} s; the log says what it waits for"
+            ) from None
         except BaseException:
             self.stop()
             raise
@@ -152,8 +151,10 @@ class Copycat(Operations):
         """
         name, complete = named(self.app_id, config)
         if not config.get("name") and self._unnamed.setdefault(name, complete) != complete:
-            message = f"Two connectors of class {config['connector.class']} have no name; give each its own"
-            raise ConfigError(message, key="name")
+            raise ConfigError(
+                f"Two connectors of class {config['connector.class']} have no name; give each its own",
+                key="name",
+            )
         file = ConnectorFile(Path(sys.argv[0] or sys.executable), name, complete)
         self._do(submit(self.rest_url, file, self._tls))
         return told_topics(complete) or self._first_topics(name, timeout)
@@ -166,8 +167,7 @@ class Copycat(Operations):
             StartError: It does not run.
         """
         if not self._place.done() or not self._thread.is_alive():
-            message = f"{self} does not run. Call start() before, or use it in a with block"
-            raise StartError(message)
+            raise StartError(f"{self} does not run. Call start() before, or use it in a with block")
         return self._place.result()
 
     @property
@@ -197,8 +197,9 @@ class Copycat(Operations):
         while True:
             status, topics = self.status(name), self.topics(name)
             if status.failed:
-                message = f"connector {name} failed: {status.failed[0].reason}"
-                raise ConnectorStartError(message, connector=name)
+                raise ConnectorStartError(
+                    f"connector {name} failed: {status.failed[0].reason}", connector=name
+                )
             if topics or status.type == "sink" or time.monotonic() > deadline:
                 return topics
             time.sleep(POLL_SECONDS)

@@ -48,5 +48,6 @@ async def kafka_in(folder: DataDir, names: Mapping[str, str]) -> AsyncIterator[d
 
 async def _ended(broker: BrokerProcess) -> None:
     how = await broker.ended()
-    message = f"The embedded Kafka ended ({how}){why_it_ended(broker, how)}. Its log says more: {broker.log}"
-    raise StartError(message)
+    raise StartError(
+        f"The embedded Kafka ended ({how}){why_it_ended(broker, how)}. Its log says more: {broker.log}"
+    )

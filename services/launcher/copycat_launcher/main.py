@@ -76,8 +76,7 @@ def copycat() -> None:
 def _settings(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
     for pair in pairs:
         if "=" not in pair:
-            message = f"{pair!r} is not KEY=VALUE, for example offset.flush.interval.ms=1000"
-            raise click.BadParameter(message)
+            raise click.BadParameter(f"{pair!r} is not KEY=VALUE, for example offset.flush.interval.ms=1000")
     return {key.strip(): value for key, _, value in (pair.partition("=") for pair in pairs)}
 
 

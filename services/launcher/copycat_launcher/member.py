@@ -123,12 +123,12 @@ class Member:
         if CLUSTER_SECRET.name in self.settings:
             return ""
         if not is_loopback(self.host):
-            message = (
+            raise ConfigError(
                 f"Copies on other machines reach this one at {self.host}, and {CLUSTER_SECRET.name} is not"
                 " set: give every copy the same long random text as"
-                f" settings={{'{CLUSTER_SECRET.name}': ...}}"
+                f" settings={{'{CLUSTER_SECRET.name}': ...}}",
+                key=CLUSTER_SECRET.name,
             )
-            raise ConfigError(message, key=CLUSTER_SECRET.name)
         return shared_secret(self.folder)
 
 

@@ -22,17 +22,15 @@ async def check_reachable(bootstrap_servers: str) -> None:
     failures = await asyncio.gather(*(_failure(host, port) for host, port in servers))
     if all(failures):
         reasons = "; ".join(failure for failure in failures if failure)
-        message = (
+        raise StartError(
             f"No broker of bootstrap.servers={bootstrap_servers} answers: {reasons}. Start Kafka, or fix it."
         )
-        raise StartError(message)
 
 
 def _host_and_port(server: str) -> tuple[str, int]:
     host, _, port = server.strip().rpartition(":")
     if not host or not port.isdigit():
-        message = f"bootstrap.servers: {server!r} is not host:port. Write for example localhost:9092"
-        raise ConfigError(message)
+        raise ConfigError(f"bootstrap.servers: {server!r} is not host:port. Write for example localhost:9092")
     return host.strip("[]"), int(port)
 
 

@@ -27,11 +27,11 @@ def shared_secret(folder: Path) -> str:
         close_to_others(file)
         return file.read_text("ascii").strip()
     except OSError as error:
-        message = (
+        raise ConfigError(
             f"The secret of the cluster cannot be kept in {file} ({error.strerror}). Name a folder you may"
-            f" write, or set {CLUSTER_SECRET.name}"
-        )
-        raise ConfigError(message, key=CLUSTER_SECRET.name) from error
+            f" write, or set {CLUSTER_SECRET.name}",
+            key=CLUSTER_SECRET.name,
+        ) from error
 
 
 def _offer(file: Path) -> None:

@@ -41,11 +41,10 @@ def run_standalone(
     if no_offsets:
         given.pop(OFFSET_FILE, None)
     elif not given.get(OFFSET_FILE):
-        message = (
+        raise ConfigError(
             f'Missing required configuration "{OFFSET_FILE}" which has no default value. Set it in {worker}, '
             "or give --offsets FILE, or --no-offsets to keep none."
         )
-        raise ConfigError(message)
     STANDALONE.parse(given)
     for warning in warnings_about(given):
         warn(warning)

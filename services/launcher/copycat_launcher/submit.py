@@ -31,8 +31,7 @@ async def submit(url: str, file: ConnectorFile, tls: ssl.SSLContext | None = Non
         await asyncio.to_thread(_applied, rest, file)
         await _started(rest, file.name, what)
     except CliError as error:
-        message = f"{what} was refused: {error.message}"
-        raise ConnectorStartError(message) from error
+        raise ConnectorStartError(f"{what} was refused: {error.message}") from error
     finally:
         rest.close()
 
@@ -49,10 +48,8 @@ async def _started(rest: Rest, name: str, what: str) -> None:
     while asyncio.get_running_loop().time() < deadline:
         connector = (await asyncio.to_thread(get_status, rest, name)).connector
         if connector.state == FAILED:
-            message = f"{what} failed to start: {connector.reason or '(no trace)'}"
-            raise ConnectorStartError(message)
+            raise ConnectorStartError(f"{what} failed to start: {connector.reason or '(no trace)'}")
         if connector.state not in UNSETTLED:
             return
         await asyncio.sleep(POLL_SECONDS)
-    message = f"{what} did not start within {START_SECONDS:.0f} s"
-    raise ConnectorStartError(message)
+    raise ConnectorStartError(f"{what} did not start within {START_SECONDS:.0f} s")

@@ -84,8 +84,7 @@ class Supervisor:
         if late:
             slow = [waits[wait] for wait in late]
             logs = ", ".join(f"{program.name} ({program.log})" for program in slow)
-            message = f"Not ready within {seconds:.0f} s: {logs}. Their logs say what they wait for."
-            raise StartError(message)
+            raise StartError(f"Not ready within {seconds:.0f} s: {logs}. Their logs say what they wait for.")
 
     def keep(self) -> None:
         """From now on start again whatever ends, and what hangs, which is killed first."""

@@ -79,8 +79,9 @@ async def up(options: UpOptions) -> None:
 def _rest_port(options: UpOptions) -> int:
     port = options.rest_port or free_ports(1)[0]
     if LISTENERS.name not in options.settings and not is_free(port):
-        message = f"--rest-port {port} is taken by another program. Stop that one, or name another port."
-        raise StartError(message)
+        raise StartError(
+            f"--rest-port {port} is taken by another program. Stop that one, or name another port."
+        )
     return port
 
 

@@ -30,11 +30,11 @@ def _required(name: str, doc: str) -> ConfigKey:
 def _zero_or_enough(name: str, value: ConfigSetting) -> None:
     at_least(0)(name, value)
     if isinstance(value, int) and 0 < value < MIN_HANG_TIMEOUT_MS:
-        message = (
+        raise ConfigError(
             f"Invalid value {value} for configuration {name}: must be 0, which turns it off, or at least "
-            f"{MIN_HANG_TIMEOUT_MS}: a busy machine stands still for some seconds"
+            f"{MIN_HANG_TIMEOUT_MS}: a busy machine stands still for some seconds",
+            key=name,
         )
-        raise ConfigError(message, key=name)
 
 
 HANG_TIMEOUT = ConfigKey(

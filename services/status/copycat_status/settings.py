@@ -110,11 +110,11 @@ def read_settings(properties: Mapping[str, str]) -> StatusServiceSettings:
 def _backoff(found: Mapping[str, Any]) -> RetryPolicy:
     initial, ceiling = found[INITIAL_BACKOFF], found[MAX_BACKOFF]
     if initial > ceiling:
-        message = (
+        raise ConfigError(
             f"{INITIAL_BACKOFF}={initial} is more than {MAX_BACKOFF}={ceiling}: "
-            "lower the first or raise the second"
+            "lower the first or raise the second",
+            key=INITIAL_BACKOFF,
         )
-        raise ConfigError(message, key=INITIAL_BACKOFF)
     return RetryPolicy(
         first=initial / 1000,
         factor=found[MULTIPLIER],

@@ -17,14 +17,12 @@ _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def _refuse(constant: str) -> NoReturn:
-    message = f"{constant} is not a JSON number"
-    raise ValueError(message)
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _finite(number: str) -> float:
     if math.isinf(found := float(number)):
-        message = "a number is too large"
-        raise ValueError(message)
+        raise ValueError("a number is too large")
     return found
 
 
@@ -41,8 +39,7 @@ def read_strict_json(text: bytes) -> object:
     try:
         found = _DECODER.decode(text.decode())
     except UnicodeDecodeError as error:
-        message = f"it is not UTF-8 from byte {error.start} on"
-        raise ValueError(message) from error
+        raise ValueError(f"it is not UTF-8 from byte {error.start} on") from error
     except RecursionError as error:
         raise _too_deep() from error
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH:
@@ -74,5 +71,4 @@ def _check_text(found: object) -> None:
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        message = "a text in it has half of a surrogate pair"
-        raise ValueError(message) from error
+        raise ValueError("a text in it has half of a surrogate pair") from error

@@ -31,8 +31,7 @@ class ConfigDef:
         by_name: dict[str, ConfigKey] = {}
         for key in keys:
             if key.name in by_name:
-                message = f"Configuration {key.name} is defined twice."
-                raise ConfigError(message, key=key.name)
+                raise ConfigError(f"Configuration {key.name} is defined twice.", key=key.name)
             by_name[key.name] = key
         self.keys: Mapping[str, ConfigKey] = MappingProxyType(by_name)
 

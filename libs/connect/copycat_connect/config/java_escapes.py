@@ -157,8 +157,7 @@ class Escapes:
 
     def _boundary(self, letter: str) -> str | None:
         if letter and letter in _NO_COUNTERPART:
-            message = f"\\{letter} has no counterpart in this engine"
-            raise self.error(message, self.place + 1)
+            raise self.error(f"\\{letter} has no counterpart in this engine", self.place + 1)
         if letter in ("b", "B"):
             return f"\\{letter}" if "U" in self.flags else f"(?a:\\{letter})"
         ends = {"A": r"\A", "z": r"\Z", "Z": r"(?=(?:\r\n|[\n\r\x85\u2028\u2029])?\Z)", "R": _LINE_END}
@@ -250,8 +249,7 @@ class Escapes:
         try:
             return ord(unicodedata.lookup(named[1]))
         except KeyError:
-            message = f"Unknown character name [{named[1]}]"
-            raise self.error(message, named.end() - 1) from None
+            raise self.error(f"Unknown character name [{named[1]}]", named.end() - 1) from None
 
     def _numbered(self) -> str:
         """Read a reference; it takes as many digits as there are groups for."""

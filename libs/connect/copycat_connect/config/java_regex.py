@@ -190,8 +190,7 @@ class Translator(Escapes):
     def _name(self, found: re.Match[str]) -> str:
         name = found["name"]
         if not name or not name[0].isascii() or not name[0].isalpha():
-            message = "capturing group name does not start with a Latin letter"
-            raise self.error(message, found.start("name"))
+            raise self.error("capturing group name does not start with a Latin letter", found.start("name"))
         if not found["closed"] or not _NAME.match(name):
             bad = re.compile("[a-zA-Z0-9]*").match(self.pattern, found.start("name"))
             end = found.start("name") if bad is None else bad.end()
@@ -231,10 +230,8 @@ def translate_java_regex(pattern: str) -> str:
         re.error: It is not one, in Java's words; or it has no counterpart here, or is too large.
     """
     if len(pattern) > MAX_PATTERN_CHARACTERS:
-        message = f"the expression is too large: it has more than {MAX_PATTERN_CHARACTERS} characters"
-        raise re.error(message)
+        raise re.error(f"the expression is too large: it has more than {MAX_PATTERN_CHARACTERS} characters")
     try:
         return Translator(pattern).translate()
     except (RecursionError, ValueError) as error:  # a number of thousands of digits is a wrong value
-        message = f"the expression is too large: {error}"
-        raise re.error(message) from error
+        raise re.error(f"the expression is too large: {error}") from error

@@ -56,11 +56,11 @@ def read_oauth(properties: Mapping[str, str], prefix: str = "") -> OAuthLogin:
     endpoint = (properties.get(ENDPOINT) or "").strip()
     if urlsplit(endpoint).scheme not in {"http", "https"}:
         state = f"has '{endpoint}'" if endpoint else "is not set"
-        message = (
+        raise ConfigError(
             f"{prefix}{ENDPOINT} {state}: with sasl.mechanism={MECHANISM} write the http(s) URL that gives"
-            " tokens"
+            " tokens",
+            key=prefix + ENDPOINT,
         )
-        raise ConfigError(message, key=prefix + ENDPOINT)
     client_id = options.get("clientId") or properties.get(CLIENT_ID)
     secret = options.get("clientSecret") or properties.get(CLIENT_SECRET)
     return OAuthLogin(
@@ -78,11 +78,11 @@ def read_oauth(properties: Mapping[str, str], prefix: str = "") -> OAuthLogin:
 
 def _needed(value: str | None, option: str, key: str, prefix: str) -> str:
     if not value:
-        message = (
+        raise ConfigError(
             f"{prefix}{JAAS} has no {option}, and {prefix}{key} is not set: sasl.mechanism={MECHANISM} needs"
-            " one of them. Tokens that nobody signed (unsecuredLoginStringClaim_*) are not made here"
+            " one of them. Tokens that nobody signed (unsecuredLoginStringClaim_*) are not made here",
+            key=prefix + JAAS,
         )
-        raise ConfigError(message, key=prefix + JAAS)
     return value
 
 

@@ -37,8 +37,10 @@ def override_policy(worker: Config) -> OverridePolicy:
         case "Allowlist":
             allowed = frozenset(parse_type(ALLOWLIST, worker.get(ALLOWLIST) or "", Type.LIST))
         case _:
-            message = f"Invalid value {given} for configuration {POLICY}: Class {given} could not be found."
-            raise ConfigError(message, key=POLICY)
+            raise ConfigError(
+                f"Invalid value {given} for configuration {POLICY}: Class {given} could not be found.",
+                key=POLICY,
+            )
 
     def refuse(setting: str) -> str | None:
         if setting in allowed:
@@ -64,5 +66,6 @@ def check_overrides(worker: Config, overrides: Config) -> None:
     for key in overrides:
         refusal = policy(key.partition(".override.")[2])
         if refusal is not None:
-            message = f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}"
-            raise ConfigError(message, key=key)
+            raise ConfigError(
+                f"Client Config Overrides not allowed: {refusal} Remove {key}, or change {POLICY}", key=key
+            )

@@ -176,8 +176,7 @@ class Placeholders:
                     found[name, path, key] = value
                     left -= len(value)
                     if left < 0:
-                        message = f"What ${{{name}:{path}:{key}}} and others stand for {_TOO_LONG}"
-                        raise ConfigError(message)
+                        raise ConfigError(f"What ${{{name}:{path}:{key}}} and others stand for {_TOO_LONG}")
                 lives.append(provider.ttl_ms(path))
         return found, min((life for life in lives if life is not None), default=None)
 
@@ -196,8 +195,9 @@ def _replaced(
             secrets[value] = secrets[value.strip()] = as_written
         length += len(value) - len(as_written)
         if length > limit:
-            message = f"The value of {key}, with what its placeholders stand for, {_TOO_LONG}"
-            raise ConfigError(message, key=key)
+            raise ConfigError(
+                f"The value of {key}, with what its placeholders stand for, {_TOO_LONG}", key=key
+            )
         parts += [written[place : each.start], value]
         place = each.end
     return "".join([*parts, written[place:]])

@@ -69,11 +69,10 @@ def _unescape(text: str, what: str) -> str:
     def replace(match: re.Match[str]) -> str:
         escape = match[1]
         if escape == "u":
-            message = (
+            raise ConfigError(
                 rf"Malformed \uxxxx encoding in a properties file, in {what}: \u wants four hexadecimal "
                 r"digits behind it; a backslash that is meant as one is written \\"
             )
-            raise ConfigError(message)
         if len(escape) == 5:
             return chr(int(escape[1:], 16))
         return _NAMED.get(escape, escape)

@@ -46,11 +46,9 @@ class AllowedPaths:
 
 def _allowed_root(text: str) -> Path:
     if not Path(text).is_absolute():
-        message = f"Path {text} is not absolute"
-        raise ConfigError(message)
+        raise ConfigError(f"Path {text} is not absolute")
     if not Path(text).exists():
-        message = f"Path {text} does not exist"
-        raise ConfigError(message)
+        raise ConfigError(f"Path {text} does not exist")
     return Path(os.path.normpath(text))
 
 
@@ -114,8 +112,7 @@ def _text(file: str, failure: str, limit: int = MAX_NAMED_FILE_BYTES) -> str:
     try:
         return read_named_file(file, limit).decode("utf-8")
     except NamedFileError as error:
-        message = f"{failure}: {error.strerror}"
-        raise ConfigError(message) from error
+        raise ConfigError(f"{failure}: {error.strerror}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(failure) from error
 
@@ -129,15 +126,15 @@ class EnvVarConfigProvider(ConfigProvider):
             try:
                 allowed = compile_user_pattern(_ALLOWLIST, params[_ALLOWLIST])
             except re.error as error:
-                message = f"{_ALLOWLIST} of EnvVarConfigProvider is no regular expression: {error}"
-                raise ConfigError(message, key=_ALLOWLIST) from error
+                raise ConfigError(
+                    f"{_ALLOWLIST} of EnvVarConfigProvider is no regular expression: {error}", key=_ALLOWLIST
+                ) from error
             self._variables = {name: value for name, value in environment.items() if allowed.fullmatch(name)}
 
     def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
         """Return the values of the variables."""
         if path:
-            message = f"Path is not supported for EnvVarConfigProvider, invalid value '{path}'"
-            raise ConfigError(message)
+            raise ConfigError(f"Path is not supported for EnvVarConfigProvider, invalid value '{path}'")
         return {key: self._variables[key] for key in keys if key in self._variables}
 
 

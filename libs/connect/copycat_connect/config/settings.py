@@ -225,10 +225,9 @@ def _declare(
         check = _or_none(check)
     declared_type = said.type or value_type
     if declared_type is None:
-        message = (
+        raise TypeError(
             f"The field {field} has the annotation {annotation}: say with type= what its key is parsed to"
         )
-        raise TypeError(message)
     checks = tuple(each for each in (check, said.check) if each is not None)
     made = ConfigKey(
         said.name or field.replace("_", "."),

@@ -101,11 +101,12 @@ class UserPattern:
             except TimeoutError:
                 self._refused.clear()
                 self._refused.add(text)
-        message = (
+        raise PatternTooSlowError(
             f"{self.key} has '{self.written}', which does not come to an end within {seconds:g} s of"
-            f" processor time for a text of {len(text)} characters: {_ADVICE}"
+            f" processor time for a text of {len(text)} characters: {_ADVICE}",
+            key=self.key,
+            pattern=self.written,
         )
-        raise PatternTooSlowError(message, key=self.key, pattern=self.written)
 
 
 def compile_user_pattern(key: str, written: str) -> UserPattern:
@@ -129,8 +130,7 @@ def _compiled(written: str) -> regex.Pattern[str]:
     try:
         return regex.compile(translated, cache_pattern=False)
     except (regex.error, OverflowError, RecursionError, ValueError) as error:
-        message = f"the expression is too large: {error}"
-        raise re.error(message) from error
+        raise re.error(f"the expression is too large: {error}") from error
 
 
 def _check(name: str, value: ConfigSetting) -> None:

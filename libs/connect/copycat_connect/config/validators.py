@@ -144,11 +144,11 @@ def at_most_entries(most: int) -> Validator:
 
     def check(name: str, value: ConfigSetting) -> None:
         if value is not None and len(value) > most:
-            message = (
+            raise ConfigError(
                 f"Invalid value for configuration {name}: it has {len(value)} entries, "
-                f"and at most {most} are accepted"
+                f"and at most {most} are accepted",
+                key=name,
             )
-            raise ConfigError(message, key=name)
 
     return check
 

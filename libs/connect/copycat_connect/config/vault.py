@@ -92,8 +92,7 @@ class VaultConfigProvider(ConfigProvider):
     def _checked(self, path: str) -> str:
         plain = path.strip("/")
         if not plain or any(part in {"", ".", ".."} for part in plain.split("/")):
-            message = f"'{path}' is no path of a secret in Vault: write e.g. secret/data/orders"
-            raise ConfigError(message)
+            raise ConfigError(f"'{path}' is no path of a secret in Vault: write e.g. secret/data/orders")
         if self._allowed and not any(f"{plain}/".startswith(f"{each}/") for each in self._allowed):
             raise ConfigError(f"The path {path} is not one of {ALLOWED} of the config provider")
         return plain
@@ -124,8 +123,9 @@ class VaultConfigProvider(ConfigProvider):
         try:
             return read_named_file(self._token_file).decode("utf-8").strip()
         except (OSError, UnicodeDecodeError):
-            message = f"Could not read the token of Vault from {self._token_file}, which {TOKEN_FILE} names"
-            raise ConfigError(message) from None
+            raise ConfigError(
+                f"Could not read the token of Vault from {self._token_file}, which {TOKEN_FILE} names"
+            ) from None
 
 
 def _address(text: str) -> str:
@@ -182,10 +182,9 @@ def _secret(reply: object, path: str) -> tuple[Mapping[str, Any], int]:
     if isinstance(data, dict) and isinstance(data.get("metadata"), dict) and "data" in data:  # version 2
         data = data["data"]
     if not isinstance(data, dict):
-        message = (
+        raise ConfigError(
             f"Vault has no values at {path}: of a key/value engine of version 2, write <mount>/data/<name>"
         )
-        raise ConfigError(message)
     lease = whole.get("lease_duration")
     return data, lease if isinstance(lease, int) else 0
 

@@ -55,8 +55,7 @@ def scale_of(value: Decimal) -> int:
     """Return the digits after the point, negative for a value such as 1E+3."""
     exponent = value.as_tuple().exponent
     if not isinstance(exponent, int):
-        message = f"Decimal value {value} is no number"
-        raise DataError(message)
+        raise DataError(f"Decimal value {value} is no number")
     return -exponent
 
 
@@ -71,11 +70,10 @@ def decimal_to_bytes(schema: Schema, value: Decimal) -> bytes:
     """Encode the unscaled integer big-endian in as few bytes as hold its sign."""
     wanted, given = decimal_scale(schema), scale_of(value)
     if wanted != given:
-        message = (
+        raise DataError(
             "Decimal value has mismatching scale for given Decimal schema. "
             f"Schema has scale {wanted}, value has scale {given}."
         )
-        raise DataError(message)
     return integer_to_bytes(unscaled(value))
 
 

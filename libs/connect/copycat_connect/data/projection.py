@@ -78,16 +78,17 @@ def project(source: Schema | None, record: ConnectValue, target: Schema | None) 
 
 def _check_compatible(source: Schema, target: Schema) -> None:
     if source.type is not target.type and not _may_become(source.type, target.type):
-        message = f"Schema type mismatch. source type: {source.type} and target type: {target.type}"
-        raise SchemaProjectionError(message)
+        raise SchemaProjectionError(
+            f"Schema type mismatch. source type: {source.type} and target type: {target.type}"
+        )
     if source.name != target.name:
         names = f"source name: {to_text(source.name)} and target name: {to_text(target.name)}"
-        message = f"Schema name mismatch. {names}"
-        raise SchemaProjectionError(message)
+        raise SchemaProjectionError(f"Schema name mismatch. {names}")
     if source.parameters != target.parameters:
         given, wanted = (to_text(each.parameters and dict(each.parameters)) for each in (source, target))
-        message = f"Schema parameters not equal. source parameters: {given} and target parameters: {wanted}"
-        raise SchemaProjectionError(message)
+        raise SchemaProjectionError(
+            f"Schema parameters not equal. source parameters: {given} and target parameters: {wanted}"
+        )
 
 
 def _may_become(source: SchemaType, target: SchemaType) -> bool:
@@ -105,13 +106,13 @@ def _project_struct(source: Schema, record: ConnectValue, target: Schema) -> Str
             try:
                 value = project(known.schema, record.get(field.name), field.schema)
             except SchemaProjectionError as error:
-                message = f"Error projecting {field.name}"
-                raise SchemaProjectionError(message) from error
+                raise SchemaProjectionError(f"Error projecting {field.name}") from error
             projected.put(field, value)
         elif not field.schema.optional:
             if field.schema.default is None:
-                message = f"Required field `{field.name}` is missing from source schema: {source}"
-                raise SchemaProjectionError(message)
+                raise SchemaProjectionError(
+                    f"Required field `{field.name}` is missing from source schema: {source}"
+                )
             projected.put(field, field.schema.default)
     return projected
 

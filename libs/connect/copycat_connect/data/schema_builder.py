@@ -101,16 +101,13 @@ class SchemaBuilder:
     def field(self, name: str, schema: Schema | None) -> SchemaBuilder:
         """Append a member to a STRUCT."""
         if self._type is not SchemaType.STRUCT:
-            message = f"Cannot create fields on type {self._type}"
-            raise SchemaBuilderError(message)
+            raise SchemaBuilderError(f"Cannot create fields on type {self._type}")
         if not name:
             raise SchemaBuilderError("fieldName cannot be null.")
         if schema is None:
-            message = f"fieldSchema for field {name} cannot be null."
-            raise SchemaBuilderError(message)
+            raise SchemaBuilderError(f"fieldSchema for field {name} cannot be null.")
         if name in self._fields:
-            message = f"Cannot create field because of field name duplication {name}"
-            raise SchemaBuilderError(message)
+            raise SchemaBuilderError(f"Cannot create field because of field name duplication {name}")
         self._fields[name] = Field(name, len(self._fields), schema)
         return self
 
@@ -127,7 +124,6 @@ class SchemaBuilder:
 
     def _once(self, what: str, value: ConnectValue) -> SchemaBuilder:
         if self._set.get(what) is not None and self._set[what] is not value:
-            message = f"Invalid SchemaBuilder call: {what} has already been set."
-            raise SchemaBuilderError(message)
+            raise SchemaBuilderError(f"Invalid SchemaBuilder call: {what} has already been set.")
         self._set[what] = value
         return self

@@ -36,8 +36,7 @@ class Struct:
             DataError: The schema is no STRUCT, or a value does not fit.
         """
         if schema.type is not SchemaType.STRUCT:
-            message = f"Not a struct schema: {schema}"
-            raise DataError(message)
+            raise DataError(f"Not a struct schema: {schema}")
         self.schema = schema
         self.values = [None] * len(schema.field_list)
         if values:
@@ -113,8 +112,7 @@ class Struct:
     def _lookup(self, name: str) -> Field:
         field = self.schema.field(name)
         if field is None:
-            message = f"{name} is not a valid field name"
-            raise DataError(message)
+            raise DataError(f"{name} is not a valid field name")
         return field
 
     def _foreign(self, field: Field) -> DataError:

@@ -83,19 +83,16 @@ def validate_value(schema: Schema | None, value: ConnectValue, location: str = "
         DataError: It does not fit.
     """
     if schema is None:
-        message = f"No schema defined for {location}"
-        raise DataError(message)
+        raise DataError(f"No schema defined for {location}")
     if value is None:
         if not schema.optional:
-            message = f"Invalid value: null used for required {location}, schema type: {schema.type}"
-            raise DataError(message)
+            raise DataError(f"Invalid value: null used for required {location}, schema type: {schema.type}")
         return
     fits = _LOGICAL.get(schema.name) if schema.name is not None else None
     if not (fits or _PHYSICAL[schema.type])(value):
         named = f' "{schema.name}"' if schema.name is not None else ""
         found = f"{class_text(value)} for {location}"
-        message = f"Invalid Java object for schema{named} with type {schema.type}: {found}"
-        raise DataError(message)
+        raise DataError(f"Invalid Java object for schema{named} with type {schema.type}: {found}")
     if fits is None:
         _validate_inside(schema, value, location)
 
@@ -125,10 +122,8 @@ def check_header(schema: Schema | None, value: ConnectValue) -> None:
         return
     if value is None:
         if not schema.optional:
-            message = f"A null value requires an optional schema but was {schema}"
-            raise DataError(message)
+            raise DataError(f"A null value requires an optional schema but was {schema}")
         return
     fits = _LOGICAL.get(schema.name) if schema.name is not None else None
     if not (fits or _PHYSICAL[schema.type])(value):
-        message = f"The value {to_text(value)} is not compatible with the schema {schema}"
-        raise DataError(message)
+        raise DataError(f"The value {to_text(value)} is not compatible with the schema {schema}")

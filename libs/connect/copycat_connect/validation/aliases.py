@@ -142,11 +142,11 @@ def _type_validator(
     def check(name: str, value: ConfigSetting) -> None:
         negate, predicate = prefix + NEGATE, prefix + PREDICATE
         if family.stage_keys and negate in raw and predicate not in raw:
-            message = (
+            raise ConfigError(
                 f"Config '{negate}' was provided but there is no config '{predicate}' "
-                "defining a predicate to be negated."
+                "defining a predicate to be negated.",
+                key=name,
             )
-            raise ConfigError(message, key=name)
         if value is not None:
             check_class(value, family.kind, plugins)
         if version_error is not None:

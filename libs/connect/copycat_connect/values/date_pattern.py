@@ -151,11 +151,9 @@ def _part(token: re.Match[str], after: re.Match[str] | None) -> _Part:
         literal = token["text"] or "'" if quoted is None else quoted.replace("''", "'")
         return _Part("", 0, literal, abuts_number=False)
     if letters[0] not in "GyYMLwWDdFEuaHkKhmsSzZX":
-        message = f"Illegal pattern character '{letters[0]}'"
-        raise ConfigError(message)
+        raise ConfigError(f"Illegal pattern character '{letters[0]}'")
     if letters[0] == "X" and len(letters) > 3:
-        message = f"invalid ISO 8601 format: length={len(letters)}"
-        raise ConfigError(message)
+        raise ConfigError(f"invalid ISO 8601 format: length={len(letters)}")
     abuts = after is not None and bool(after["letters"]) and _is_number(after["letters"])
     return _Part(letters[0], len(letters), "", abuts_number=abuts)
 

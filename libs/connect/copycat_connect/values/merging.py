@@ -89,8 +89,7 @@ def _convert(value: ConnectValue, common: Schema) -> ConnectValue:
     if not isinstance(value, (date, time, FarDate, FarTimestamp)):
         return value
     if common.name not in _TEMPORAL:
-        message = f"Unable to convert {to_text(value)} to {common}"
-        raise DataError(message)
+        raise DataError(f"Unable to convert {to_text(value)} to {common}")
     if common.name == logical.TIMESTAMP and not isinstance(value, (datetime, FarTimestamp)):
         return logical.timestamp_from_millis(date_millis(value))
     return value

@@ -194,8 +194,7 @@ def _map(tokens: _Tokens) -> SchemaAndValue:
         if key is None:
             raise DataError("Map entry may not have a null key: " + tokens.text)
         if not tokens.take_if(":"):
-            message = f"Map entry is missing ':' at {tokens.place} in {tokens.text}"
-            raise DataError(message)
+            raise DataError(f"Map entry is missing ':' at {tokens.place} in {tokens.text}")
         keys.append(key)
         items.append(_embedded(tokens))
         entries[key.schema and key.schema.type, repr(key.value)] = key, items[-1]

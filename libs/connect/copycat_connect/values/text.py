@@ -95,8 +95,7 @@ def _container_text(schema: Schema | None, value: ConnectValue) -> str:
             )
             return "{" + ",".join(members) + "}"
         case _:
-            message = f"Failed to serialize unexpected value type {class_text(value)}: {value}"
-            raise DataError(message)
+            raise DataError(f"Failed to serialize unexpected value type {class_text(value)}: {value}")
 
 
 def _quote(text: str) -> str:

@@ -104,13 +104,11 @@ def read_change(record: Record, place: str) -> PastChange:
         MalformedError: The record is not one of ours: what is in it could not be shown.
     """
     if record.value is None:
-        message = "a change has no tombstone"
-        raise MalformedError(message)
+        raise MalformedError("a change has no tombstone")
     found = read_object(record.value)
     time_ms, kind = readable_time(read_integer(found, "time")), _text(found, "kind")
     if time_ms is None:
-        message = "field 'time' is no time"
-        raise MalformedError(message)
+        raise MalformedError("field 'time' is no time")
     asker = found.get("by")
     by: Mapping[str, object] = asker if isinstance(asker, dict) else {}
     return PastChange(

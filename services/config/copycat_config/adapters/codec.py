@@ -61,8 +61,7 @@ class ConfigCodec:
         for prefix, reader in READERS:
             if key.startswith(prefix):
                 return reader(key.removeprefix(prefix), value)
-        message = "no such kind of record"
-        raise MalformedError(message)
+        raise MalformedError("no such kind of record")
 
 
 def _write(event: ConfigEvent) -> tuple[str, bytes | None]:

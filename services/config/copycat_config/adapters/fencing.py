@@ -90,8 +90,9 @@ class Fencing:
             async with asyncio.timeout(self._seconds):
                 return await self._round(connector)
         except TimeoutError:
-            message = f"The former tasks of connector {connector} were not fenced within {self._seconds:g} s"
-            raise UnavailableError(message) from None
+            raise UnavailableError(
+                f"The former tasks of connector {connector} were not fenced within {self._seconds:g} s"
+            ) from None
 
     async def _round(self, connector: str) -> Fenced:
         # Who has led without knowing that another one leads now would fence the tasks of today: so the log is

@@ -47,8 +47,7 @@ def target_state(name: str, value: bytes | None) -> TargetStateSet | TargetState
     try:
         return TargetStateSet(name, TargetState(stated))
     except ValueError as error:
-        message = f"{stated[:100]!r} is not a target state"
-        raise MalformedError(message) from error
+        raise MalformedError(f"{stated[:100]!r} is not a target state") from error
 
 
 def task(name: str, value: bytes | None) -> TaskConfigured:
@@ -87,26 +86,22 @@ def session_key(value: bytes | None) -> SessionKeySet:
 
 def _present(value: bytes | None) -> bytes:
     if value is None:
-        message = "a record of this kind has no tombstone"
-        raise MalformedError(message)
+        raise MalformedError("a record of this kind has no tombstone")
     return value
 
 
 def _properties(value: bytes) -> Config:
     properties = read_object(value).get("properties")
     if not isinstance(properties, dict):
-        message = "field 'properties' is not a map"
-        raise MalformedError(message)
+        raise MalformedError("field 'properties' is not a map")
     for key, text in properties.items():
         if text is not None and not isinstance(text, str):
-            message = f"property {key[:100]!r} is neither text nor null"
-            raise MalformedError(message)
+            raise MalformedError(f"property {key[:100]!r} is neither text nor null")
     return properties
 
 
 def _count(value: bytes | None, field: str, most: int = INT32_MAX) -> int:
     count = read_integer(read_object(_present(value)), field)
     if not 0 <= count <= most:
-        message = f"field {field!r} is not a number of tasks"
-        raise MalformedError(message)
+        raise MalformedError(f"field {field!r} is not a number of tasks")
     return count

@@ -85,5 +85,6 @@ def _refusal(status: int, message: str) -> RestAnswer:
 def _checked(answer: object) -> Known:
     if answer is None or isinstance(answer, Caller | RestAnswer):
         return answer
-    message = f"an authenticator answered with {type(answer).__name__}, which is no Caller and no RestAnswer"
-    raise TypeError(message)
+    raise TypeError(
+        f"an authenticator answered with {type(answer).__name__}, which is no Caller and no RestAnswer"
+    )

@@ -50,8 +50,9 @@ class LiveClusterState:
         try:
             return answer.result()
         except TimeoutError as error:
-            message = f"Failed to retrieve {what}: the cluster did not answer within {self._patience:g} s"
-            raise ConnectError(message) from error
+            raise ConnectError(
+                f"Failed to retrieve {what}: the cluster did not answer within {self._patience:g} s"
+            ) from error
         except ConnectError:
             raise
         except CopycatError as error:

@@ -83,12 +83,10 @@ def _rendered(answer: RestAnswer) -> _Rendered:
         TypeError: Its body is neither text nor bytes.
     """
     if not 200 <= answer.status <= 599:
-        message = f"a REST extension answered with the status {answer.status}"
-        raise ValueError(message)
+        raise ValueError(f"a REST extension answered with the status {answer.status}")
     body = answer.body.encode("utf-8", "replace") if isinstance(answer.body, str) else answer.body
     if not isinstance(body, bytes):
-        message = f"a REST extension answered with a body of the type {type(body).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"a REST extension answered with a body of the type {type(body).__name__}")
     named = {name: value for name, value in answer.headers.items() if name.lower() not in _FRAMING}
     if answer.status in _BODILESS:
         return _Rendered(answer.status, _headers(named), b"")
@@ -108,8 +106,7 @@ def _cors_headers(cors: CORSConfig | None, origin: str | None) -> _Headers:
 def _headers(named: dict[str, str]) -> _Headers:
     for name, value in named.items():
         if _NAME.fullmatch(name) is None or _VALUE.fullmatch(value) is None:
-            message = f"a REST extension answered with a header {name!r} that HTTP cannot carry"
-            raise ValueError(message)
+            raise ValueError(f"a REST extension answered with a header {name!r} that HTTP cannot carry")
     return [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in named.items()]
 
 
@@ -214,8 +211,7 @@ def _request(scope: HTTPScope) -> RestRequest:
 def _checked(answer: object) -> RestAnswer:
     if isinstance(answer, RestAnswer):
         return answer
-    message = f"a REST extension answered with {type(answer).__name__}, which is no RestAnswer"
-    raise TypeError(message)
+    raise TypeError(f"a REST extension answered with {type(answer).__name__}, which is no RestAnswer")
 
 
 def _failure(error: Exception) -> RestAnswer:

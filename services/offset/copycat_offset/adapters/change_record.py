@@ -88,8 +88,7 @@ def _partition(move: dict[str, Any]) -> bytes:
     try:
         check_partition(text)
     except OffsetFormatError as error:
-        message = "field 'partition' is no source partition"
-        raise MalformedError(message) from error
+        raise MalformedError("field 'partition' is no source partition") from error
     return text
 
 
@@ -101,24 +100,21 @@ def _offset(move: dict[str, Any], name: str) -> bytes | None:
     try:
         check_map(offset)
     except OffsetFormatError as error:
-        message = f"field {name!r} is no source offset"
-        raise MalformedError(message) from error
+        raise MalformedError(f"field {name!r} is no source offset") from error
     return offset
 
 
 def _number(move: dict[str, Any]) -> int:
     number = read_integer(move, "partition")
     if not 0 <= number <= INT32_MAX:
-        message = "field 'partition' is no number of a partition"
-        raise MalformedError(message)
+        raise MalformedError("field 'partition' is no number of a partition")
     return number
 
 
 def _time(found: dict[str, Any], name: str) -> int:
     time_ms = readable_time(read_integer(found, name))
     if time_ms is None:
-        message = f"field {name!r} is no time"
-        raise MalformedError(message)
+        raise MalformedError(f"field {name!r} is no time")
     return time_ms
 
 
@@ -129,6 +125,5 @@ def _optional_integer(found: dict[str, Any], name: str) -> int | None:
 def _objects(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
     listed = found.get(name)
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        message = f"field {name!r} is not a list of objects"
-        raise MalformedError(message)
+        raise MalformedError(f"field {name!r} is not a list of objects")
     return listed

@@ -85,11 +85,9 @@ def _read_key(key: bytes) -> tuple[str, bytes]:
         partition = text[end + 1 : -1].encode()
         composed = isinstance(connector, str) and source_offset_key(connector, partition.strip())
     except (ValueError, RecursionError) as error:  # of them, a name with half of a surrogate pair
-        message = "the key is not JSON text"
-        raise MalformedError(message) from error
+        raise MalformedError("the key is not JSON text") from error
     if key != composed:
-        message = "the key is not a compact list of connector name and source partition"
-        raise MalformedError(message)
+        raise MalformedError("the key is not a compact list of connector name and source partition")
     if partition != NULL:
         _check_object(partition, "the source partition")
     return connector, partition
@@ -99,8 +97,6 @@ def _check_object(text: bytes, what: str) -> None:
     try:
         found = parse(text)
     except OffsetFormatError as error:
-        message = f"{what} is not JSON: {error.__cause__}"
-        raise MalformedError(message) from error
+        raise MalformedError(f"{what} is not JSON: {error.__cause__}") from error
     if not isinstance(found, dict):
-        message = f"{what} is not a JSON object"
-        raise MalformedError(message)
+        raise MalformedError(f"{what} is not a JSON object")

@@ -193,8 +193,10 @@ def operation_seconds(client: Mapping[str, str]) -> float:
     if given is None:
         return OPERATION_SECONDS
     if not given.isdecimal() or int(given) == 0:
-        message = f"Invalid value {given} for configuration {REQUEST_TIMEOUT}: use a number of milliseconds"
-        raise ConfigError(message, key=REQUEST_TIMEOUT)
+        raise ConfigError(
+            f"Invalid value {given} for configuration {REQUEST_TIMEOUT}: use a number of milliseconds",
+            key=REQUEST_TIMEOUT,
+        )
     return min(int(given) / 1000, LONGEST_OPERATION_SECONDS)
 
 

@@ -75,8 +75,9 @@ class KafkaHome:
         finally:
             producer.discard()
         if failure is not None:
-            message = f"The transaction {name} on the offsets topic {self.topic} failed: {failure}"
-            raise UnavailableError(message)
+            raise UnavailableError(
+                f"The transaction {name} on the offsets topic {self.topic} failed: {failure}"
+            )
 
 
 class KafkaHomes:

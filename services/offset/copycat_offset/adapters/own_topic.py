@@ -100,8 +100,9 @@ class KafkaOwnTopic:
 
     async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         if self._closed.is_set():
-            message = f"The clients of the offsets topic {self._settings.topic} were closed; ask again"
-            raise UnavailableError(message)
+            raise UnavailableError(
+                f"The clients of the offsets topic {self._settings.topic} were closed; ask again"
+            )
         return await asyncio.get_running_loop().run_in_executor(pool, call)
 
     def _read(self) -> OffsetState:

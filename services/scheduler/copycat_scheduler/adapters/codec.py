@@ -57,16 +57,14 @@ def _read_instance(key: bytes) -> Instance:
         case [str(connector), int(task)] if type(task) is int and 0 <= task <= INT32_MAX:
             return Instance(connector, task)
         case _:
-            message = "the key is not a list of a connector and, for a task, its index"
-            raise MalformedError(message)
+            raise MalformedError("the key is not a list of a connector and, for a task, its index")
 
 
 def _read_assigned(instance: Instance, value: bytes) -> Assigned:
     found = read_object(value)
     named = found.get("partitions")
     if not isinstance(named, list):
-        message = "field 'partitions' is not a list"
-        raise MalformedError(message)
+        raise MalformedError("field 'partitions' is not a list")
     generation, partitions = read_generation(found, "generation"), tuple(map(_read_partition, named))
     return Assigned(instance, read_text(found, "worker"), generation, partitions)
 
@@ -76,8 +74,7 @@ def _read_partition(named: Any) -> TopicPartition:
         case [str(topic), int(partition)] if type(partition) is int and 0 <= partition <= INT32_MAX:
             return TopicPartition(topic, partition)
         case _:
-            message = "a partition is not a list of a topic and a number"
-            raise MalformedError(message)
+            raise MalformedError("a partition is not a list of a topic and a number")
 
 
 def _text(value: Any) -> bytes:

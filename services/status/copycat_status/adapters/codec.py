@@ -108,16 +108,13 @@ def _read_instance(key: str) -> Instance:
     if key.startswith(CONNECTOR):
         connector = key.removeprefix(CONNECTOR)
         if not connector:
-            message = "the key names no connector"
-            raise MalformedError(message)
+            raise MalformedError("the key names no connector")
         return Instance(connector)
     if not key.startswith(TASK):
-        message = "no such kind of record"
-        raise MalformedError(message)
+        raise MalformedError("no such kind of record")
     connector, task = read_task_key(key.removeprefix(TASK))
     if not connector:
-        message = "the key names no connector"
-        raise MalformedError(message)
+        raise MalformedError("the key names no connector")
     return Instance(connector, task)
 
 
@@ -127,8 +124,7 @@ def _read_status(instance: Instance, record: Record) -> StatusSet | StatusForgot
     found = read_object(record.value)
     stated = read_text(found, "state")
     if stated not in State.__members__:
-        message = f"{stated[:100]!r} is not a state"
-        raise MalformedError(message)
+        raise MalformedError(f"{stated[:100]!r} is not a state")
     status = Status(
         state=State(stated),
         worker_id=read_text(found, "worker_id"),
@@ -143,13 +139,11 @@ def _read_status(instance: Instance, record: Record) -> StatusSet | StatusForgot
 def _read_topic(key: str, value: bytes | None) -> TopicActive | TopicForgotten:
     names = TOPIC_KEY.fullmatch(key.removeprefix(TOPIC))
     if names is None:
-        message = "the key does not name a topic and a connector"
-        raise MalformedError(message)
+        raise MalformedError("the key does not name a topic and a connector")
     if value is None:
         return TopicForgotten(names["topic"], names["connector"])
     found = read_object(value).get("topic")
     if not isinstance(found, dict):
-        message = "field 'topic' is not a map"
-        raise MalformedError(message)
+        raise MalformedError("field 'topic' is not a map")
     task, discovered_ms = read_integer(found, "task"), read_integer(found, "discoverTimestamp")
     return TopicActive(names["topic"], names["connector"], task, discovered_ms)

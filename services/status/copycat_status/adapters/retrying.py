@@ -142,8 +142,7 @@ class Retrying:
     def _check_going_on(self, command: StatusCommand, retries: int, cause: str) -> None:
         """Raise unless another attempt is due."""
         if not self.events.owns:
-            message = "Another instance owns the status log, or nobody does yet"
-            raise NotWriterError(message)
+            raise NotWriterError("Another instance owns the status log, or nobody does yet")
         limit = self._backoff.max_retries
         if limit is not None and retries >= limit:
             self._lose(command, retries, cause)

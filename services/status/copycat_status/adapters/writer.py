@@ -62,8 +62,7 @@ class StatusWriter:
             return self._events.revision
         await asyncio.wait(writing, return_when=asyncio.FIRST_EXCEPTION)
         if any(task.cancelled() for task in writing):
-            message = "The service is stopping"
-            raise UnavailableError(message)
+            raise UnavailableError("The service is stopping")
         failures = [error for task in writing if task.done() and (error := task.exception())]
         if failures:
             raise failures[0].with_traceback(None)  # the next who asks gets the same one

@@ -8,14 +8,14 @@ from copycat.config.v1 import config_service_pb2 as config_pb
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat_config.adapters import messages as config_messages
 from copycat_config.domain.state import ConfigState
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.domain.actions import Action, StartConnector, StartTask
 from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
-from copycat_executor.state.tenure import Tenure
 from copycat_scheduler.adapters import messages as scheduler_messages
 from copycat_scheduler.domain.events import Assigned
 from copycat_telemetry.metrics.sampled import Windows
@@ -27,12 +27,12 @@ class Looks:
     """A worker that runs its share of what is assigned."""
 
     def __init__(self, worker_id: str, state: ConfigState, given: Sequence[Assigned]) -> None:
-        tenure, bell = Tenure(lambda: 0.0), Bell()
-        tenure.renewed(0.0, LEASE_SECONDS)
-        tenure.known(tenure.lapses)
+        lease, changes = WorkerLease(lambda: 0.0), ChangeSignal()
+        lease.renewed(0.0, LEASE_SECONDS)
+        lease.assignments_known(lease.lapses)
         self._feed, self._runs = (
-            Feed(worker_id, bell, tenure),
-            Runs(bell, WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0)),
+            Feed(worker_id, changes, lease),
+            Runs(changes, WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0)),
         )
         self._differences = Differences(self._feed, self._runs)
         self._feed.connectors(
@@ -59,7 +59,7 @@ class Looks:
         cpu("a worker of three: a look after one change", self._at_one)
 
     def _at_everything(self) -> None:
-        self._feed.touched.everything()
+        self._feed.changed_connectors.add_all()
         assert not self._differences.due()
 
     def _at_one(self) -> None:

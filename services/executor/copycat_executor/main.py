@@ -228,14 +228,14 @@ async def _loaded(given: _Given, stop: asyncio.Event) -> bool:
 
 
 async def _announce(executor: Executor, server: RpcServer, address: str, ready: Ready) -> None:
-    """Say that the worker serves while its tenure holds: the scheduler asks where it hears nothing of it."""
-    await executor.tenure.held()
+    """Say that the worker serves while its lease holds: the scheduler asks where it hears nothing of it."""
+    await executor.lease.held()
     ready(address)
     while True:
         await server.set_serving(True)
-        await executor.tenure.lapsed(executor.tenure.lapses)
+        await executor.lease.lapsed(executor.lease.lapses)
         await server.set_serving(False)
-        await executor.tenure.held()
+        await executor.lease.held()
 
 
 async def _until(stop: asyncio.Event, jobs: Jobs) -> None:

@@ -22,7 +22,7 @@ from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.metrics.sampled import Windows
 from copycat_telemetry.recent_spans import RecentSpans
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.connector_processes import ConnectorProcesses
 from copycat_executor.children.query_engine import Queries
@@ -42,22 +42,20 @@ from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.recovery import Recovery
 from copycat_executor.state.runs import Runs
-from copycat_executor.state.tenure import Tenure
 from copycat_executor.taskhost.spec import HostTls
 from copycat_executor.tasks.task_actions import Budgets, TaskActions
-from copycat_executor.tasks.task_events import TaskEvents
+from copycat_executor.tasks.task_events import TaskEvents, TaskQuestions
 from copycat_executor.tasks.task_lifecycle import TaskLifecycle
-from copycat_executor.tasks.task_questions import TaskQuestions
 from copycat_executor.tasks.task_starts import TaskStarts
 from copycat_executor.worker import executor_server
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.executor import Executor
-from copycat_executor.worker.levels import LogLevels
 from copycat_executor.worker.membership import Membership, ReachOf
 from copycat_executor.worker.restarting import Restarting
-from copycat_executor.worker.watches import ConfigWatch
+from copycat_executor.worker.watches import ConfigWatch, LogLevels
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +119,10 @@ def wire(
         host_tls: Returns what they encrypt with.
     """
     services, processes, jobs = given.services, given.processes, given.jobs
-    bell = Bell()
-    tenure = Tenure(time.monotonic)
-    runs = Runs(bell, WorkerMeter(limits.windows, clock=time.monotonic, wall=time.time))
-    feed = Feed(worker_id, bell, tenure)
+    changes = ChangeSignal()
+    lease = WorkerLease(time.monotonic)
+    runs = Runs(changes, WorkerMeter(limits.windows, clock=time.monotonic, wall=time.time))
+    feed = Feed(worker_id, changes, lease)
     statuses = StatusOutbox(worker_id, services, feed.is_configured)
     topics = TopicOutbox(services, feed.is_configured, tracking=limits.topic_tracking)
     commits = CommitOutbox(services, jobs, feed.generation_for)
@@ -136,7 +134,7 @@ def wire(
         token=host_token,
         log_level=limits.log_level,
         failed_plugins=processes.failed_plugins,
-        lease=lambda: tenure.length,
+        lease=lambda: lease.length,
         tls=host_tls,
         span_endpoint=worker.get(SPAN_ENDPOINT.name) or "",
     )
@@ -154,13 +152,13 @@ def wire(
     hosts.listen(events)
     calls = ConnectorCalls(processes, limits.plugin_call)
     connector_lifecycle = ConnectorLifecycle(feed, statuses, troubles, recovery)
-    publishing = Publishing(calls, connector_lifecycle, services, feed, bell, max_tasks=limits.max_tasks)
+    publishing = Publishing(calls, connector_lifecycle, services, feed, changes, max_tasks=limits.max_tasks)
     connectors = ConnectorActions(runs, connector_lifecycle, calls, publishing, jobs=jobs, spans=spans)
     processes.listen(ProcessEvents(connectors, Reloading(services, jobs), given.queries, jobs))
     restarting = Restarting(runs, feed, statuses, recovery)
     given.server.add(
         host_service_pb2_grpc.add_HostServiceServicer_to_server,
-        host_server.HostServer(hosts, events, questions, tenure.remaining),
+        host_server.HostServer(hosts, events, questions, lease.remaining),
         host_server.SERVICE_NAME,
         secret=host_token,
     )
@@ -172,7 +170,7 @@ def wire(
     return Executor(
         runs=runs,
         feed=feed,
-        tenure=tenure,
+        lease=lease,
         hosts=hosts,
         statuses=statuses,
         topics=topics,
@@ -188,7 +186,7 @@ def wire(
             spans=spans,
         ),
         conductor=Conductor(runs, feed, connectors, tasks),
-        membership=Membership(worker_id, services, runs, tenure, given.reach),
+        membership=Membership(worker_id, services, runs, lease, given.reach),
         services=services,
         budgets=limits.budgets,
         jobs=jobs,

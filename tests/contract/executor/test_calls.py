@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.background.jobs import Jobs
 from copycat_executor.children import child_process
 from copycat_executor.children.connector_process import ConnectorProcess
@@ -93,7 +93,7 @@ async def test_a_connector_whose_process_ends_right_after_it_has_started_starts_
     jobs.spawn(processes.run(), "process of the connectors")
     calls = ConnectorCalls(processes, PATIENCE)
     start = ConnectorStart(
-        Runs(Bell(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0)).connector("orders"),
+        Runs(ChangeSignal(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0)).connector("orders"),
         {"name": "orders", **SOURCE},
         1,
     )

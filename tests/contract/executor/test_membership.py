@@ -33,7 +33,7 @@ async def placed_without_a_lease(it: worlds.World) -> FakeHost:
     await it.until(lambda: bool(it.launcher.hosts))
     host = it.launcher.hosts[0]
     host.beats = False
-    await it.until(it.executor.tenure.holds)
+    await it.until(it.executor.lease.holds)
     it.config.put("orders", worlds.SOURCE, [{"index": "0"}])
     it.scheduler.assign(it.worker, "orders", 0)
     await it.until(lambda: it.executor.hosts.has_host(Instance("orders", 0)))
@@ -94,7 +94,7 @@ async def test_a_worker_that_cannot_reach_the_scheduler_for_a_lease_leaves_its_t
         await it.run_task()
         host = it.launcher.of("orders-0")
         it.scheduler.hangs = True
-        await it.until(lambda: not it.executor.tenure.holds())
+        await it.until(lambda: not it.executor.lease.holds())
         number = newest_lease(host)
         host.die("its lease has ended")
         await it.until(lambda: it.executor.runs.empty)
@@ -103,7 +103,7 @@ async def test_a_worker_that_cannot_reach_the_scheduler_for_a_lease_leaves_its_t
         assert newest_lease(host) == number
         it.scheduler.remove("orders", 0)
         it.scheduler.hangs = False
-        await it.until(it.executor.tenure.holds)
+        await it.until(it.executor.lease.holds)
         await asyncio.sleep(0.5)
         assert it.launcher.hosts == [host]
         it.scheduler.assign(it.worker, "orders", 0)

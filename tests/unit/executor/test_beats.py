@@ -8,11 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from copycat_connect.cluster import Instance, TargetState
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.domain.running import RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
-from copycat_executor.state.tenure import Tenure
 from copycat_executor.worker import membership as module
 from copycat_executor.worker.membership import Membership
 from copycat_telemetry.metrics.sampled import Windows
@@ -21,7 +21,7 @@ TASKS = [Instance("orders", number) for number in range(100)]
 
 
 def runs_of(tasks: list[Instance]) -> Runs:
-    runs = Runs(Bell(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0))
+    runs = Runs(ChangeSignal(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0))
     for task in tasks:
         take(runs, task)
     return runs
@@ -34,7 +34,7 @@ def take(runs: Runs, task: Instance) -> None:
 def membership_of(runs: Runs) -> Membership:
     services: Any = SimpleNamespace()
     reach: Any = SimpleNamespace()
-    return Membership("me:8083", services, runs, Tenure(lambda: 0.0), reach)
+    return Membership("me:8083", services, runs, WorkerLease(lambda: 0.0), reach)
 
 
 async def test_what_is_taken_together_is_said_in_one_beat_before_its_time(monkeypatch: Any) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from copycat.config.v1 import config_service_pb2 as config_pb
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb
 from copycat_connect.cluster import Instance, TargetState
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.domain.actions import (
     Action,
     PublishTasks,
@@ -27,8 +27,8 @@ from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.peers import messages
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
-from copycat_executor.state.tenure import Tenure
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.instances import instance_to_proto
 from copycat_rpc.target_states import target_state_to_proto
@@ -71,9 +71,9 @@ class Changes(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
-        self.tenure = Tenure(lambda: self.now)
-        self.feed = Feed(ME, Bell(), self.tenure)
-        self.runs = Runs(Bell(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0))
+        self.lease = WorkerLease(lambda: self.now)
+        self.feed = Feed(ME, ChangeSignal(), self.lease)
+        self.runs = Runs(ChangeSignal(), WorkerMeter(Windows(), clock=lambda: 0.0, wall=lambda: 0.0))
         self.differences = Differences(self.feed, self.runs)
         self.configured: dict[str, Configured] = {}
         self.assigned: dict[Instance, Assigned] = {}
@@ -124,15 +124,15 @@ class Changes(RuleBasedStateMachine):
         if often:
             return
         self.now += 100.0
-        assert not self.tenure.holds()
+        assert not self.lease.holds()
         self.feed.forget_assignments()
         self.assigned = {}
         assert self.differences.due() == ()
         self.come_back(found)
 
     def come_back(self, found: list[scheduler_pb.Assignment]) -> None:
-        self.tenure.renewed(self.now, 50.0)
-        self.tenure.known(self.tenure.lapses)
+        self.lease.renewed(self.now, 50.0)
+        self.lease.assignments_known(self.lease.lapses)
         self.feed.assignments([scheduler_pb.WatchAssignmentsResponse(assignment=each) for each in found])
         self.assigned = {_instance(each): Assigned(each.worker_id, each.generation, 0) for each in found}
 

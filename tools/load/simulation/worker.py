@@ -21,7 +21,7 @@ from copycat.status.v1 import status_service_pb2 as status_pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, Instance
 from copycat_connect.errors import CopycatError
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.domain.actions import (
     Action,
     PublishTasks,
@@ -35,8 +35,8 @@ from copycat_executor.domain.running import Phase, RunningConnector, RunningTask
 from copycat_executor.metrics.worker_meter import WorkerMeter
 from copycat_executor.state.differences import Differences
 from copycat_executor.state.feed import AssignmentChange, Feed
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
-from copycat_executor.state.tenure import Tenure
 from copycat_executor.worker.conductor import CHANGE_GATHERING_SECONDS
 from copycat_executor.worker.membership import Membership
 from copycat_executor.worker.watches import follow_assignments
@@ -80,22 +80,22 @@ class SimulatedWorker:
     def __init__(self, worker_id: str, services: ServiceStubs) -> None:
         self._worker_id = worker_id
         self._services = services
-        self._bell = Bell()
-        self._tenure = Tenure(time.monotonic)
-        self._runs = Runs(self._bell, WorkerMeter(Windows(), clock=time.monotonic, wall=time.time))
-        self._feed = TellingFeed(worker_id, self._bell, self._tenure)
+        self._changes = ChangeSignal()
+        self._lease = WorkerLease(time.monotonic)
+        self._runs = Runs(self._changes, WorkerMeter(Windows(), clock=time.monotonic, wall=time.time))
+        self._feed = TellingFeed(worker_id, self._changes, self._lease)
         self._differences = Differences(self._feed, self._runs)
         self._starting: deque[WantedTask] = deque()
         self._publishing: asyncio.Queue[str] = asyncio.Queue()
         self._said: dict[Instance, status_pb.Status] = {}
-        self._to_say = Bell()
+        self._to_say = ChangeSignal()
 
     async def run(self) -> None:
         """Be a member until cancelled."""
-        membership = Membership(self._worker_id, self._services, self._runs, self._tenure, reach)
+        membership = Membership(self._worker_id, self._services, self._runs, self._lease, reach)
         async with asyncio.TaskGroup() as parts:
             parts.create_task(membership.run())
-            parts.create_task(follow_assignments(self._services, self._feed, self._tenure))
+            parts.create_task(follow_assignments(self._services, self._feed, self._lease))
             parts.create_task(self._follow_configs())
             parts.create_task(self._conduct())
             parts.create_task(self._start_tasks())
@@ -113,11 +113,11 @@ class SimulatedWorker:
         )
 
     async def _conduct(self) -> None:
-        rings = -1
+        seen_changes = -1
         while True:
-            await self._bell.next_ring(rings)
+            await self._changes.wait(seen_changes)
             await asyncio.sleep(CHANGE_GATHERING_SECONDS)
-            rings = self._bell.rings
+            seen_changes = self._changes.count
             for action in self._differences.due():
                 self._perform(action)
 
@@ -198,12 +198,12 @@ class SimulatedWorker:
         self._said[instance] = status_pb.Status(
             state=state, worker_id=self._worker_id, generation=generation, since_ms=since
         )
-        self._to_say.ring()
+        self._to_say.notify()
 
     async def _report(self) -> None:
-        rings = 0
+        seen_changes = 0
         while True:
-            rings = await self._to_say.next_ring(rings)
+            seen_changes = await self._to_say.wait(seen_changes)
             while self._said:
                 batch = {each: self._said.pop(each) for each in list(self._said)[:STATUSES_PER_CALL]}
                 statuses = [

@@ -1,1 +1,1 @@
-"""Work in the background of the event loop: jobs whose crash ends the executor, bells that wake who waits."""
+"""Work in the background of the event loop: jobs, whose crash ends the executor, and signals of changes."""

@@ -17,7 +17,7 @@ from copycat_rpc.configs import config_to_proto
 from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.children.plugin_errors import PluginError
 from copycat_executor.connectors.connector_calls import ConnectorCalls
 from copycat_executor.connectors.connector_lifecycle import ConnectorLifecycle
@@ -55,7 +55,7 @@ class Publishing:
         lifecycle: ConnectorLifecycle,
         services: ServiceStubs,
         feed: Feed,
-        bell: Bell,
+        changes: ChangeSignal,
         *,
         max_tasks: int,
     ) -> None:
@@ -64,7 +64,7 @@ class Publishing:
         self._lifecycle = lifecycle
         self._services = services
         self._feed = feed
-        self._bell = bell
+        self._changes = changes
         self._max_tasks = max_tasks
 
     def limited(self, start: ConnectorStart) -> str | None:
@@ -129,9 +129,9 @@ class Publishing:
         """Wait until the watch no longer says that a set is missing, or the same would be published twice."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PUBLICATION_SEEN_TIMEOUT_SECONDS):
-                rings = self._bell.rings
+                seen_changes = self._changes.count
                 while (known := self._feed.connector(name)) and (known.inconsistent or known.outdated):
-                    rings = await self._bell.next_ring(rings)
+                    seen_changes = await self._changes.wait(seen_changes)
 
 
 async def _pause(start: ConnectorStart, seconds: float) -> None:

@@ -13,13 +13,12 @@ from copycat_connect.cluster import Instance
 from copycat_connect.retry import RetryPolicy
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.domain.errors import HostRefusedError, NoSlotError
 from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place, place_apart
 from copycat_executor.domain.residency import ResidencyRules, upkeep
-from copycat_executor.hosts.host_session import HostSession
-from copycat_executor.hosts.launched_host import LaunchedHost
+from copycat_executor.hosts.launched_host import HostSession, LaunchedHost
 from copycat_executor.pipes.processor_time import busiest
 from copycat_executor.taskhost.spec import HostSpec, HostTls
 
@@ -112,7 +111,7 @@ class HostPool:
         self._numbers = itertools.count(1)
         self._hosts: dict[str, LaunchedHost] = {}
         self._standing: dict[str, pb.AttachResponse] = {}
-        self._changed = Bell()
+        self._changed = ChangeSignal()
         self._loop, self._closing = asyncio.get_running_loop(), False
         self._waits = LAUNCH_RETRY.waits()
         self._launches_from = 0.0
@@ -134,7 +133,7 @@ class HostPool:
         for command in self._standing.values():
             host.send(command)
         self._waits = LAUNCH_RETRY.waits()
-        self._changed.ring()
+        self._changed.notify()
         return host
 
     def detached(self, host: LaunchedHost) -> None:
@@ -145,9 +144,9 @@ class HostPool:
 
     async def warm(self) -> None:
         """Wait until a spare host is attached, if any are kept, so that a task can start at once."""
-        rings = self._changed.rings
+        seen_changes = self._changed.count
         while self._rules.spares and not any(host.session for host in self._hosts.values()):
-            rings = await self._changed.next_ring(rings)
+            seen_changes = await self._changed.wait(seen_changes)
 
     async def place(
         self, task: Instance, isolation: Isolation, *, alone: bool, foremost: bool
@@ -184,7 +183,7 @@ class HostPool:
             host.retiring = True
             if host.tasks and self._residents is not None:
                 self._residents.leave_host(list(host.tasks))
-            self._changed.ring()
+            self._changed.notify()
 
     async def abandon(self, host: LaunchedHost, hung: Instance) -> None:
         """End a host in which a task hangs, once its other tasks have left."""
@@ -215,7 +214,7 @@ class HostPool:
             self._launch()
         for host in self._hosts.values():
             self._force(host, now)
-        self._changed.ring()
+        self._changed.notify()
 
     async def close(self, seconds: float) -> None:
         """End all hosts, by force after some seconds."""
@@ -233,7 +232,7 @@ class HostPool:
     async def _reserve(
         self, task: Instance, isolation: Isolation, alone: bool, foremost: bool
     ) -> LaunchedHost:
-        deadline, rings = self._loop.time() + SLOT_WAIT_SECONDS, self._changed.rings
+        deadline, seen_changes = self._loop.time() + SLOT_WAIT_SECONDS, self._changed.count
         while True:
             chosen, granted = self._choose(task, isolation, alone, foremost)
             match chosen:
@@ -249,7 +248,7 @@ class HostPool:
                     if self._loop.time() >= deadline and not alone:
                         raise NoSlotError(task, isolation.value, self._rules.slots)
                     alone = alone and self._loop.time() < deadline
-                    rings = await self._changed.next_ring(rings)
+                    seen_changes = await self._changed.wait(seen_changes)
         host.take(task, granted)
         return host
 

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance
 
 from copycat_executor.domain.host_view import HostView, Isolation
-from copycat_executor.hosts.host_session import HostSession
+
+
+class HostSession:
+    """The executor's end of a control stream."""
+
+    def __init__(self, now: float) -> None:
+        self.last_heartbeat = now
+        self._commands: asyncio.Queue[pb.AttachResponse | None] = asyncio.Queue()
+
+    def send(self, command: pb.AttachResponse) -> None:
+        """Queue a command for the host; it is sent after those queued before."""
+        self._commands.put_nowait(command)
+
+    def finish(self) -> None:
+        """End the stream after the commands queued so far."""
+        self._commands.put_nowait(None)
+
+    async def commands(self) -> AsyncGenerator[pb.AttachResponse, None]:
+        """Yield commands until the stream is finished."""
+        while (command := await self._commands.get()) is not None:
+            yield command
 
 
 class LaunchedHost:

@@ -44,7 +44,7 @@ class DeliveryWatch:
     def settled(self) -> None:
         """Nothing is under way."""
         self._done, self.why = -1, ""
-        self._acquit()
+        self._suspect_no_more()
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -63,7 +63,7 @@ class DeliveryWatch:
         now = time.monotonic()
         if done != self._done:
             self._done, self._next, self.why = done, now + CHECK_INTERVAL_SECONDS, ""
-            self._acquit()
+            self._suspect_no_more()
         if now < self._next:
             return False
         silent = self._look(producer, topic)
@@ -80,7 +80,7 @@ class DeliveryWatch:
         else:
             self.why = "this client hears from no broker, though another one does; it is replaced soon"
             return self._stuck()
-        self._acquit()
+        self._suspect_no_more()
         return False
 
     def _stuck(self) -> bool:
@@ -88,10 +88,10 @@ class DeliveryWatch:
         self._since = now if self._since is None else self._since
         if now - self._since < self._patience:
             return False
-        self._acquit()
+        self._suspect_no_more()
         return True
 
-    def _acquit(self) -> None:
+    def _suspect_no_more(self) -> None:
         self._since = None
         self.close()  # the second client may lose the brokers for good as well
 

@@ -16,7 +16,7 @@ from copycat_connect.waiting import NewestWaiting
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.transient import is_transient
 
@@ -77,8 +77,8 @@ class StatusOutbox:
         self._worker_id = worker_id
         self._services = services
         self._waiting: NewestWaiting[Instance, pb.InstanceStatus] = NewestWaiting()
-        self._bell = Bell()
-        self._sent = Bell()
+        self._changes = ChangeSignal()
+        self._sent = ChangeSignal()
 
     def report(
         self,
@@ -104,7 +104,7 @@ class StatusOutbox:
         )
         message = pb.InstanceStatus(connector=instance.connector, task=instance.task, status=status)
         self._waiting.put({instance: message})
-        self._bell.ring()
+        self._changes.notify()
 
     def forget(self, connector: str) -> None:
         """Report nothing more of a connector that exists no longer, and of its tasks."""
@@ -112,24 +112,24 @@ class StatusOutbox:
 
     async def run(self) -> None:
         """Hand what is reported to the status service, until cancelled."""
-        rings = 0
+        seen_changes = 0
         while True:
-            rings = await self._bell.next_ring(rings)
+            seen_changes = await self._changes.wait(seen_changes)
             while self._waiting:
                 await until_it_works(
                     self._hand_over,
                     RETRY,
                     complaint="statuses are not written yet, and are kept until they are",
                 )
-                self._sent.ring()
+                self._sent.notify()
 
     async def flushed(self, seconds: float) -> bool:
         """Wait until all is sent; False when the time was not enough."""
         try:
             async with asyncio.timeout(seconds):
-                rings = self._sent.rings
+                seen_changes = self._sent.count
                 while self._waiting:
-                    rings = await self._sent.next_ring(rings)
+                    seen_changes = await self._sent.wait(seen_changes)
         except TimeoutError:
             return False
         return True

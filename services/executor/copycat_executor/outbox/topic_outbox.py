@@ -14,7 +14,7 @@ from copycat_connect.retry import RetryPolicy
 from copycat_rpc.errors import code_of
 from copycat_rpc.services import ServiceStubs
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.outbox.until_it_works import until_it_works
 from copycat_executor.peers.transient import is_transient
 
@@ -52,7 +52,7 @@ class TopicOutbox:
         self._services = services
         self._tracking = tracking
         self._waiting: dict[SeenTopics, None] = {}  # in the order of their turns
-        self._bell = Bell()
+        self._changes = ChangeSignal()
 
     def seen(self, seen: SeenTopics, topics: Iterable[str]) -> None:
         """Report topics a task met."""
@@ -62,7 +62,7 @@ class TopicOutbox:
             seen.names, seen.since_ms = frozenset(), int(time.time() * 1000)
             self._waiting[seen] = None
         seen.names = seen.names.union(topics)
-        self._bell.ring()
+        self._changes.notify()
 
     def forget(self, connector: str) -> None:
         """Report nothing more of a connector that exists no longer."""
@@ -71,9 +71,9 @@ class TopicOutbox:
 
     async def run(self) -> None:
         """Send topics to the status service, until cancelled."""
-        rings = 0
+        seen_changes = 0
         while True:
-            rings = await self._bell.next_ring(rings)
+            seen_changes = await self._changes.wait(seen_changes)
             while self._waiting:
                 await until_it_works(self._send_next, RETRY)
 

@@ -21,7 +21,7 @@ from copycat_rpc.acts import MOVES, STUCK, WAITS, ActReporter
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_each
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 
 log = logging.getLogger(__name__)
 
@@ -72,13 +72,13 @@ class TroubleOutbox:
         self._acts = acts
         self._open: dict[OpenTrouble, None] = {}  # in the order in which they began
         self._sent_any = False
-        self._bell = Bell()
+        self._changes = ChangeSignal()
 
     def report(self, of: OpenTrouble, generation: int, trouble: pb.Trouble) -> None:
         """Report what keeps an instance from moving, in place of what was reported before."""
         of.generation, of.trouble = generation, trouble
         self._open[of] = None
-        self._bell.ring()
+        self._changes.notify()
 
     def over(self, of: OpenTrouble) -> None:
         """Report that nothing keeps an instance from moving any more."""
@@ -92,15 +92,15 @@ class TroubleOutbox:
         if of.trouble is not None:
             of.trouble = None
             del self._open[of]
-            self._bell.ring()
+            self._changes.notify()
 
     async def run(self) -> None:
         """Send troubles to the status service, until cancelled."""
-        rings = 0
+        seen_changes = 0
         while True:
             try:
                 async with asyncio.timeout(REPEAT_INTERVAL_SECONDS if self._sent_any else None):
-                    rings = await self._bell.next_ring(rings)
+                    seen_changes = await self._changes.wait(seen_changes)
             except TimeoutError:
                 pass  # time to repeat it
             self._note_lasting()

@@ -29,12 +29,12 @@ class Differences:
         if desired is None:
             return ()
         actions = reconcile(desired, self._runs.running(names))
-        self._feed.touched.clear()
-        self._runs.touched.clear()
+        self._feed.changed_connectors.clear()
+        self._runs.changed_connectors.clear()
         for action in actions:
-            self._runs.touched.add(connector_of(action))
+            self._runs.changed_connectors.add(connector_of(action))
         return actions
 
     def _touched(self) -> Sequence[str] | None:
-        wanted, ran = self._feed.touched.names, self._runs.touched.names
+        wanted, ran = self._feed.changed_connectors.names, self._runs.changed_connectors.names
         return None if wanted is None or ran is None else tuple(dict.fromkeys((*wanted, *ran)))

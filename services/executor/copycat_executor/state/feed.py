@@ -9,7 +9,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_connect.cluster import Instance
 from copycat_rpc.instances import instance_from_proto
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangedConnectors, ChangeSignal
 from copycat_executor.domain.desired import (
     NOTHING,
     Assigned,
@@ -20,8 +20,7 @@ from copycat_executor.domain.desired import (
     generation_for,
 )
 from copycat_executor.peers import messages
-from copycat_executor.state.tenure import Tenure
-from copycat_executor.state.touched import Touched
+from copycat_executor.state.lease import WorkerLease
 
 ConfigChange = config_service_pb2.WatchConnectorsResponse
 AssignmentChange = scheduler_service_pb2.WatchAssignmentsResponse
@@ -30,23 +29,23 @@ AssignmentChange = scheduler_service_pb2.WatchAssignmentsResponse
 class Feed:
     """Folds both watches; until both gave a snapshot nothing is known, so nothing is stopped."""
 
-    def __init__(self, worker_id: str, bell: Bell, tenure: Tenure) -> None:
-        """Take the bell to ring after each change, and what says whether the assignments still count."""
+    def __init__(self, worker_id: str, changes: ChangeSignal, lease: WorkerLease) -> None:
+        """`changes` is notified of each change; `lease` says whether the assignments still count."""
         self._worker_id = worker_id
-        self._bell = bell
-        self._tenure = tenure
+        self._changes = changes
+        self._lease = lease
         self._configured: dict[str, Configured] | None = None
         self._assigned: dict[Instance, Assigned] | None = None
         self._here: dict[str, dict[Instance, Assigned]] = {}  # what is assigned to this worker, by connector
         self._draining = False
-        self.touched = Touched()
+        self.changed_connectors = ChangedConnectors()
         """Connectors of which something changed here."""
 
     def desired(self, names: Iterable[str] | None = None) -> Desired | None:
         """Return what this worker should run of these connectors, None is of all; None while not known."""
         if self._draining:
             return NOTHING
-        if self._configured is None or self._assigned is None or not self._tenure.holds():
+        if self._configured is None or self._assigned is None or not self._lease.holds():
             return None
         looked_at = self._here if names is None else names
         here = {
@@ -58,7 +57,7 @@ class Feed:
 
     def assignments_count(self) -> bool:
         """Return whether what is assigned counts: no other worker can have been given it since."""
-        return self._tenure.holds()
+        return self._lease.holds()
 
     def wants(self, instance: Instance) -> bool:
         """Return whether this worker should run an instance, as far as it knows."""
@@ -154,10 +153,10 @@ class Feed:
     def _changed(self, connector: str | None) -> None:
         """Have what changed looked at; None is anything."""
         if connector is None:
-            self.touched.everything()
+            self.changed_connectors.add_all()
         else:
-            self.touched.add(connector)
-        self._bell.ring()
+            self.changed_connectors.add(connector)
+        self._changes.notify()
 
     def _assignment(self, before: Assigned | None, message: scheduler_service_pb2.Assignment) -> Assigned:
         return assign(before, message.worker_id, message.generation, messages.partitions(message))

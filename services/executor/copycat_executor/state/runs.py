@@ -16,7 +16,7 @@ from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Config, Instance
 from copycat_telemetry.metrics.registry import Reading
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangedConnectors, ChangeSignal
 from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.healing import Restarts
 from copycat_executor.domain.plugin import Plugin
@@ -29,7 +29,6 @@ from copycat_executor.outbox.commit_outbox import TaskProgress
 from copycat_executor.outbox.topic_outbox import SeenTopics
 from copycat_executor.outbox.trouble_outbox import OpenTrouble
 from copycat_executor.peers import messages
-from copycat_executor.state.touched import Touched
 
 R = TypeVar("R", RunningConnector, RunningTask)
 M = TypeVar("M", ConnectorMeter, TaskMeter)
@@ -270,15 +269,15 @@ class ConnectorRun(_Run[RunningConnector, ConnectorMeter]):
 
 
 class Runs:
-    """The tasks and connectors of this worker; every change rings the bell and is noted by connector."""
+    """The tasks and connectors of this worker; waiters hear of every change, which is noted by connector."""
 
-    def __init__(self, bell: Bell, meter: WorkerMeter) -> None:
-        self.bell = bell
+    def __init__(self, changes: ChangeSignal, meter: WorkerMeter) -> None:
+        self.changes = changes
         self.meter = meter
         self._connectors: dict[str, ConnectorRun] = {}
         self._tasks: dict[str, dict[Instance, TaskRun]] = {}
         self._starts = itertools.count(1)
-        self.touched = Touched()
+        self.changed_connectors = ChangedConnectors()
         """Connectors of which something changed here."""
         self.lists = 0
         """How many different lists `held` has returned, or would have."""
@@ -361,9 +360,9 @@ class Runs:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until a condition on what runs here holds."""
-        rings = self.bell.rings
+        seen_changes = self.changes.count
         while not holds():
-            rings = await self.bell.next_ring(rings)
+            seen_changes = await self.changes.wait(seen_changes)
 
     def next_start(self) -> int:
         """Return the number of the next start of a task."""
@@ -372,8 +371,8 @@ class Runs:
     def noted(self, instance: Instance, *, listed: bool) -> None:
         """Note a change; `listed` where `held` returns another list since then."""
         self.lists += listed
-        self.touched.add(instance.connector)
-        self.bell.ring()
+        self.changed_connectors.add(instance.connector)
+        self.changes.notify()
 
     def drop_task(self, run: TaskRun) -> None:
         """Forget a task of which nothing counts any more."""

@@ -36,11 +36,11 @@ class Conductor:
 
     async def run(self) -> None:
         """Act on every change of what is wanted or what runs, a moment later."""
-        rings = -1
+        seen_changes = -1
         while True:
-            await self._runs.bell.next_ring(rings)
+            await self._runs.changes.wait(seen_changes)
             await asyncio.sleep(CHANGE_GATHERING_SECONDS)
-            rings = self._runs.bell.rings
+            seen_changes = self._runs.changes.count
             for action in self._differences.due():
                 self._perform(action)
 

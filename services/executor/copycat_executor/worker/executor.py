@@ -17,8 +17,8 @@ from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.outbox.trouble_outbox import TroubleOutbox
 from copycat_executor.state.feed import Feed
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
-from copycat_executor.state.tenure import Tenure
 from copycat_executor.tasks.task_actions import DRAIN_MARGIN_SECONDS, Budgets
 from copycat_executor.worker.conductor import Conductor
 from copycat_executor.worker.membership import Membership
@@ -39,7 +39,7 @@ class Executor:
 
     runs: Runs
     feed: Feed
-    tenure: Tenure
+    lease: WorkerLease
     hosts: HostPool
     statuses: StatusOutbox
     topics: TopicOutbox
@@ -56,7 +56,7 @@ class Executor:
         """Begin to work, in the background."""
         for name, loop in {
             "config watch": self.config_watch.run(),
-            "assignment watch": follow_assignments(self.services, self.feed, self.tenure),
+            "assignment watch": follow_assignments(self.services, self.feed, self.lease),
             "conductor": self.conductor.run(),
             "membership": self._join(),
             "statuses": self.statuses.run(),

@@ -18,8 +18,8 @@ from copycat_rpc.reach import Reach
 from copycat_rpc.services import ServiceStubs
 
 from copycat_executor.peers import messages
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.state.runs import Runs
-from copycat_executor.state.tenure import Tenure
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +48,13 @@ class Membership:
     """
 
     def __init__(
-        self, worker_id: str, services: ServiceStubs, runs: Runs, tenure: Tenure, reach: ReachOf
+        self, worker_id: str, services: ServiceStubs, runs: Runs, lease: WorkerLease, reach: ReachOf
     ) -> None:
-        """`tenure` is kept here; `reach` asks whether somebody listens at an address, within some seconds."""
+        """`lease` is kept here; `reach` asks whether somebody listens at an address, within some seconds."""
         self._worker_id = worker_id
         self._services = services
         self._runs = runs
-        self._tenure = tenure
+        self._lease = lease
         self._reach = reach
         self._leaving = False
         self._pace = Pace(CHANGES_TOGETHER_SECONDS)
@@ -63,7 +63,7 @@ class Membership:
     def leave(self) -> None:
         """Say from the next beat on, which is sent at once, that the worker drains."""
         self._leaving = True
-        self._runs.bell.ring()
+        self._runs.changes.notify()
 
     async def run(self) -> None:
         """Beat until cancelled, joining again whenever the stream is lost."""
@@ -92,7 +92,7 @@ class Membership:
             silence.reschedule(
                 self._answered_at + HEARTBEAT_INTERVAL_SECONDS + SCHEDULER_SILENCE_TIMEOUT_SECONDS
             )
-            self._tenure.renewed(sent.popleft(), answer.lease_ms / 1000)
+            self._lease.renewed(sent.popleft(), answer.lease_ms / 1000)
             yield
 
     async def _look_for_scheduler(self) -> None:
@@ -104,7 +104,7 @@ class Membership:
                 continue
             looks = [self._reach(each, LOOK_TIMEOUT_SECONDS) for each in self._addresses]
             if Reach.SILENT not in await asyncio.gather(*looks):
-                self._tenure.nobody_else(began)
+                self._lease.extend_without_scheduler(began)
 
     @property
     def _addresses(self) -> Sequence[str]:
@@ -119,7 +119,7 @@ class Membership:
         loop = asyncio.get_running_loop()
         lists, beat = -1, pb.JoinRequest()
         while True:
-            rings, leaving = self._runs.bell.rings, self._leaving
+            seen_changes, leaving = self._runs.changes.count, self._leaving
             self._pace.begin()
             if (lists, beat.leaving) != (self._runs.lists, leaving):
                 lists, beat = self._runs.lists, self._beat(self._runs.held(), leaving)
@@ -128,18 +128,18 @@ class Membership:
             try:
                 async with asyncio.timeout(until_beat(loop.time(), HEARTBEAT_INTERVAL_SECONDS)):
                     while (self._runs.lists, self._leaving) == (lists, leaving):
-                        rings = await self._runs.bell.next_ring(rings)
+                        seen_changes = await self._runs.changes.wait(seen_changes)
                     if self._leaving == leaving:
-                        await self._gather(rings)
+                        await self._gather(seen_changes)
             except TimeoutError:
                 pass
 
-    async def _gather(self, rings: int) -> None:
+    async def _gather(self, seen_changes: int) -> None:
         """Wait for what changes together; the last that is dropped is said at once: who leaves ends then."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pace.pause()):
                 while not self._runs.empty:
-                    rings = await self._runs.bell.next_ring(rings)
+                    seen_changes = await self._runs.changes.wait(seen_changes)
 
     def _beat(self, held: dict[Instance, int], leaving: bool) -> pb.JoinRequest:
         return pb.JoinRequest(

@@ -1,6 +1,6 @@
 """Following what other services say; nothing stops here because they are away.
 
-Assignments count while the worker's tenure holds: after that another worker may have been given them.
+Assignments count while the worker's lease holds: after that another worker may have been given them.
 """
 
 from __future__ import annotations
@@ -9,21 +9,47 @@ import logging
 from collections.abc import Sequence
 
 from copycat.config.v1 import config_service_pb2
+from copycat.host.v1 import host_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat_connect.first import first
+from copycat_connect.log_levels import level_named
 from copycat_rpc.following import follow
 from copycat_rpc.services import ServiceStubs
 from copycat_telemetry.changes import log_change
+from copycat_telemetry.loggers import set_level
 from copycat_telemetry.recent_spans import RecentSpans
 
+from copycat_executor.children.connector_processes import ConnectorProcesses
+from copycat_executor.children.query_engine import Queries
+from copycat_executor.hosts.host_pool import HostPool
 from copycat_executor.outbox.status_outbox import StatusOutbox
 from copycat_executor.outbox.topic_outbox import TopicOutbox
 from copycat_executor.state.feed import AssignmentChange, ConfigChange, Feed
-from copycat_executor.state.tenure import Tenure
-from copycat_executor.worker.levels import LogLevels
+from copycat_executor.state.lease import WorkerLease
 from copycat_executor.worker.restarting import Restarting
 
 log = logging.getLogger(__name__)
+
+
+class LogLevels:
+    """Sets levels here, in all child processes and in all hosts, also in later ones."""
+
+    def __init__(self, processes: ConnectorProcesses, queries: Queries, hosts: HostPool) -> None:
+        self._processes = processes
+        self._queries = queries
+        self._hosts = hosts
+
+    def set(self, request: config_service_pb2.SetLoggerLevelRequest) -> None:
+        """Set a logger's level everywhere; a level that does not exist is logged and changes nothing."""
+        level = level_named(request.level)
+        if level is None:
+            log.warning("there is no log level %s", request.level)
+            return
+        set_level(request.logger, level)
+        self._processes.set_level(request.logger, level)
+        self._queries.set_level(request.logger, level)
+        command = host_service_pb2.SetLevel(logger=request.logger, level=level)
+        self._hosts.broadcast(request.logger, host_service_pb2.AttachResponse(set_level=command))
 
 
 class ConfigWatch:
@@ -81,12 +107,12 @@ class ConfigWatch:
         self._restarting.removed(connector)
 
 
-async def follow_assignments(services: ServiceStubs, feed: Feed, tenure: Tenure) -> None:
-    """Follow the assignments until cancelled, anew after each lapse of the tenure: what was known is over."""
+async def follow_assignments(services: ServiceStubs, feed: Feed, lease: WorkerLease) -> None:
+    """Follow the assignments until cancelled, anew after each lapse of the lease: what was known is over."""
     while True:
-        await tenure.answered()
-        lapses = tenure.lapses
-        following, _ = await first(_follow_assignments(services, feed, tenure, lapses), tenure.lapsed(lapses))
+        await lease.answered()
+        lapses = lease.lapses
+        following, _ = await first(_follow_assignments(services, feed, lease, lapses), lease.lapsed(lapses))
         if not following.cancelled():
             following.result()
         log_change(
@@ -98,9 +124,9 @@ async def follow_assignments(services: ServiceStubs, feed: Feed, tenure: Tenure)
         feed.forget_assignments()
 
 
-async def _follow_assignments(services: ServiceStubs, feed: Feed, tenure: Tenure, lapses: int) -> None:
+async def _follow_assignments(services: ServiceStubs, feed: Feed, lease: WorkerLease, lapses: int) -> None:
     def snapshot(messages: Sequence[AssignmentChange]) -> None:
-        tenure.known(lapses)
+        lease.assignments_known(lapses)
         feed.assignments(messages)
 
     await follow(

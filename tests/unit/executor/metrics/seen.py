@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import Instance, TargetState
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 from copycat_executor.domain.desired import WantedConnector, WantedTask
 from copycat_executor.domain.plugin import Plugin
 from copycat_executor.metrics.worker_meter import WorkerMeter
@@ -54,7 +54,7 @@ class Worker:
         self.now = 100.0
         self.wall = 1_700_000_000.0
         meter = WorkerMeter(windows or Windows(), clock=lambda: self.now, wall=lambda: self.wall)
-        self.runs = Runs(Bell(), meter)
+        self.runs = Runs(ChangeSignal(), meter)
 
     def begin(
         self, connector: str, task: int | None = None, config: dict[str, str] | None = None

@@ -1,7 +1,7 @@
 """How long this worker may go on with what it was given: its own side of its lease with the scheduler.
 
 The scheduler counts from when it heard a heartbeat, this worker from when it sent it: so it stops first. What
-the worker knew before its tenure lapsed counts no more; it goes on with what it hears after the scheduler has
+the worker knew before its lease lapsed counts no more; it goes on with what it hears after the scheduler has
 answered again.
 """
 
@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from copycat_executor.background.bell import Bell
+from copycat_executor.background.changes import ChangeSignal
 
 #: Tasks have ended so long before the scheduler may give them to another worker.
 MARGIN_SECONDS: Final = 0.5
@@ -19,7 +19,7 @@ MARGIN_SECONDS: Final = 0.5
 SHORTEST_WAIT_SECONDS: Final = 0.05
 
 
-class Tenure:
+class WorkerLease:
     """Holds once the scheduler has answered a heartbeat and the assignments of then are known."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -29,7 +29,7 @@ class Tenure:
         self._answered = False
         self._lapses = 0
         self._known = -1
-        self._changed = Bell()
+        self._changed = ChangeSignal()
         self.length: float | None = None
         """Of the lease, seconds; None before the scheduler has answered."""
 
@@ -44,15 +44,15 @@ class Tenure:
         self.length = length
         self._extend(sent + length)
 
-    def nobody_else(self, seen: float) -> None:
+    def extend_without_scheduler(self, seen: float) -> None:
         """No scheduler could have given anything away at `seen`; one that comes later waits for a lease."""
         if self.length is not None:
             self._extend(seen + self.length)
 
-    def known(self, lapses: int) -> None:
+    def assignments_known(self, lapses: int) -> None:
         """The assignments are known as they were after so many lapses."""
         self._known = lapses
-        self._changed.ring()
+        self._changed.notify()
 
     def holds(self) -> bool:
         """Return whether tasks may be started, and may go on."""
@@ -78,15 +78,15 @@ class Tenure:
             await asyncio.sleep(max(left, SHORTEST_WAIT_SECONDS))
 
     async def _until_it(self, does: Callable[[], bool]) -> None:
-        rings = self._changed.rings
+        seen_changes = self._changed.count
         while not does():
-            rings = await self._changed.next_ring(rings)
+            seen_changes = await self._changed.wait(seen_changes)
 
     def _extend(self, until: float) -> None:
         self._look()
         self._until = max(self._until, until)
         self._answered = self._clock() < self._until
-        self._changed.ring()
+        self._changed.notify()
 
     def _look(self) -> None:
         """Note a lapse: a process that was frozen must not take the next answer for a renewal."""

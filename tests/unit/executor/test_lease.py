@@ -9,68 +9,68 @@ import pytest
 from copycat_connect.errors import CopycatError, StaleGenerationError, UnavailableError
 from copycat_connect.retry import RetryPolicy
 from copycat_executor.outbox.until_it_works import SILENT_FAILURES, until_it_works
-from copycat_executor.state.tenure import MARGIN_SECONDS, Tenure
+from copycat_executor.state.lease import MARGIN_SECONDS, WorkerLease
 
 
 class World:
     def __init__(self) -> None:
         self.now = 100.0
-        self.tenure = Tenure(lambda: self.now)
+        self.lease = WorkerLease(lambda: self.now)
 
     def join(self) -> None:
-        self.tenure.renewed(self.now, 5.0)
-        self.tenure.known(self.tenure.lapses)
+        self.lease.renewed(self.now, 5.0)
+        self.lease.assignments_known(self.lease.lapses)
 
 
 def test_it_holds_once_the_scheduler_has_answered_and_the_assignments_are_known() -> None:
     world = World()
-    assert not world.tenure.holds()
-    world.tenure.renewed(world.now, 5.0)
-    assert not world.tenure.holds()
-    world.tenure.known(world.tenure.lapses)
-    assert world.tenure.holds()
+    assert not world.lease.holds()
+    world.lease.renewed(world.now, 5.0)
+    assert not world.lease.holds()
+    world.lease.assignments_known(world.lease.lapses)
+    assert world.lease.holds()
 
 
 def test_it_counts_from_when_the_heartbeat_was_sent() -> None:
     world = World()
     world.join()
     world.now = 103.0
-    world.tenure.renewed(101.0, 5.0)
-    assert world.tenure.remaining() == 3.0 - MARGIN_SECONDS
+    world.lease.renewed(101.0, 5.0)
+    assert world.lease.remaining() == 3.0 - MARGIN_SECONDS
     world.now = 106.0
-    assert not world.tenure.holds()
+    assert not world.lease.holds()
 
 
 def test_an_answer_that_comes_after_a_lapse_does_not_undo_it() -> None:
     world = World()
     world.join()
     world.now = 120.0
-    world.tenure.renewed(120.0, 5.0)
-    assert not world.tenure.holds()
-    assert world.tenure.remaining() == 0.0
+    world.lease.renewed(120.0, 5.0)
+    assert not world.lease.holds()
+    assert world.lease.remaining() == 0.0
 
 
 def test_assignments_of_before_a_lapse_do_not_count_after_it() -> None:
     world = World()
     world.join()
-    before = world.tenure.lapses
+    before = world.lease.lapses
     world.now = 120.0
-    world.tenure.renewed(120.0, 5.0)
-    world.tenure.known(before)
-    assert not world.tenure.holds()
-    world.tenure.known(world.tenure.lapses)
-    assert world.tenure.holds()
+    world.lease.renewed(120.0, 5.0)
+    world.lease.assignments_known(before)
+    assert not world.lease.holds()
+    world.lease.assignments_known(world.lease.lapses)
+    assert world.lease.holds()
 
 
 def test_while_no_scheduler_could_give_anything_away_it_goes_on() -> None:
     world = World()
     world.join()
     world.now = 104.0
-    world.tenure.nobody_else(103.0)
+    world.lease.extend_without_scheduler(103.0)
     world.now = 107.9
-    assert world.tenure.holds()
+    assert world.lease.holds()
     world.now = 108.0
-    assert not world.tenure.holds()
+    assert not world.lease.holds()
 
 
 AT_ONCE = RetryPolicy(first=0.0, factor=1.0, ceiling=0.0)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from copycat_testkit.system import CopycatUp, names
 
+from tests.plain_hosts import on_plain_hosts
+
 
 @pytest.fixture(scope="package")
 def worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -20,5 +22,5 @@ def worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
         "offset.flush.interval.ms": "300",
     }
     options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    with CopycatUp(folder, kafka, options=options):
+    with CopycatUp(folder, kafka, options=options, environment=on_plain_hosts()):
         yield folder / "worker.properties"

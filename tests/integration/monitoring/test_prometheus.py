@@ -15,6 +15,8 @@ from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.prometheus import Prometheus, program
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = pytest.mark.timeout(300)
 
 MONITORING = Path(__file__).parents[3] / "deploy" / "monitoring"
@@ -31,7 +33,7 @@ def dashboard_queries() -> list[str]:
 
 @pytest.fixture(scope="module")
 def system(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
-    with CopycatUp(tmp_path_factory.mktemp("monitored"), kafka) as up:
+    with CopycatUp(tmp_path_factory.mktemp("monitored"), kafka, environment=on_plain_hosts()) as up:
         yield up
 
 

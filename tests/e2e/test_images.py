@@ -19,6 +19,9 @@ from tools.containers.images import image_name
 pytestmark = pytest.mark.timeout(1800)
 #: In megabytes, as Docker tells an image's size.
 MOST: Final = dict.fromkeys(ROLES, 200) | {"executor": 700}
+PLUGINS: Final = (
+    "copycat_plugins", "copycat_jdbc", "copycat_mirror", "copycat_objects", "copycat_registry",
+)  # fmt: skip
 #: Imports every module of the packages that its arguments name, and tells those that cannot be.
 IMPORT_ALL: Final = """
 import importlib, pkgutil, sys
@@ -88,7 +91,7 @@ def test_an_image_runs_as_nobody_of_importance_and_brings_no_tools(engine: Engin
 
 @pytest.mark.parametrize("role", ROLES)
 def test_every_module_of_a_role_can_be_imported_in_its_image(engine: Engine, role: str) -> None:
-    plugins = ["copycat_plugins"] if role == "executor" else []
+    plugins = PLUGINS if role == "executor" else ()
 
     try:
         run(engine, role, IMPORT_ALL, f"copycat_{role}", "copycat_connect", "copycat_rpc", *plugins)

@@ -9,8 +9,7 @@ from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
 from copycat_connect.plugin.transformations import Remaining, Values
-from copycat_executor.pipeline.records.chain import Chain, ChangedValues
-from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.chain import Chain, ChainStep, ChangedValues
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.source.source_offsets import SourceProgress

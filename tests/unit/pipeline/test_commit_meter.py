@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from copycat_executor.pipeline.task.commit_meter import CommitMeter
-from copycat_executor.pipeline.task.measures import Measures
+from copycat_executor.pipeline.task.measures import CommitMeter, Measures
 
 from tests.unit.pipeline.fakes import Clock
 

@@ -10,11 +10,10 @@ from copycat_connect.data import SinkRecord
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import Schema
 from copycat_connect.errors import ConnectError, DataError
-from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
-from copycat_executor.pipeline.records.letters import SourceLetters, letter_of_message
+from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue, SourceLetters, letter_of_message
+from copycat_executor.pipeline.records.receiver import TracedRecord
 from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord
-from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.sink.errant_records import ErrantRecords
 from copycat_executor.pipeline.task.measures import Measures
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError

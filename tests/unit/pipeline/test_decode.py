@@ -13,11 +13,10 @@ from copycat_connect.data import STRING_SCHEMA, ConnectRecord, Schema, SinkBatch
 from copycat_connect.data.value import ConnectValue
 from copycat_connect.errors import ConfigError, DataError, RetriableError
 from copycat_connect.plugin import Transformation
-from copycat_executor.pipeline.records.chain import Chain
-from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.chain import Chain, ChainStep
 from copycat_executor.pipeline.records.converters import Converters
+from copycat_executor.pipeline.records.receiver import TracedRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
-from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.sink.decode import Decoder
 from copycat_executor.pipeline.task.answers import Answers
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError

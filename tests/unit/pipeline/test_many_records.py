@@ -12,15 +12,14 @@ import pytest
 from copycat_connect.data import ConnectRecord
 from copycat_connect.errors import ConnectError, DataError, RetriableError
 from copycat_connect.plugin import Predicate, Transformation
-from copycat_executor.pipeline.records.chain import Chain
-from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.chain import Chain, ChainStep
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder
-from copycat_executor.pipeline.task.memory import resident_bytes
-from copycat_executor.pipeline.task.memory_bound import (
+from copycat_executor.pipeline.task.memory import (
     LONGEST_INTERVAL_SECONDS,
     SHORTEST_INTERVAL_SECONDS,
     MemoryBound,
+    resident_bytes,
 )
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger

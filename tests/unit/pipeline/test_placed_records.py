@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from copycat_connect.data import SourceBatch
 from copycat_connect.data.record_metadata import RecordMetadata
-from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.chain import ChainStep
 from copycat_executor.pipeline.records.sender import OutgoingRecord
 
 from tests.unit.pipeline.test_source_path import Upper, World, batch

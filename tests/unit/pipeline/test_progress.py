@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from copycat_connect.errors import DataError
 from copycat_executor.pipeline.source.source_offsets import SourceProgress, from_json, to_json
-from copycat_executor.pipeline.task.schedule import CommitSchedule
+from copycat_executor.pipeline.task.timing import CommitSchedule
 
 
 def test_offsets_are_compact_json_in_the_order_given() -> None:

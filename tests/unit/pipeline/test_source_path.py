@@ -12,8 +12,7 @@ from copycat_connect.data import (
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Predicate, Transformation
-from copycat_executor.pipeline.records.chain import Chain
-from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.chain import Chain, ChainStep
 from copycat_executor.pipeline.records.sender import OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, Tolerance
 from copycat_executor.pipeline.source.sent_records import CommitRecord, CommitWatched, WrittenRecords

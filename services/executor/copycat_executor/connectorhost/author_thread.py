@@ -9,8 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from copycat_executor.pipeline.task.memory import raise_in_thread
-from copycat_executor.pipeline.task.memory_bound import processor_seconds
+from copycat_executor.pipeline.task.memory import processor_seconds, raise_in_thread
 
 Job = Callable[[], None]
 log = logging.getLogger(__name__)

@@ -16,8 +16,7 @@ from typing import Final, TypeAlias
 from copycat_executor.connectorhost.author_thread import GivenUpError
 from copycat_executor.connectorhost.instance import ConnectorInstance
 from copycat_executor.connectorhost.questions import Question
-from copycat_executor.pipeline.task.memory import memory_error
-from copycat_executor.pipeline.task.memory_bound import LONGEST_INTERVAL_SECONDS, MemoryBound
+from copycat_executor.pipeline.task.memory import LONGEST_INTERVAL_SECONDS, MemoryBound, memory_error
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from copycat_executor.kafka.client_config import ClientConfig, consumer_config
 from copycat_executor.kafka.client_statistics import ConsumerStatistics
 from copycat_executor.kafka.clients import warn_unknown
 from copycat_executor.kafka.consumer import KafkaReceiver
-from copycat_executor.pipeline.records.letters import letter_of_message
+from copycat_executor.pipeline.records.dead_letter import letter_of_message
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
 from copycat_executor.pipeline.sink.decode import Decoder

@@ -36,8 +36,7 @@ from copycat_executor.kafka.client_statistics import ProducerStatistics
 from copycat_executor.kafka.clients import warn_unknown
 from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.kafka.transactional_producer import KafkaTransactionalSender
-from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
-from copycat_executor.pipeline.records.letters import SourceLetters
+from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue, SourceLetters
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, LogReporter, Reporter, Tolerance
 from copycat_executor.pipeline.source.at_least_once import AtLeastOnce
 from copycat_executor.pipeline.source.at_most_once import AtMostOnce

@@ -19,8 +19,7 @@ from copycat_connect.plugin import (
     TransformationContext,
 )
 
-from copycat_executor.pipeline.records.chain import Chain
-from copycat_executor.pipeline.records.chain_step import ChainStep
+from copycat_executor.pipeline.records.chain import Chain, ChainStep
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.tolerate import Tolerance
 

@@ -21,8 +21,7 @@ from copycat_telemetry.loggers import set_level
 
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.control import Ending, Settlement
-from copycat_executor.pipeline.task.memory import memory_limit
-from copycat_executor.pipeline.task.memory_bound import LONGEST_INTERVAL_SECONDS, MemoryBound
+from copycat_executor.pipeline.task.memory import LONGEST_INTERVAL_SECONDS, MemoryBound, memory_limit
 from copycat_executor.pipeline.task.stages import Stage
 from copycat_executor.taskhost.fence_questions import FenceQuestions
 from copycat_executor.taskhost.host_surroundings import HostSurroundings

@@ -28,8 +28,7 @@ from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Ending, Settlement, TaskControl
 from copycat_executor.pipeline.task.failures import failure_of
-from copycat_executor.pipeline.task.memory import raise_in_thread
-from copycat_executor.pipeline.task.memory_bound import processor_seconds
+from copycat_executor.pipeline.task.memory import processor_seconds, raise_in_thread
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.task.task_link import TaskLink, TaskState
 from copycat_executor.pipeline.task.task_run import TaskRun

@@ -21,9 +21,8 @@ from copycat_connect.plugin.converters import Converter, HeaderConverter
 
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.converters import Converters
-from copycat_executor.pipeline.records.receiver import KafkaMessage
+from copycat_executor.pipeline.records.receiver import KafkaMessage, TracedRecord
 from copycat_executor.pipeline.records.tolerate import Tolerance
-from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.task.stages import RecordSkippedError, Stage
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 

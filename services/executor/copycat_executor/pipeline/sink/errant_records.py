@@ -11,8 +11,8 @@ from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipeline.records.converters import Converters
 from copycat_executor.pipeline.records.dead_letter import DeadLetterQueue
+from copycat_executor.pipeline.records.receiver import TracedRecord
 from copycat_executor.pipeline.records.tolerate import FailedRecord, Reporter, Tolerance
-from copycat_executor.pipeline.records.traced import TracedRecord
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 
 _TASK_CLASS: Final = "org.apache.kafka.connect.sink.SinkTask"

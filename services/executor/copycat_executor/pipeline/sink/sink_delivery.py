@@ -15,10 +15,10 @@ from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.sink.sink_runtime import SinkRuntime
-from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
-from copycat_executor.pipeline.task.schedule import CommitSchedule
+from copycat_executor.pipeline.task.measures import CommitMeter
 from copycat_executor.pipeline.task.stages import DrainedError, Stage, StaleTaskError, failing
+from copycat_executor.pipeline.task.timing import CommitSchedule
 
 _log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from copycat_executor.pipeline.source.source_path import Batch
 from copycat_executor.pipeline.source.source_runtime import SourceRuntime
-from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
-from copycat_executor.pipeline.task.schedule import CommitSchedule
+from copycat_executor.pipeline.task.measures import CommitMeter
+from copycat_executor.pipeline.task.timing import CommitSchedule
 
 _log = logging.getLogger(__name__)
 

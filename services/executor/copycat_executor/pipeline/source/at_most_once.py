@@ -10,8 +10,8 @@ from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_executor.pipeline.source.source_path import Batch
 from copycat_executor.pipeline.source.source_runtime import SourceRuntime
-from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
+from copycat_executor.pipeline.task.measures import CommitMeter
 from copycat_executor.pipeline.task.stages import DrainedError, StaleTaskError
 
 #: A batch whose offset is being committed looks this often whether the task must end without it.

@@ -23,8 +23,8 @@ from copycat_executor.pipeline.source.transactions import (
     TransactionRequests,
     transaction_too_long,
 )
-from copycat_executor.pipeline.task.commit_meter import CommitMeter
 from copycat_executor.pipeline.task.control import Settlement
+from copycat_executor.pipeline.task.measures import CommitMeter
 from copycat_executor.pipeline.task.stages import DrainedError
 from copycat_executor.pipeline.task.topic_ledger import TopicCreator
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.plugin import load_plugins
-from copycat_executor.taskhost.garbage import Garbage
-from copycat_executor.taskhost.host_queries import HostQueries
-from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.host_questions import HostQueries
+from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.task_host import TaskHost
 from copycat_rpc.configs import config_to_proto
 
@@ -42,7 +41,7 @@ class InProcessExecutor:
             garbage=garbage,
         )
         self.host = TaskHost(surroundings, self.hear, lambda: None)
-        garbage.tame()
+        garbage.replace_automatic()
 
     def hear(self, event: pb.AttachRequest) -> None:
         """Take an event and answer it as the executor would."""

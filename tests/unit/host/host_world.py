@@ -17,9 +17,8 @@ from copycat_connect.plugin import (
     SourceConnector,
     SourceTask,
 )
-from copycat_executor.taskhost.garbage import Garbage
-from copycat_executor.taskhost.host_queries import HostQueries
-from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.host_questions import HostQueries
+from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.task_host import TaskHost
 from copycat_rpc.configs import config_to_proto
 from copycat_testkit.kafka import wait_until

@@ -9,7 +9,7 @@ from copycat_connect.errors import ConfigError
 from copycat_connect.plugin import PluginKind, Plugins, PluginSpec, Predicate, Transformation
 from copycat_executor.pipeline.records.tolerate import Tolerance
 from copycat_executor.taskhost.compose import build_chain, build_converters
-from copycat_executor.taskhost.host_queries import HostQueries
+from copycat_executor.taskhost.host_questions import HostQueries
 
 from tests.unit.pipeline.fakes import TextConverter, TextHeaders, tolerance
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.errors import ConfigError, ConnectError, CopycatError, DataError, RetriableError
-from copycat_executor.taskhost.host_queries import HostQueries
+from copycat_executor.taskhost.host_questions import HostQueries
 
 
 class Asked:

@@ -6,7 +6,7 @@ import pytest
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import RetriableError
-from copycat_executor.taskhost.offset_questions import OffsetQuestions
+from copycat_executor.taskhost.host_questions import OffsetQuestions
 
 REF = pb.TaskRef(connector="c")
 

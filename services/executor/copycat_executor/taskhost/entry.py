@@ -19,10 +19,9 @@ from copycat_telemetry.output import take_output
 from copycat_telemetry.printing import limit_printing
 from copycat_telemetry.tracing import configure_tracing, end_tracing
 
-from copycat_executor.taskhost.garbage import Garbage
 from copycat_executor.taskhost.host_lease import HostLease
-from copycat_executor.taskhost.host_queries import HostQueries
-from copycat_executor.taskhost.host_surroundings import HostSurroundings
+from copycat_executor.taskhost.host_questions import HostQueries
+from copycat_executor.taskhost.host_surroundings import Garbage, HostSurroundings
 from copycat_executor.taskhost.spec import HostSpec
 from copycat_executor.taskhost.stream import ControlStream, let_waits_be_long
 from copycat_executor.taskhost.task_host import HostSummary, TaskHost
@@ -70,11 +69,11 @@ def run_host(spec: HostSpec) -> str:
         run_connectors=output.about,
     )
     host = TaskHost(surroundings, stream.send, stream.finish)
-    garbage.tame()
+    garbage.replace_automatic()
     try:
         reason = _attend(stream, host, lease)
     finally:
-        garbage.release()
+        garbage.restore_automatic()
         stream.close()
         end_tracing()
     return HostSummary(spec.host_id, reason, host.started, host.abandoned).to_json()

@@ -15,8 +15,7 @@ from copycat_rpc.source_offsets import source_offsets_to_proto
 
 from copycat_executor.pipeline.task.measures import Measure
 from copycat_executor.pipeline.task.task_link import TaskState
-from copycat_executor.taskhost.fence_questions import FenceQuestions
-from copycat_executor.taskhost.offset_questions import OffsetQuestions
+from copycat_executor.taskhost.host_questions import FenceQuestions, OffsetQuestions
 
 _STATES: Final = {
     TaskState.RUNNING: types_pb2.STATE_RUNNING,

@@ -23,9 +23,8 @@ from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.control import Ending, Settlement
 from copycat_executor.pipeline.task.memory import LONGEST_INTERVAL_SECONDS, MemoryBound, memory_limit
 from copycat_executor.pipeline.task.stages import Stage
-from copycat_executor.taskhost.fence_questions import FenceQuestions
+from copycat_executor.taskhost.host_questions import FenceQuestions, OffsetQuestions
 from copycat_executor.taskhost.host_surroundings import HostSurroundings
-from copycat_executor.taskhost.offset_questions import OffsetQuestions
 from copycat_executor.taskhost.progress_watch import ProgressWatch
 from copycat_executor.taskhost.stream_link import StreamLink
 from copycat_executor.taskhost.task_thread import TaskThread

@@ -69,7 +69,9 @@ class _Table:
         return [self._outcomes[each.title] for each in HARMS if each.title in self._outcomes]
 
     def measure(self, rows: Sequence[Harm], folder: Path, console: Console, *, restarts: bool) -> None:
-        """Measure rows, and keep each."""
+        """Measure rows, and keep each; those that are kept already are written at once."""
+        if self._write:
+            report.write_page(self.shown)
         clocks = (TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *clocks)
         with Progress(*columns, console=console, speed_estimate_period=3600) as progress:

@@ -70,7 +70,7 @@ TOPIC = LogTopic(
 
 
 @dataclass(frozen=True, slots=True)
-class SchedulerSettings:
+class SchedulerServiceSettings:
     """The service's own settings."""
 
     listen: str
@@ -95,14 +95,14 @@ class SchedulerSettings:
     """Over which metrics are sampled."""
 
 
-def read_settings(properties: Mapping[str, str]) -> SchedulerSettings:
+def read_settings(properties: Mapping[str, str]) -> SchedulerServiceSettings:
     """Read the worker properties.
 
     Raises:
         ConfigError: One is missing or wrong; the text names it.
     """
     found = EVERYWHERE.parse(properties)
-    return SchedulerSettings(
+    return SchedulerServiceSettings(
         listen=found[LISTEN.name],
         config_addresses=tuple(found[CONFIG.name]),
         status_addresses=tuple(found[STATUS.name]),

@@ -160,7 +160,8 @@ def test_settings_and_main_have_the_same_names(service: Service) -> None:
 
     assert isinstance(settings.EVERYWHERE, ConfigDef)
     assert isinstance(settings.TOPIC, LogTopic)
-    assert hints(settings.read_settings) == {"properties": Mapping[str, str], "return": settings.Settings}
+    made = service.type("settings", "ServiceSettings")
+    assert hints(settings.read_settings) == {"properties": Mapping[str, str], "return": made}
     assert list(inspect.signature(main.serve).parameters) == ["properties", "stop", "ready"]
     assert hints(main.main) == {"return": int}
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -147,6 +148,23 @@ def test_a_task_fails_whatever_the_text_of_its_error(text: str) -> None:
     assert trace_of(world(), "poll", PanicException(text)).startswith(PanicException.__module__)
 
 
+class ReadingHandler(logging.Handler):
+    """Reads the text of each error, as some formatters do."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info:
+            str(record.exc_info[1])
+
+
+@pytest.fixture
+def reading_handler() -> Iterator[None]:
+    handler = ReadingHandler()
+    logging.getLogger().addHandler(handler)
+    yield
+    logging.getLogger().removeHandler(handler)
+
+
+@pytest.mark.usefixtures("reading_handler")
 @pytest.mark.parametrize("error", ["exit", "panic", "unreadable"])
 def test_a_task_whose_stop_raises_has_stopped_all_the_same(error: str) -> None:
     it = world()

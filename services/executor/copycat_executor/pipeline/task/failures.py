@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Final
 
@@ -70,6 +71,14 @@ def failure_of(
     if stage in _RECORD_STAGES and (kind is None or not kind.passes):
         return FailureKind.POISON_RECORD
     return kind or FailureKind.BUG
+
+
+def log_failure(log: logging.Logger, message: str, error: BaseException) -> None:
+    """Log an error of author code; that its text cannot be read is no further failure."""
+    try:
+        log.error("%s", message, exc_info=error)
+    except BaseException:
+        log.error("%s: %s, whose text cannot be read", message, type(error).__qualname__)  # noqa: TRY400
 
 
 def _of_kafka(error: BaseException) -> FailureKind | None:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Protocol
 
 from copycat_executor.pipeline.task.control import Settlement, TaskControl
+from copycat_executor.pipeline.task.failures import log_failure
 from copycat_executor.pipeline.task.stages import (
     DrainedError,
     Stage,
@@ -149,12 +150,13 @@ class TaskRun:
                 self._settle()
         except StaleTaskError:
             raise
-        except BaseException:
-            _log.exception("The last offset commit failed; records since the one before will be repeated")
+        except BaseException as error:
+            message = "The last offset commit failed; records since the one before will be repeated"
+            log_failure(_log, message, error)
 
     def _close(self) -> None:
         for close in (lambda: self._steps.report_measures(now=True), *self._steps.closers()):
             try:
                 close()
-            except BaseException:
-                _log.exception("A part of the task did not close")
+            except BaseException as error:
+                log_failure(_log, "A part of the task did not close", error)

@@ -101,7 +101,7 @@ class KeptRole:
         self._keeper = asyncio.create_task(keep_running(self._over, self._start, self._say))
 
     async def stop(self) -> None:
-        """Let it drain."""
+        """End it once it has drained; it is not started again."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait((self._keeper,))
@@ -126,7 +126,7 @@ class Stoppable(Protocol):
     role: Role
 
     async def stop(self) -> None:
-        """Let it drain."""
+        """End it once it has drained."""
 
 
 async def stop_all(tasks: Sequence[Stoppable]) -> None:

@@ -89,7 +89,11 @@ class PluginSpec:
         return factory.partition(":")[0] if isinstance(factory, str) else getattr(factory, "__module__", "")
 
     def make(self) -> Any:  # noqa: ANN401 - whatever its kind is
-        """Make an instance."""
+        """Return a new connector, converter, transformation or predicate.
+
+        Raises:
+            ImportError: The module that `factory` names cannot be imported.
+        """
         return _made(self.factory)
 
     def make_task(self) -> Any:  # noqa: ANN401 - a SourceTask or SinkTask, as its kind says

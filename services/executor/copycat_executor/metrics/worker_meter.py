@@ -26,7 +26,7 @@ class ConnectorMeter:
         self._config = config
         self.times = times
         self.plugin: Plugin | None = None
-        """Once known."""
+        """What the connector is made of; None until its process has said so."""
 
     def reading(self) -> Reading:
         """Return the current values of its metrics."""

@@ -207,7 +207,7 @@ class ConnectorStart:
     incarnation: int = 0
     """Names its object in the process; 0 while it has none."""
     plugin: Plugin | None = None
-    """Once known."""
+    """What it is made of; None until its process has said so."""
     reconfigure: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once it asks for new task configurations while it is being asked for some."""
     undivided: Trouble | None = None
@@ -224,7 +224,7 @@ class ConnectorStart:
 
     @property
     def name(self) -> str:
-        """Of the connector."""
+        """Name of the connector."""
         return self.run.instance.connector
 
     @property

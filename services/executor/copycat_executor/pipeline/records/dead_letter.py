@@ -111,9 +111,9 @@ class Letter:
     """A record that failed, as bytes."""
 
     value: bytes | None
-    """The value."""
+    """Its value in bytes; None where it had none."""
     key: bytes | None
-    """The key."""
+    """Its key in bytes; None where it had none."""
     headers: KafkaHeaders
     """The headers it had."""
     timestamp: int | None

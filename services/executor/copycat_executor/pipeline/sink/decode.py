@@ -169,9 +169,9 @@ class _DecodedColumns:
     """Decoded messages, column by column."""
 
     messages: Sequence[KafkaMessage]
-    """The messages."""
+    """The messages as they were consumed, in the order of all columns."""
     topics: list[str]
-    """Topic of each."""
+    """Topic of each message."""
     keys: Column
     """Key schemas and keys."""
     values: Column

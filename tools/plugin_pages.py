@@ -7,13 +7,14 @@ transformation of our own lies beside its module too.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from inspect import getfile
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from copycat_connect.config.key import ConfigKey
 from copycat_connect.errors import CopycatError
 from copycat_connect.plugin import (
     ExactlyOnceSupport,
@@ -31,6 +32,7 @@ What comes with Copycat: each has a page with its keys, examples and what it pro
 once, or at most once where `delivery.guarantee` says so. Exactly once: what the connector answers when it is
 asked about the examples of its page. A source that is not there (no server, cluster, table, folder, file) is
 waited for, and the status of the connector [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
+On the pages, keys that matter to most users are bold.
 
 | connector | | what it does | exactly once | tested against |
 | --- | --- | --- | --- | --- |
@@ -38,6 +40,14 @@ waited for, and the status of the connector [says so](../../deploy/monitoring/RU
 _LIBS: Final = Path(__file__).parents[1] / "libs"
 #: Packages of plugins that are one module each, or a package.
 _KINDS: Final = ("connectors", "rest_extensions")
+_MIRROR: Final = "org.apache.kafka.connect.mirror"
+#: Connectors that share most of their keys with another, whose page describes these.
+_KEYS_AS: Final = {
+    f"{_MIRROR}.MirrorCheckpointConnector": f"{_MIRROR}.MirrorSourceConnector",
+    f"{_MIRROR}.MirrorHeartbeatConnector": f"{_MIRROR}.MirrorSourceConnector",
+    "org.apache.kafka.copycat.HDFSSinkConnector": "io.confluent.connect.hdfs.HdfsSinkConnector",
+    "org.apache.kafka.copycat.JDBCSourceConnector": "io.confluent.connect.jdbc.JdbcSourceConnector",
+}
 _DIRECTIONS: Final = {PluginKind.SOURCE: "into Kafka", PluginKind.SINK: "out of Kafka"}
 
 
@@ -84,9 +94,32 @@ def pages() -> Iterator[tuple[Path, str]]:
     plugins = load_plugins().all()
     for file, specs in groupby(plugins, _page):
         if file is not None:
-            yield file, "\n".join(map(render_page, specs))
+            yield file, "\n".join(render_page(spec, _elsewhere(file, spec, plugins)) for spec in specs)
     connectors = [(file, spec) for spec in plugins if spec.kind.is_connector and (file := _page(spec))]
     yield INDEX, _connector_index(connectors, INDEX.parent)
+
+
+def _elsewhere(file: Path, spec: PluginSpec, plugins: Iterable[PluginSpec]) -> Mapping[str, str]:
+    """Return which keys of a plugin the page of a larger one has in the same words, with a link to that."""
+    other = next((each for each in plugins if each.class_name == _KEYS_AS.get(spec.class_name)), None)
+    page = _page(other) if other else None
+    if other is None or page is None:
+        return {}
+    link = f"[{other.class_name.rpartition('.')[2]}]({os.path.relpath(page, file.parent)})"
+    return {name: link for name, key in spec.config.keys.items() if _same(key, other.config.keys.get(name))}
+
+
+def _same(key: ConfigKey, other: ConfigKey | None) -> bool:
+    return (
+        other is not None
+        and (key.type, key.doc, key.has_default)
+        == (
+            other.type,
+            other.doc,
+            other.has_default,
+        )
+        and (not key.has_default or key.default == other.default)
+    )
 
 
 def _page(spec: PluginSpec) -> Path | None:

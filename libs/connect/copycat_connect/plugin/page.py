@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
-from copycat_connect.config.key import ConfigKey
+from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.parsing import setting_to_string
 from copycat_connect.plugin.spec import PluginSpec
 
@@ -14,11 +16,20 @@ _ENVIRONMENT = (
     " `config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider`;"
     " with `copycat up`, each behind `--set`."
 )
+#: So many keys with the same words are named together, and not in the table.
+_ALIKE = 4
+_NO_EFFECT = re.compile(r"(Has n|N)o effect: ")
 
 
-def render_page(spec: PluginSpec) -> str:
-    """Return the page; the same spec always gives the same text."""
-    return "\n".join([*_head(spec), *_keys(spec), *_examples(spec)]).rstrip() + "\n"
+def render_page(spec: PluginSpec, elsewhere: Mapping[str, str] | None = None) -> str:
+    """Return the page; the same spec always gives the same text.
+
+    Args:
+        spec: The plugin.
+        elsewhere: Keys that another page describes in the same words, with a link to it; they are only
+            named here.
+    """
+    return "\n".join([*_head(spec), *_keys(spec, elsewhere or {}), *_examples(spec)]).rstrip() + "\n"
 
 
 def _head(spec: PluginSpec) -> Iterator[str]:
@@ -33,17 +44,37 @@ def _head(spec: PluginSpec) -> Iterator[str]:
         yield ""
 
 
-def _keys(spec: PluginSpec) -> Iterator[str]:
-    if spec.config.keys:
-        yield from key_table(spec.config.keys.values())
+def _keys(spec: PluginSpec, elsewhere: Mapping[str, str]) -> Iterator[str]:
+    here = [key for key in spec.config.keys.values() if key.name not in elsewhere]
+    alike = Counter(key.doc for key in here)
+    in_table = [key for key in here if alike[key.doc] < _ALIKE and not _NO_EFFECT.match(key.doc)]
+    if in_table:
+        yield from key_table(in_table)
+    for link in dict.fromkeys(elsewhere[name] for name in spec.config.keys if name in elsewhere):
+        named = (name for name in spec.config.keys if elsewhere.get(name) == link)
+        yield from (f"Also keys of {link}, as described there: {_names(named)}.", "")
+    without = [key for key in here if _NO_EFFECT.match(key.doc)]
+    if without:
+        yield from ("Accepted, without effect:", "")
+        for doc in dict.fromkeys(key.doc for key in without):
+            yield f"- {_names(key.name for key in without if key.doc == doc)}: {_NO_EFFECT.sub('', doc)}"
+        yield ""
+    for doc, number in alike.items():
+        if number >= _ALIKE and not _NO_EFFECT.match(doc):
+            yield from (f"{_names(key.name for key in here if key.doc == doc)}: {doc}", "")
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def key_table(keys: Iterable[ConfigKey]) -> Iterator[str]:
-    """Yield the lines of a table of keys, in their order."""
-    yield "| key | type | default | importance | meaning |"
-    yield "| --- | --- | --- | --- | --- |"
+    """Yield the lines of a table of keys, in their order; those of high importance are bold."""
+    yield "| key | type | default | meaning |"
+    yield "| --- | --- | --- | --- |"
     for key in keys:
-        cells = (f"`{key.name}`", key.type.value, _default(key), key.importance.value, key.doc)
+        name = f"**`{key.name}`**" if key.importance is Importance.HIGH else f"`{key.name}`"
+        cells = (name, key.type.value, _default(key), key.doc)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     yield ""
 

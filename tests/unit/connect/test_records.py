@@ -75,9 +75,8 @@ def test_a_source_batch_without_single_offsets_gives_its_own_to_each_record() ->
     assert [(record.key, record.source_offset) for record in batch] == [("k", {"p": 2}), ("l", {"p": 2})]
 
 
-def test_the_records_of_a_batch_carry_its_timestamp_or_else_the_time_of_reading() -> None:
-    assert [record.timestamp for record in SourceBatch("t", ["a", "b"], read_at=7)] == [7, 7]
-    assert [record.timestamp for record in SourceBatch("t", ["a"], timestamp=5, read_at=7)] == [5]
+def test_the_records_of_a_batch_carry_its_timestamp() -> None:
+    assert [record.timestamp for record in SourceBatch("t", ["a", "b"], timestamp=7)] == [7, 7]
     assert [record.timestamp for record in SourceBatch("t", ["a"])] == [None]
 
 

@@ -148,30 +148,43 @@ class AppendTimestamp(Transformation):
         return record.replace(value=f"{record.value}{record.timestamp}", timestamp=later)
 
 
-def test_the_time_of_reading_is_seen_by_transformations_and_keeps_records_in_columns() -> None:
+def test_the_time_that_transformations_see_is_the_one_that_kafka_keeps_and_costs_no_columns() -> None:
     world = World(ChainStep(AppendTimestamp(), "AppendTimestamp"))
 
-    world.path.deliver(batch(["a", "b"], read_at=77))
+    world.path.deliver(batch(["a", "b"], timestamp=77))
 
     assert (world.sender.values, world.sender.columns) == ([b"a77", b"b77"], 1)
+    assert [each.timestamp for each in world.sender.records] == [77, 77]
 
 
-def test_without_transformations_the_time_of_reading_costs_no_record() -> None:
+def test_the_time_of_a_batch_costs_no_record() -> None:
     world = World()
 
-    world.path.deliver(batch([b"a", b"b"], read_at=77, utf8=True))
+    world.path.deliver(batch([b"a", b"b"], timestamp=77, utf8=True))
 
-    assert world.sender.records == [OutgoingRecord("t", b"a"), OutgoingRecord("t", b"b")]
+    assert world.sender.records == [
+        OutgoingRecord("t", b"a", timestamp=77),
+        OutgoingRecord("t", b"b", timestamp=77),
+    ]
     assert world.sender.columns == 1
 
 
 def test_a_timestamp_that_a_transformation_gave_reaches_kafka() -> None:
     world = World(ChainStep(AppendTimestamp(), "AppendTimestamp"))
 
-    world.path.deliver(batch(["a", "b", "late", "c", "d"], read_at=77))
+    world.path.deliver(batch(["a", "b", "late", "c", "d"], timestamp=77))
 
     assert world.sender.values == [b"a77", b"b77", b"late77", b"c77", b"d77"]
-    assert [each.timestamp for each in world.sender.records] == [None, None, 60_077, None, None]
+    assert [each.timestamp for each in world.sender.records] == [77, 77, 60_077, 77, 77]
+
+
+def test_records_with_times_of_their_own_travel_as_columns_too() -> None:
+    world = World()
+
+    world.path.deliver([record("a", 1, timestamp=5), record("b", 2), record("c", 3, timestamp=6)])
+
+    assert [each.timestamp for each in world.sender.records] == [5, None, 6]
+    assert (world.sender.values, world.sender.columns) == ([b"a", b"b", b"c"], 1)
 
 
 def test_records_of_several_topics_keep_their_order() -> None:

@@ -229,6 +229,7 @@ def test_headers_name_the_log_and_where_the_record_begins(log: Path) -> None:
     append(log, "é", "two")
     records = Reader(log, file_headers_enable="true").rest()
     headers = [[(each.key, each.schema, each.value) for each in record.headers] for record in records]
+    assert None not in [record.timestamp for record in records]
     assert headers == [
         [("file.path", STRING_SCHEMA, str(log)), ("file.offset", INT64_SCHEMA, start)] for start in (0, 3)
     ]

@@ -56,11 +56,8 @@ class SourceBatch:
     """Records whose place in Kafka the task wants to know, by their index in `values`, each with what
     `SourceTask.commit_watched` is to be called with."""
     timestamp: int | None = None
-    """Milliseconds since the epoch of every record, in Kafka too; None means `read_at`, or now."""
-    read_at: int | None = None
-    """When the records were read, in milliseconds since the epoch: their timestamp for transformations and
-    predicates. Kafka's own timestamp may then be that of handing them to the producer, moments later, which
-    is cheaper than to name one for each record."""
+    """Milliseconds since the epoch of every record, for transformations and in Kafka, e.g. when they were
+    read; None means now."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -68,8 +65,7 @@ class SourceBatch:
     def __iter__(self) -> Iterator[SourceRecord]:
         offsets = self.offsets() if self.offsets is not None else (self.source_offset,) * len(self.values)
         keys = self.keys if self.keys is not None else (None,) * len(self.values)
-        timestamp = self.read_at if self.timestamp is None else self.timestamp
-        timestamps = self.timestamps if self.timestamps is not None else (timestamp,) * len(self.values)
+        timestamps = self.timestamps if self.timestamps is not None else (self.timestamp,) * len(self.values)
         headers = self.headers if self.headers is not None else ((),) * len(self.values)
         for value, key, offset, at, raw in zip(self.values, keys, offsets, timestamps, headers, strict=True):
             yield SourceRecord(

@@ -208,7 +208,7 @@ class FileStreamSourceTask(SourceTask):
             source_offset=self._offset(self._lines.position),
             utf8=True,
             offsets=lambda: [self._offset(after) for after in positions(start, lines, lengths)],
-            read_at=int(self._clock() * 1000),
+            timestamp=int(self._clock() * 1000),
         )
 
     def stop(self) -> None:

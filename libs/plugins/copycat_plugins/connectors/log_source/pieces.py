@@ -39,22 +39,23 @@ class Piece:
     schema: Schema = STRING_SCHEMA
     utf8: bool = False
     unreadable: dict[int, Exception] = field(default_factory=dict)
-    read_at: int = 0
+    timestamp: int | None = None
+    """When the records were read, in ms since the epoch."""
 
     @classmethod
     def of(cls, log: str, start: int, place: Place, records: Records, settings: LogSourceSettings) -> Piece:
         """Make values of records, as the settings say."""
-        topic, read_at = settings.topic_of(log), int(time.time() * 1000)
+        topic, now = settings.topic_of(log), int(time.time() * 1000)
         if not settings.encoding and settings.fields is None:
             values: list[ConnectValue] = [*records.values]
-            return cls(log, topic, start, place, values, records.lengths, utf8=True, read_at=read_at)
+            return cls(log, topic, start, place, values, records.lengths, utf8=True, timestamp=now)
         lengths = records.lengths or [len(value) + 1 for value in records.values]
         texts = [value.decode(settings.encoding or "utf-8", "replace") for value in records.values]
         if settings.fields is None:
-            return cls(log, topic, start, place, [*texts], lengths, read_at=read_at)
+            return cls(log, topic, start, place, [*texts], lengths, timestamp=now)
         values, wrong = settings.fields.structs(texts)
         schema = settings.fields.schema
-        return cls(log, topic, start, place, values, lengths, schema, unreadable={**wrong}, read_at=read_at)
+        return cls(log, topic, start, place, values, lengths, schema, unreadable={**wrong}, timestamp=now)
 
     @classmethod
     def damaged(cls, log: str, place: Place, error: ConnectError, settings: LogSourceSettings) -> Piece:
@@ -82,7 +83,7 @@ class Piece:
             source_offset=self.place.offset(),
             utf8=self.utf8,
             offsets=self._offsets,
-            read_at=self.read_at,
+            timestamp=self.timestamp,
         )
 
     def records(self, *, headers: bool) -> Iterator[SourceRecord]:
@@ -100,6 +101,7 @@ class Piece:
                 self.topic,
                 value.decode() if self.utf8 else value,
                 value_schema=self.schema,
+                timestamp=self.timestamp,
                 headers=_headers(self.log, start) if headers else (),
             )
 

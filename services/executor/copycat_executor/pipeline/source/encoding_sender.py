@@ -52,7 +52,9 @@ class EncodingSender:
         self._written = written
         self.delivered = 0
 
-    def send_columns(self, topic: str, keys: Keys, values: Values, *, utf8: bool) -> bool:
+    def send_columns(
+        self, topic: str, keys: Keys, values: Values, *, utf8: bool, timestamps: Sequence[int | None] | None
+    ) -> bool:
         """Send records as columns of keys and values, each with its schema.
 
         Returns:
@@ -66,7 +68,11 @@ class EncodingSender:
         if columns is None:
             return False
         self._topics.meet(topic)
-        self._sender.send_values(topic, columns.values, columns.keys)
+        if timestamps is None:
+            self._sender.send_values(topic, columns.values, columns.keys)
+        else:
+            placed = PlacedRecords(topic, columns.values, columns.keys, None, None, timestamps)
+            self._sender.send_placed(placed, {})
         self.delivered += len(columns.values)
         return True
 
@@ -85,13 +91,16 @@ class EncodingSender:
         if columns is None:
             return False
         self._topics.meet(batch.topic)
+        timestamps = batch.timestamps
+        if timestamps is None and batch.timestamp is not None:
+            timestamps = [batch.timestamp] * len(columns.values)
         records = PlacedRecords(
             batch.topic,
             columns.values,
             columns.keys,
             columns.headers,
             batch.kafka_partition,
-            batch.timestamps,
+            timestamps,
         )
         done = {place: self._written.mark_callback(mark) for place, mark in (batch.watched or {}).items()}
         self._sender.send_placed(records, done)

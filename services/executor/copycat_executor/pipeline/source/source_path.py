@@ -1,8 +1,8 @@
 """The way of source records: transform, encode, hand to the producer, note how far that is.
 
 Batches travel as columns, and so do runs of plain records, those without headers and without a partition
-and a timestamp of their own: no object per record. What is out of the ordinary, and every batch
-in which something fails, goes record by record, so that a failure meets its record.
+of their own: no object per record. What is out of the ordinary, and every batch in which something fails,
+goes record by record, so that a failure meets its record.
 """
 
 from __future__ import annotations
@@ -129,14 +129,16 @@ class _ColumnLane:
             return changed  # nothing left: no topic is met, no progress made
         if placed and changed.done:
             return changed  # the other columns belong to the values as they were
-        if batch.timestamp is not None or self._written.all_wanted:
+        if self._written.all_wanted:
             return changed
         values = (changed.schema, changed.values) if changed.done else (batch.value_schema, batch.values)
         if placed:
             sent = self._sender.send_placed(batch, values)
         else:
             keys, utf8 = _keys(batch, changed.places), batch.utf8 and not changed.done
-            sent = self._sender.send_columns(batch.topic, keys, values, utf8=utf8)
+            stamp = batch.timestamp
+            stamps = None if stamp is None else [stamp] * len(values[1])
+            sent = self._sender.send_columns(batch.topic, keys, values, utf8=utf8, timestamps=stamps)
         if not sent:
             return changed
         self._progress.advance(batch.source_partition, batch.source_offset)
@@ -208,7 +210,7 @@ class _RecordLane:
         else:
             begun = map(SourceRecord.private, originals)
         track = batch.offsets is not None
-        left = self._deliver(originals, begun, track=track, done=changed.done, read_at=batch.read_at)
+        left = self._deliver(originals, begun, track=track, done=changed.done)
         if left and not track:
             self._progress.advance(batch.source_partition, batch.source_offset)
 
@@ -223,22 +225,16 @@ class _RecordLane:
         return [originals[place] for place in places]
 
     def _deliver(
-        self,
-        records: Sequence[SourceRecord],
-        begun: Iterable[SourceRecord],
-        *,
-        track: bool,
-        done: int = 0,
-        read_at: int | None = None,
+        self, records: Sequence[SourceRecord], begun: Iterable[SourceRecord], *, track: bool, done: int = 0
     ) -> bool:
         """Deliver one by one or in runs; returns whether any record was left to deliver.
 
-        `begun` are the records after the first `done` steps. A timestamp `read_at` need not reach Kafka.
+        `begun` are the records after the first `done` steps.
         """
         pairs, failure = self._transform(records, begun, done)
         start = 0
         while start < len(pairs):
-            end = self._run_end(pairs, start, read_at)
+            end = self._run_end(pairs, start)
             self._send_run(pairs[start:end], track=track)
             start = end
         if failure is not None:
@@ -276,10 +272,10 @@ class _RecordLane:
                 self._written.note(original, None)
         return [(records[place], record) for place, record in outcomes.records], outcomes.failure
 
-    def _run_end(self, pairs: Sequence[Pair], start: int, read_at: int | None) -> int:
+    def _run_end(self, pairs: Sequence[Pair], start: int) -> int:
         """Find the end of the run of records that can travel as columns together; at least one record."""
         first = pairs[start][1]
-        if self._written.is_wanted(pairs[start][0]) or not _is_plain(first, read_at):
+        if self._written.is_wanted(pairs[start][0]) or not _is_plain(first):
             return start + 1
         for place in range(start + 1, len(pairs)):
             record = pairs[place][1]
@@ -289,7 +285,7 @@ class _RecordLane:
                 and record.key_schema is first.key_schema
             )
             heard = self._written.is_wanted(pairs[place][0])
-            if heard or not (same and _is_plain(record, read_at)):
+            if heard or not (same and _is_plain(record)):
                 return place
         return len(pairs)
 
@@ -307,7 +303,9 @@ class _RecordLane:
         first = run[0][1]
         keys = (first.key_schema, [record.key for _, record in run])
         values = (first.value_schema, [record.value for _, record in run])
-        return self._sender.send_columns(first.topic, keys, values, utf8=False)
+        stamps = [record.timestamp for _, record in run]
+        timed = None if stamps.count(None) == len(stamps) else stamps
+        return self._sender.send_columns(first.topic, keys, values, utf8=False, timestamps=timed)
 
 
 def _with_values(
@@ -319,7 +317,5 @@ def _with_values(
         yield private
 
 
-def _is_plain(record: SourceRecord, read_at: int | None) -> bool:
-    # The producer's own time stands for the time of reading.
-    timed = record.timestamp is not None and record.timestamp != read_at
-    return not timed and record.kafka_partition is None and not record.has_headers
+def _is_plain(record: SourceRecord) -> bool:
+    return record.kafka_partition is None and not record.has_headers

@@ -17,7 +17,7 @@ KEPT: Final = Path("build/isolation_table.json")
 PAGE: Final = Path(__file__).parents[2] / "services/launcher/ISOLATION.md"
 _MARK: Final = "table"
 _FIELDS: Final = {each.name for each in fields(Outcome)}
-_LONGEST_TEXT: Final = 200
+_LONGEST_TEXT: Final = 100
 _HEAD: Final = (
     "",
     "what is done",

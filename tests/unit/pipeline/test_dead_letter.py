@@ -6,7 +6,7 @@ What a dead letter queue keeps of a source's records.
 from __future__ import annotations
 
 import pytest
-from copycat_connect.data import SinkRecord
+from copycat_connect.data import SinkRecord, UnreadableRecord
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import Schema
 from copycat_connect.errors import ConnectError, DataError
@@ -186,3 +186,13 @@ def test_bytes_that_were_made_are_kept() -> None:
 
     assert (letter.value, letter.key, letter.headers, letter.timestamp) == (b"v", b"k", [("h", b"1")], 7)
     assert letter.origin == (("topic", "t"),)
+
+
+@pytest.mark.parametrize(("found", "kept"), [(b"3;\xff", b"3;\xff"), ("3;ä", "3;ä".encode()), (None, None)])
+def test_what_a_source_could_not_read_is_kept_as_it_was_found(
+    found: bytes | str | None, kept: bytes | None
+) -> None:
+    letter = LETTERS(UnreadableRecord({"f": 1}, {"p": 2}, "t", found, DataError("no row")))
+
+    assert letter.value == kept
+    assert letter.origin == (("topic", "t"), ("source.partition", '{"f": 1}'), ("source.offset", '{"p": 2}'))

@@ -10,11 +10,15 @@ from copycat_connect.data.value import ConnectValue
 
 
 class UnreadableRecord(SourceRecord):
-    """Something a source task found and cannot make a record of, e.g. a line of another form.
+    """Something a source task found and cannot make a record of: a line, a row, the rest of a file.
 
-    It takes the place of the record among those that `poll` returns. It is reported as any failed record is
-    (`errors.tolerance`, the log, the dead letter queue) when all before it were handed over, and never
-    written to its topic; tolerated, its source offset counts as that of a record.
+    It takes the place of the record among those that `poll` returns. When all before it were handed over, it
+    is reported as any failed record is (`errors.tolerance`, counters, log), and never written to its topic.
+    Tolerated, its source offset counts as that of a record: the task goes on behind it. Not tolerated, the
+    task fails, and begins with it again when it is restarted.
+
+    A dead letter holds what was found: bytes as they are, text in UTF-8, else JSON; its headers name source
+    partition, source offset and the error.
     """
 
     __slots__ = ("error",)
@@ -29,6 +33,15 @@ class UnreadableRecord(SourceRecord):
         *,
         value_schema: Schema | None = None,
     ) -> None:
-        """Make one; `value` is what was found, `error` why it cannot be read."""
+        """Make one.
+
+        Args:
+            source_partition: As that of a record.
+            source_offset: Where to continue behind it.
+            topic: Where a record would have gone.
+            value: What was found, best as bytes; None where it is too much to keep.
+            error: Why it cannot be read, with the place: it is what a user sees.
+            value_schema: The schema of a value that is neither bytes nor text.
+        """
         super().__init__(source_partition, source_offset, topic, value, value_schema=value_schema)
         self.error = error

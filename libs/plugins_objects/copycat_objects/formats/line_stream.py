@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import accumulate
 from typing import BinaryIO, Final
 
@@ -25,19 +24,22 @@ class LineStream:
         self._taken = 0
         self._rest = b""
         self._read_all = False
+        self._failure: DataError | None = None
 
     @property
     def is_at_end(self) -> bool:
         """True when there is no further line."""
-        return self._taken == len(self._lines) and not self._fill()
+        return self._taken == len(self._lines) and not self._fill() and self._failure is None
 
     def take(self, limit: int) -> list[bytes]:
         """Return up to so many lines without their LF, none at the end.
 
         Raises:
-            DataError: A line is longer than a record can be.
+            DataError: The next line is longer than a record can be, or what is compressed is broken.
         """
-        if self.is_at_end:
+        if self._taken == len(self._lines) and not self._fill():
+            if self._failure is not None:
+                raise self._failure
             return []
         first, last = self._taken, min(self._taken + limit, len(self._lines))
         self._taken = last
@@ -47,25 +49,17 @@ class LineStream:
             self.position -= 1  # the last line has no LF: others were taken before the end was seen
         return lines
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Write line by line, each with an LF."""
-        while not self.is_at_end:
-            lines, place = self._lines, self._taken
-            size, whole = len(lines), not self._read_all
-            while place < size and lines is self._lines:
-                line = lines[place]
-                place += 1
-                self._taken = place
-                self.position += len(line) + whole
-                yield line + b"\n"
-
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
     def _fill(self) -> bool:
-        while not self._read_all:
-            chunk = self._file.read(_CHUNK_BYTES)
+        while not self._read_all and self._failure is None:
+            try:
+                chunk = self._file.read(_CHUNK_BYTES)
+            except DataError as error:
+                self._failure = error
+                return False
             if not chunk:
                 self._read_all = True
                 self._lines, self._rest, self._taken = [self._rest] if self._rest else [], b"", 0
@@ -73,8 +67,8 @@ class LineStream:
             lines = (self._rest + chunk).split(b"\n")
             self._rest = lines.pop()
             if len(self._rest) > _LONGEST_BYTES:
-                message = f"The line at byte {self.position} has more than {_LONGEST_BYTES >> 20} MiB"
-                raise DataError(message)
+                message = f"A line behind byte {self.position} has more than {_LONGEST_BYTES >> 20} MiB"
+                self._failure = DataError(message)
             if lines:
                 self._lines, self._taken = lines, 0
                 return True

@@ -19,7 +19,8 @@ from copycat_json.decoding import (
 from copycat_objects.formats.line_stream import LineStream, positions_after
 from copycat_objects.formats.reader import START, Chunk, Place
 
-Parse = Callable[[Sequence[bytes], int], list[ConnectValue]]
+#: Makes values of lines, the first one with that number; also returns why some cannot be read, by index.
+Parse = Callable[[Sequence[bytes], int], tuple[list[ConnectValue], dict[int, DataError]]]
 
 
 class LinesReader:
@@ -32,7 +33,7 @@ class LinesReader:
 
         Args:
             lines: Opened at the start's position, where it has one; else at the beginning of the file.
-            parse: Makes values of lines; also gets the number of the first one.
+            parse: Makes values of lines.
             schema: The schema of every value.
             start: Where to begin.
             utf8: Whether values are texts as bytes.
@@ -53,13 +54,15 @@ class LinesReader:
         lines = self._lines.take(limit)
         self._record += len(lines)
         end = self._lines.position
+        values, unreadable = self._parse(lines, first)
         return Chunk(
-            self._parse(lines, first),
+            values,
             self._schema,
             self._place(self._record, end),
             self._lines.is_at_end,
             lambda: self._places(lines, first, start, end),
             utf8=self._utf8,
+            unreadable=unreadable,
         )
 
     def close(self) -> None:
@@ -95,33 +98,37 @@ def text_lines(lines: LineStream, start: Place) -> LinesReader:
 
 def byte_lines(lines: LineStream, start: Place) -> LinesReader:
     """Return a reader of lines as they are."""
-    return LinesReader(lines, lambda found, _: list(found), BYTES_SCHEMA, start)
+    return LinesReader(lines, lambda found, _: (list(found), {}), BYTES_SCHEMA, start)
 
 
-def _parse_json(lines: Sequence[bytes], first: int) -> list[ConnectValue]:
-    try:
-        return read_batch_strictly(lines)
-    except NotStrictError:
-        return [_json(line, number) for number, line in enumerate(lines, first) if line.strip()]
+def _parse_json(lines: Sequence[bytes], first: int) -> tuple[list[ConnectValue], dict[int, DataError]]:
+    with suppress(NotStrictError):
+        return read_batch_strictly(lines), {}
+    values: list[ConnectValue] = []
+    unreadable: dict[int, DataError] = {}
+    for number, line in enumerate(lines, first + 1):
+        if line.strip():
+            try:
+                values.append(_json(line))
+            except (ValueError, RecursionError, DataError) as error:
+                unreadable[len(values)] = found = DataError(f"Line {number} is no JSON: {error}")
+                found.__cause__ = error
+                values.append(line)
+    return values, unreadable
 
 
-def _json(line: bytes, number: int) -> ConnectValue:
+def _json(line: bytes) -> ConnectValue:
     """Read a line; one with numbers beyond 64 bits as the JSON converter does, which ignores what follows."""
     with suppress(NotStrictError):
         return read_strictly(line)
-    try:
-        json.loads(line)
-        return read(line)
-    except (ValueError, RecursionError, DataError) as error:
-        message = f"Line {number + 1} is no JSON: {error}"
-        raise DataError(message) from error
+    json.loads(line)
+    return read(line)
 
 
-def _parse_text(lines: Sequence[bytes], first: int) -> list[ConnectValue]:
-    del first
+def _parse_text(lines: Sequence[bytes], _: int) -> tuple[list[ConnectValue], dict[int, DataError]]:
     found = [line.removesuffix(b"\r") for line in lines]
     try:
         b"\n".join(found).decode()
     except UnicodeDecodeError:
-        return [decode_utf8(line).encode() for line in found]
-    return list(found)
+        return [decode_utf8(line).encode() for line in found], {}
+    return list(found), {}

@@ -72,9 +72,9 @@ def open_reader(store: Store, file: StoredFile, kind: str, start: Place, options
 
 def _csv(store: Store, path: str, start: Place, options: CsvOptions) -> RecordReader:
     columns = None
-    if start.position and options.header and not _is_compressed(path):
+    if start.position and not _is_compressed(path):
         head = CsvReader(_lines(store, path, Place())[0], Place(), options, None)
-        columns = head.columns()
+        columns = head.first_columns()
         head.close()
     lines, known = _lines(store, path, start)
     return CsvReader(lines, known, options, columns)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from copycat_connect.data import ConnectValue, Schema
+from copycat_connect.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class Chunk:
     """Returns the place after each record."""
     utf8: bool = False
     """True when the values are texts as bytes of UTF-8."""
+    unreadable: Mapping[int, DataError] = field(default_factory=dict)
+    """Why a value cannot be read, by its index; the value is then what was found."""
 
 
 class RecordReader(Protocol):
@@ -47,7 +50,7 @@ class RecordReader(Protocol):
         """Return up to so many records; after the last chunk it is not called again.
 
         Raises:
-            DataError: The file is not of its format; the text says where.
+            DataError: Nothing from here on is of the file's format; the text says where.
             ConnectError: The store's errors.
         """
 

@@ -9,6 +9,7 @@ from copycat_connect.errors import ConnectError
 
 from copycat_objects.formats.reader import START, Place
 from copycat_objects.source.settings import (
+    BROKEN,
     DONE,
     MODIFIED,
     PATH,
@@ -27,12 +28,20 @@ def partition_of(store: str, path: str) -> dict[str, str]:
     return {STORE: store, PATH: path}
 
 
-def offset_at(file: StoredFile, place: Place, *, done: bool) -> dict[str, int | bool]:
-    """Return the source offset at a place in a file; `done` says that nothing comes after it."""
+def offset_at(file: StoredFile, place: Place, *, done: bool, broken: bool = False) -> dict[str, int | bool]:
+    """Return the source offset at a place in a file.
+
+    Args:
+        file: The file.
+        place: The place.
+        done: Whether nothing comes after it.
+        broken: Whether what comes after it was given up as unreadable.
+    """
     offset: dict[str, int | bool] = {RECORD: place.record}
     if place.position is not None:
         offset[POSITION] = place.position
-    return {**offset, SIZE: file.size, MODIFIED: file.modified_millis, DONE: done}
+    offset = {**offset, SIZE: file.size, MODIFIED: file.modified_millis, DONE: done}
+    return {**offset, BROKEN: True} if broken else offset
 
 
 def place_in(file: StoredFile, offset: Offset | None) -> Place:
@@ -46,6 +55,11 @@ def place_in(file: StoredFile, offset: Offset | None) -> Place:
 def is_done(file: StoredFile, offset: Offset | None) -> bool:
     """Return whether all records of a file, as it is now, are committed."""
     return offset is not None and bool(offset.get(DONE)) and _is_of(file, offset)
+
+
+def is_broken(file: StoredFile, offset: Offset | None) -> bool:
+    """Return whether the rest of a file, as it is now, was given up as unreadable."""
+    return is_done(file, offset) and offset is not None and bool(offset.get(BROKEN))
 
 
 def is_committed(file: StoredFile, record: int, offset: Offset | None) -> bool:
@@ -76,13 +90,13 @@ def check_offset(offset: Offset) -> None:
     """
     if RECORD not in offset:
         raise ConnectError(f"Offset objects should either be null or contain the key '{RECORD}'")
-    known = {RECORD, POSITION, SIZE, MODIFIED, DONE}
+    known = {RECORD, POSITION, SIZE, MODIFIED, DONE, BROKEN}
     for key, value in offset.items():
         if key not in known:
             raise ConnectError(
                 f"Offset objects should not contain the key '{key}', only {', '.join(sorted(known))}"
             )
-        if key == DONE:
+        if key in {DONE, BROKEN}:
             if not isinstance(value, bool):
                 raise ConnectError(f"The value for the '{key}' key in the offset should be true or false")
         elif isinstance(value, bool) or not isinstance(value, int) or value < 0:

@@ -34,7 +34,8 @@ TASK, TASKS = "task.number", "task.count"
 
 STORE, PATH = "store", "path"
 """The keys of a source partition."""
-RECORD, POSITION, SIZE, MODIFIED, DONE = "record", "position", "size", "modified", "done"
+RECORD, POSITION, SIZE, MODIFIED = "record", "position", "size", "modified"
+DONE, BROKEN = "done", "broken"
 """The keys of a source offset."""
 
 SUMMARY = (
@@ -47,7 +48,10 @@ GUARANTEES = (
     "where the format has them, bytes come before the next one, so a restart goes on at the exact record. "
     "Order: that of a file; files named as the object sinks name them in the order of their offsets, others "
     "by path. A file that is written anew is read anew, from its beginning: give files that grow in sight an "
-    "object.min.age.ms. Files whose names begin with . or _, and those in folders named +tmp, are not read. "
+    "object.min.age.ms. A row or line that cannot be read is a failed record (errors.tolerance, dead "
+    "letters), and so is, once, the rest of a file that is not of its format. Tolerated, the source goes on "
+    "behind it; the offset of such a file says broken, and it is not cleaned up. Files whose names begin "
+    "with . or _, and those in folders named +tmp, are not read. "
     "HDFS is tested with Hadoop 3.5, S3 with moto's server, a simulator."
 )
 

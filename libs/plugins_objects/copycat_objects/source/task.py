@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from copycat_connect.data import SourceBatch
-from copycat_connect.errors import ConnectError, DataError, RetriableError
+from copycat_connect.data import SourceBatch, SourceRecord, UnreadableRecord
+from copycat_connect.errors import DataError, RetriableError
 from copycat_connect.plugin import SourceTask
 
 from copycat_objects.formats.csv_reader import CsvOptions
 from copycat_objects.formats.opening import open_reader
-from copycat_objects.formats.reader import Chunk, Place
+from copycat_objects.formats.reader import Chunk, Place, RecordReader
 from copycat_objects.source.choice import Choice, Found, Listing
 from copycat_objects.source.positions import (
     Offset,
+    is_broken,
     is_committed,
     is_done,
     offset_at,
@@ -101,7 +102,7 @@ class _OpenObject:
 
         Raises:
             FileMissingError: It is gone.
-            ConnectError: It is not of its format, or the store's other errors.
+            ConnectError: The store's other errors.
         """
         self.found = found
         self.place = place
@@ -110,24 +111,32 @@ class _OpenObject:
         self._partition = partition_of(store.name, found.file.path)
         self.is_read = False
         """True after the last record."""
+        self.is_broken = False
+        """True where something of it could not be read, nor told into records."""
+        self._reader: RecordReader | None = None
+        self._failure: DataError | None = None
         try:
             self._reader = open_reader(store, found.file, found.picked.format, place, csv)
         except DataError as error:
-            raise self._unreadable(error) from error
+            self._failure = error
 
-    def read(self, limit: int) -> SourceBatch | None:
+    def read(self, limit: int) -> SourceBatch | list[SourceRecord] | None:
         """Return the next records; None where there are no more just now, or at the end.
 
         Raises:
-            ConnectError: The file is not of its format, or the store's errors.
+            ConnectError: The store's errors.
         """
+        if self._reader is None or self._failure is not None:
+            return self._broken(self._failure)
         try:
             chunk = self._reader.read(limit)
         except DataError as error:
-            raise self._unreadable(error) from error
+            return self._broken(error)
         self.place, self.is_read = chunk.after, chunk.is_last
         if not chunk.values:
             return None
+        if chunk.unreadable:
+            return list(self._records(chunk))
         return SourceBatch(
             self.found.picked.topic,
             chunk.values,
@@ -140,18 +149,39 @@ class _OpenObject:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._reader.close()
+        if self._reader is not None:
+            self._reader.close()
 
     def _offsets(self, chunk: Chunk) -> list[dict[str, int | bool]]:
         found = [offset_at(self.found.file, place, done=False) for place in chunk.places()]
         return [*found[:-1], offset_at(self.found.file, chunk.after, done=chunk.is_last)]
 
-    def _unreadable(self, error: DataError) -> ConnectError:
-        return ConnectError(
-            f"Cannot read {self.found.file.path} in {self._store.name} as {self.found.picked.format}: "
-            f"{error.message}. Mend or remove the file, leave it out by '{PATTERN}', or set "
+    def _records(self, chunk: Chunk) -> Iterator[SourceRecord]:
+        """Yield the records of a chunk of which some cannot be read."""
+        for place, (value, offset) in enumerate(zip(chunk.values, self._offsets(chunk), strict=True)):
+            topic, error = self.found.picked.topic, chunk.unreadable.get(place)
+            if error is not None:
+                yield UnreadableRecord(self._partition, offset, topic, value, self._named(error))
+            else:
+                yield SourceRecord(self._partition, offset, topic, value, value_schema=chunk.schema)
+
+    def _broken(self, error: DataError | None) -> list[SourceRecord]:
+        """Return what stands for the rest of the file."""
+        assert error is not None  # there is a reader or a reason why not
+        self.is_read = self.is_broken = True
+        offset = offset_at(self.found.file, self.place, done=True, broken=True)
+        advice = (
+            f" Nothing behind that is read. Mend the file or remove it, leave it out by '{PATTERN}', or set "
             f"'{FORMAT}'"
         )
+        found = self._named(error, advice)
+        return [UnreadableRecord(self._partition, offset, self.found.picked.topic, None, found)]
+
+    def _named(self, error: DataError, advice: str = "") -> DataError:
+        what = f"{self.found.file.path} in {self._store.name} as {self.found.picked.format}"
+        found = DataError(f"Cannot read {what}: {error.message}.{advice}")
+        found.__cause__ = error
+        return found
 
 
 _LOOK_SECONDS = 0.5
@@ -179,12 +209,12 @@ class ObjectSourceTask(SourceTask):
         self._listing = Listing(store, choice, settings.min_age_millis)
         self._cleanup = _Cleanup(store, settings.cleanup_policy, settings.cleanup_folder)
 
-    def poll(self) -> SourceBatch | None:
+    def poll(self) -> SourceBatch | list[SourceRecord] | None:
         """Return the next records of the file that is open, or of the next one; nothing after a short wait.
 
         Raises:
             RetriableError: The store is away; the next call goes on at the same record.
-            ConnectError: The store refuses, or a file cannot be read.
+            ConnectError: The store refuses.
         """
         try:
             self._cleanup.run(self.context.offsets)
@@ -206,7 +236,7 @@ class ObjectSourceTask(SourceTask):
         if self._store is not None:
             self._store.close()
 
-    def _read(self) -> SourceBatch | None:
+    def _read(self) -> SourceBatch | list[SourceRecord] | None:
         opened = self._open
         assert opened is not None  # the caller has seen to it
         try:
@@ -216,7 +246,8 @@ class ObjectSourceTask(SourceTask):
             self._close()
             return None
         if opened.is_read:
-            self._cleanup.read(opened.found.file, opened.place.record)
+            if not opened.is_broken:
+                self._cleanup.read(opened.found.file, opened.place.record)
             self._close()
         return batch
 
@@ -243,6 +274,8 @@ class ObjectSourceTask(SourceTask):
         name = self._store.name
         offsets = self.context.offsets([partition_of(name, found.file.path) for found in asked])
         for found, offset in zip(asked, offsets, strict=True):
+            if is_broken(found.file, offset):
+                continue
             if is_done(found.file, offset):
                 self._cleanup.read(found.file, place_in(found.file, offset).record)
             else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.data import Struct, UnreadableRecord
+from copycat_connect.errors import ConfigError, ConnectError, DataError
 from copycat_connect.plugin import OffsetEffect, OffsetMove
 from copycat_objects.source.choice import Choice
 from copycat_objects.source.connector import ObjectSourceConnector
@@ -183,3 +185,85 @@ def test_offsets_may_be_altered_to_any_record(tmp_path: Path) -> None:
     for bad in (None, {"path": "a"}, {"store": "s", "path": 1}):
         with pytest.raises(ConnectError):
             connector.alter_offsets(config, [(bad, {"record": 1})])
+
+
+def found_by(task: ObjectSourceTask, context: FakeSourceContext | None = None) -> list[object]:
+    """Poll some times; what cannot be read is given by its bytes and its error."""
+    found: list[object] = []
+    for _ in range(12):
+        for record in task.poll() or ():
+            value = record.value.values if isinstance(record.value, Struct) else record.value
+            if isinstance(record, UnreadableRecord):
+                assert isinstance(record.error, DataError)
+                found.append((value, record.error.message))
+            else:
+                found.append(value)
+            if context is not None:
+                context.store(record.source_partition, record.source_offset)
+        task.commit()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("x.csv", b"a,b\n1,2\n3\n4,5\n", [["1", "2"], (b"3", "Row 2 has 1 fields"), ["4", "5"]]),
+        ("x.csv", b"a,b\n1,2\n3,4,5\n6,7", [["1", "2"], (b"3,4,5", "Row 2 has 3 fields"), ["6", "7"]]),
+        ("x.csv", b"a\n\xff\n1\n", [(b"\xff", "Row 1 is not in UTF-8"), ["1"]]),
+        ("x.csv", b'a,b\n"1\n2",3\n"4"5,\n6,7\n', [["1\n2", "3"], (b'"4"5,', "Row 2 is no CSV"), ["6", "7"]]),
+        # A quote that is never closed costs its own line, not the rest of the file.
+        (
+            "x.csv",
+            b'a,b\n1,2\n"3,4\n5,6\n7,8\n',
+            [["1", "2"], (b'"3,4', "Row 2 is no CSV"), ["5", "6"], ["7", "8"]],
+        ),
+        ("x.csv", b"a,b\n\n1,2\n\n3\n\n4,5\n", [["1", "2"], (b"3", "Row 4 has 1 fields"), ["4", "5"]]),
+        ("x.json", b'{"n":1}\n{"n":\n\n{"n":3}\n', [{"n": 1}, (b'{"n":', "Line 2 is no JSON"), {"n": 3}]),
+        ("x.json", b'{"n":"\xff"}\n{"n":3}\n', [(b'{"n":"\xff"}', "Line 1 is no JSON"), {"n": 3}]),
+        ("x.parquet", b"PAR1", [(None, "It is no Parquet file")]),
+        ("x.csv", b"a,a\n1,2\n", [(None, "Several columns are named a")]),
+        ("x.json.gz", gzip.compress(b'{"n":1}\n' * 2, mtime=0)[:-9], [(None, "broken")]),
+    ],
+)
+@pytest.mark.parametrize("batch_size", ["1", "2", "2000"])
+def test_what_cannot_be_read_stands_in_its_place_and_reading_goes_on_behind_it(
+    tmp_path: Path, name: str, content: bytes, expected: list[object], batch_size: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "z.csv").write_text("a\nlast\n")
+    context = FakeSourceContext({})
+    found = found_by(started(tmp_path, context, batch_size=batch_size), context)
+    assert len(found) == len(expected) + 1
+    for one, wanted in zip(found, [*expected, ["last"]], strict=True):
+        if isinstance(wanted, tuple):
+            assert isinstance(one, tuple)
+            assert one[0] == wanted[0]
+            assert wanted[1] in one[1]
+            assert f"{name} in file://{tmp_path}" in one[1]
+        else:
+            assert one == wanted
+    assert found_by(started(tmp_path, context), context) == []
+
+
+def test_reading_goes_on_before_and_behind_what_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(b'1,2\n3\n"4\n5",6\n7\n8,9\n')
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress((tmp_path / "x.csv").read_bytes()))
+    for pattern in ("x\\.csv", "x\\.csv\\.gz"):
+        task = started(tmp_path, csv_header="false", pattern=pattern)
+        whole = [record for _ in range(4) for record in task.poll() or ()]
+        assert len(whole) == 5
+        for place, record in enumerate(whole[:-1]):
+            context = FakeSourceContext({})
+            context.store(record.source_partition, record.source_offset)
+            again = started(tmp_path, context, csv_header="false", pattern=pattern)
+            rest = [(type(each), each.source_offset) for _ in range(4) for each in again.poll() or ()]
+            assert rest == [(type(each), each.source_offset) for each in whole[place + 1 :]]
+
+
+def test_a_file_that_is_not_of_its_format_is_not_cleaned_up(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    (tmp_path / "b.csv").write_text("a,b\n1\n")
+    context = FakeSourceContext({})
+    for _ in range(2):
+        found_by(started(tmp_path, context, cleanup_policy="delete"), context)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.parquet"]

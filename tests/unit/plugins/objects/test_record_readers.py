@@ -176,18 +176,14 @@ def test_large_numbers_are_read_as_the_json_converter_reads_them(tmp_path: Path)
         ("x.parquet", parquet(9)[:-20] + b"x" * 20, "It is no Parquet file, or broken"),
         ("x.avro", b"Obj", "It is no Avro file"),
         ("x.avro", avro(9)[:-5], "broken behind record [1-9]"),
-        ("x.json", b'{"n":1}\n{"n":', "Line 2 is no JSON"),
-        ("x.json", b'{"n":1}{"n":2}', "Line 1 is no JSON"),
-        ("x.json", b"[" * 5000, "Line 1 is no JSON"),
-        ("x.csv", b"a,b\n1,2\n3\n", "Row 2 has 1 fields, and there are 2 columns"),
         ("x.csv", b"a,a\n1,2\n", "Several columns are named a"),
-        ("x.csv", b'a\n"1\n', "no CSV: unexpected end of data"),
-        ("x.csv", b"a\n\xff\n", "no UTF-8"),
         ("x.json.gz", gzip.compress(b'{"n":1}\n' * 99, mtime=0)[:-9], "What is compressed is broken"),
         ("x.json.zst", zstd(b'{"n":1}\n' * 99)[:-9], "What is compressed is broken"),
     ],
 )
-def test_what_is_broken_is_said_with_its_place(tmp_path: Path, name: str, content: bytes, text: str) -> None:
+def test_a_file_that_is_broken_is_told_with_the_place(
+    tmp_path: Path, name: str, content: bytes, text: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=text):
         read(tmp_path / name)

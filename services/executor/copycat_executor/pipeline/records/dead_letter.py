@@ -12,6 +12,7 @@ from typing import Final, Protocol
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import Schema
+from copycat_connect.data.unreadable import UnreadableRecord
 from copycat_connect.error_text import bounded, text_of, writable
 from copycat_connect.errors import ConnectError
 
@@ -175,6 +176,9 @@ class SourceLetters:
             ("source.partition", json.dumps(record.source_partition, default=str)),
             ("source.offset", json.dumps(record.source_offset, default=str)),
         )
+        if isinstance(record, UnreadableRecord) and isinstance(record.value, bytes | str):
+            found = record.value.encode() if isinstance(record.value, str) else record.value
+            return Letter(found, None, (), record.timestamp, origin)
         value = self._bytes(record.topic, record.value_schema, record.value)
         key = self._bytes(record.topic, record.key_schema, record.key)
         return Letter(value, key, (), record.timestamp, origin)

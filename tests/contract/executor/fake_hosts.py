@@ -134,6 +134,8 @@ class FakeLauncher:
         self.takes = True
         self.computing = "python"
         """The thread that computes in each host."""
+        self.pulse: Callable[[int], str] = lambda _: ""
+        """What the thread of each host shows that has none but that to do."""
         self.computed: Callable[[], float] = float
         """How much it has, seconds."""
 

@@ -14,7 +14,7 @@ from copycat.status.v1.status_service_pb2 import TROUBLE_KIND_HANGS, TROUBLE_KIN
 from copycat.types.v1 import types_pb2
 from copycat_executor.domain import suspicion
 from copycat_executor.domain.repeats import MAX_QUICK_REPEATS
-from copycat_executor.hosts import host_pool
+from copycat_executor.hosts import hold_watch, host_pool
 from copycat_executor.taskhost.spec import thread_tag
 from copycat_executor.tasks import task_events
 from copycat_rpc.channel import open_channel
@@ -122,8 +122,8 @@ async def test_a_silent_host_is_ended_within_a_lease() -> None:
 async def test_who_holds_the_interpreter_of_shared_hosts_is_known_and_fails_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(host_pool, "MISSED_HEARTBEAT_SECONDS", 0.5)
-    monkeypatch.setattr(host_pool, "HELD_SECONDS", 1.0)
+    monkeypatch.setattr(hold_watch, "MISSED_HEARTBEAT_SECONDS", 0.5)
+    monkeypatch.setattr(hold_watch, "HELD_SECONDS", 1.0)
     monkeypatch.setattr(host_pool, "FIRST_LEASE_SECONDS", 1000.0)
     async with world(slots=1) as it:
         it.launcher.computed = time.monotonic
@@ -141,6 +141,28 @@ async def test_who_holds_the_interpreter_of_shared_hosts_is_known_and_fails_alon
         assert "code that it ran held the interpreter" in it.status.trace("orders", 0)
         await it.status_is("RUNNING", "beside", 0)
         assert "FAILED" not in it.status.states("beside", 0)
+
+
+async def test_who_holds_the_interpreter_while_others_wait_has_its_next_host_alone() -> None:
+    async with world(slots=2) as it:
+        await it.run_task("beside")
+        await it.run_task("apart")
+        await it.run_task()
+        shared = it.launcher.of("orders-0")
+        (start,) = [each.task.start for each in shared.started if each.task.connector == "orders"]
+        it.launcher.computing = thread_tag(start)
+        it.launcher.pulse = lambda _: "pulse@7"
+        (neighbour,) = [each.task.connector for each in shared.started if each.task.connector != "orders"]
+        it.launcher.computed = time.monotonic
+        await it.until(lambda: it.launcher.killed == [shared.spec.host_id])
+        await it.until(lambda: len(it.launcher.of("orders-0").started) == 1, "it is alone")
+        await it.until(lambda: it.launcher.of(f"{neighbour}-0") is not shared)
+        alone = it.launcher.of("orders-0")
+        await it.status_is("RUNNING", neighbour, 0)
+        await it.until(lambda: it.status.states("orders", 0).count("RUNNING") == 2)
+        assert alone is not it.launcher.of(f"{neighbour}-0")
+        assert it.launcher.killed == [shared.spec.host_id]
+        assert not {"FAILED"} & set(it.status.states("orders", 0))
 
 
 async def test_hosts_that_are_dead_before_they_take_a_task_are_not_its_doing() -> None:

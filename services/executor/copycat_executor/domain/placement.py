@@ -63,12 +63,14 @@ def place_apart(
 
     It is alone as long as that leaves a slot where others share: when a host of many tasks dies all of them
     are suspected, and would take every slot for themselves. The last slot that one can have for itself is for
-    a task that is `foremost`, suspected of two deaths and no other of more: others make room for it.
+    a task that is `foremost`, surely to blame or suspected of two deaths, and no other of more: others make
+    room for it.
     """
     apart = place(task, Isolation.TASK, hosts, slots)
     closed = sum(not host.retiring and not host.shareable() for host in hosts)
-    waits = isinstance(apart, NoPlace) and not (foremost and apart.retire is not None)
-    if waits or slots - closed <= (1 if foremost else 2):
+    room_is_made = isinstance(apart, NoPlace) and (apart.retire is not None or any(h.retiring for h in hosts))
+    shares = isinstance(apart, NoPlace) and not (foremost and room_is_made)
+    if shares or slots - closed <= (1 if foremost else 2):
         return place(task, isolation, hosts, slots), isolation
     return apart, Isolation.TASK
 

@@ -37,6 +37,10 @@ class Suspicions(Generic[K]):
         """Return of how many deaths somebody is suspected."""
         return sum(who in death.suspects for death in self.deaths)
 
+    def certain(self, who: K) -> bool:
+        """Return whether nobody else can have caused one of the deaths."""
+        return any(death.suspects == {who} for death in self.deaths)
+
     def foremost(self, who: K) -> bool:
         """Return whether nobody is suspected of more deaths."""
         everybody = {each for death in self.deaths for each in death.suspects}

@@ -18,9 +18,9 @@ from copycat_executor.domain.errors import HostRefusedError, NoSlotError
 from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place, place_apart
 from copycat_executor.domain.residency import ResidencyRules, upkeep
-from copycat_executor.hosts.launched_host import HostSession, LaunchedHost
-from copycat_executor.pipes.processor_time import busiest
-from copycat_executor.taskhost.spec import HostSpec, HostTls
+from copycat_executor.hosts.hold_watch import HoldWatch, Threads
+from copycat_executor.hosts.launched_host import Blame, HostSession, LaunchedHost
+from copycat_executor.taskhost.spec import PULSE_INTERVAL_SECONDS, HostSpec, HostTls
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +28,6 @@ log = logging.getLogger(__name__)
 LEASE_MARGIN_SECONDS = 1.0
 #: Before the scheduler has said how long leases are.
 FIRST_LEASE_SECONDS = 15.0
-#: Heartbeats come each two seconds at most: by then one was missed.
-MISSED_HEARTBEAT_SECONDS = 2.5
-#: A host that says nothing for so long, while one thread computes there alone, does not wait for a processor:
-#: code that holds the interpreter lets nobody else have a turn.
-HELD_SECONDS = 5.0
-#: How much that thread has computed by then, since a heartbeat was missed.
-COMPUTED_SECONDS = 0.5
 #: A launch on a busy machine takes seconds, seldom more.
 LAUNCH_TIMEOUT_SECONDS = 60.0
 #: A task waits this long for a slot while none is free and none is about to be.
@@ -46,7 +39,7 @@ LAUNCH_RETRY = RetryPolicy(first=0.1, factor=4.0, ceiling=30.0)
 KILL_WAIT_SECONDS = 5.0
 
 
-class Launcher(Protocol):
+class Launcher(Threads, Protocol):
     """Runs the process of a host."""
 
     def launch(self, spec: HostSpec, ended: Callable[[str, str | None], None]) -> None:
@@ -55,15 +48,15 @@ class Launcher(Protocol):
     def kill(self, host_id: str, pid: int) -> None:
         """End a host by force; `pid` is its process on its machine, 0 while it has not attached."""
 
-    def thread_seconds(self, pid: int) -> Mapping[str, float]:
-        """Return what the threads of a host have computed, by name; nothing where that is not known here."""
-
 
 class Residents(Protocol):
     """Whose tasks live in the hosts."""
 
-    def host_lost(self, tasks: Sequence[Instance], reason: str, culprit: str = "") -> None:
-        """The host of these tasks died; `culprit` is the thread that is to blame, where that is known."""
+    def host_lost(self, tasks: Sequence[Instance], reason: str, blame: Blame | None) -> None:
+        """The host of these tasks died; `blame` says whose code was the reason, where that is known."""
+
+    def may_be_alone(self, tasks: Sequence[Instance], blame: Blame) -> bool:
+        """Return whether the one of these tasks that holds their host up may get another for itself."""
 
     def leave_host(self, tasks: Sequence[Instance]) -> None:
         """These tasks are to move to another host."""
@@ -103,6 +96,7 @@ class HostPool:
         self._lease = lease
         self._tls = tls
         self._launcher = launcher
+        self._holds = HoldWatch(launcher)
         self._rules = rules
         self._address = address
         self._log_level = log_level
@@ -112,6 +106,7 @@ class HostPool:
         self._hosts: dict[str, LaunchedHost] = {}
         self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = ChangeSignal()
+        self._room_for: set[Instance] = set()  # each has the next slot that is freed, for itself
         self._loop, self._closing = asyncio.get_running_loop(), False
         self._waits = LAUNCH_RETRY.waits()
         self._launches_from = 0.0
@@ -159,7 +154,10 @@ class HostPool:
         Raises:
             NoSlotError: Every slot is taken by tasks that share with nobody.
         """
-        host = await self._reserve(task, isolation, alone, foremost)
+        try:
+            host = await self._reserve(task, isolation, alone, foremost)
+        finally:
+            self._room_for.discard(task)
         self.tend()
         try:
             await host.leased.wait()
@@ -209,12 +207,26 @@ class HostPool:
             self._end(self._hosts[host_id])
         for host_id in due.retire:
             self.retire(self._hosts[host_id])
-        free = self._rules.slots - len(self._hosts)
+        free = self._rules.slots - len(self._room_for) - len(self._hosts)
         for _ in range(min(due.launch, free) if now >= self._launches_from and not self._closing else 0):
             self._launch()
         for host in self._hosts.values():
             self._force(host, now)
         self._changed.notify()
+
+    async def watch_shared(self) -> None:
+        """End hosts in which one task holds the others up, for ever; looks while tasks share a host."""
+        seen_changes = self._changed.count
+        while True:
+            shared = [host for host in self._hosts.values() if len(host.tasks) > 1 and not host.ending]
+            if not shared:
+                seen_changes = await self._changed.wait(seen_changes)
+                continue
+            for host in shared:
+                blame = self._holds.look_beside_others(host, self._loop.time())
+                if blame and self._residents and self._residents.may_be_alone(list(host.tasks), blame):
+                    self._end_held(host, blame)
+            await asyncio.sleep(PULSE_INTERVAL_SECONDS)
 
     async def close(self, seconds: float) -> None:
         """End all hosts, by force after some seconds."""
@@ -243,6 +255,8 @@ class HostPool:
                     host = self._launch()
                     break
                 case NoPlace(retire):
+                    if alone and foremost:
+                        self._room_for.add(task)
                     if retire is not None and not any(host.retiring for host in self._hosts.values()):
                         self.retire(self._hosts[retire])
                     if self._loop.time() >= deadline and not alone:
@@ -257,9 +271,10 @@ class HostPool:
     ) -> tuple[Place, Isolation]:
         """Choose a place; also returns the isolation the task has there."""
         views = [host.view() for host in self._hosts.values()]
+        slots = self._rules.slots - len(self._room_for - {task})
         if alone:
-            return place_apart(task, isolation, views, self._rules.slots, foremost=foremost)
-        return place(task, isolation, views, self._rules.slots), isolation
+            return place_apart(task, isolation, views, slots, foremost=foremost)
+        return place(task, isolation, views, slots), isolation
 
     def _launch(self) -> LaunchedHost:
         host = LaunchedHost(f"{self._address}/{next(self._numbers)}", self._loop.time())
@@ -276,24 +291,13 @@ class HostPool:
         if host.silent_for(now) > silence if host.ends_by is None else now > host.ends_by:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)
-        elif not host.ending and (holder := self._holder(host, now)):
-            host.culprit = holder
-            host.reason = (
-                f"code that it ran held the interpreter: nothing else could run for {HELD_SECONDS:g} s"
-            )
-            log.warning("host %s is ended by force: %s", host.host_id, host.reason)
-            self._kill(host)
+        elif not host.ending and (blame := self._holds.look(host, now)):
+            self._end_held(host, blame)
 
-    def _holder(self, host: LaunchedHost, now: float) -> str:
-        """Return which thread surely holds the interpreter of a host; empty where none does."""
-        if host.session is None or host.silent_for(now) < MISSED_HEARTBEAT_SECONDS:
-            host.computed = None
-        elif host.computed is None:
-            host.computed = self._launcher.thread_seconds(host.pid)
-        elif host.silent_for(now) >= HELD_SECONDS:
-            alone = busiest(host.computed, self._launcher.thread_seconds(host.pid))
-            return alone[0] if alone is not None and alone[1] >= COMPUTED_SECONDS else ""
-        return ""
+    def _end_held(self, host: LaunchedHost, blame: Blame) -> None:
+        host.blame = blame
+        log.warning("host %s is ended by force: %s", host.host_id, blame.reason)
+        self._kill(host)
 
     @property
     def _silence(self) -> float:
@@ -323,12 +327,13 @@ class HostPool:
         if host is None:
             return
         host.end()
-        reason = host.reason or reason
+        if host.blame is not None:
+            reason = host.blame.reason
         if host.session is None:  # spares that do not even attach are not launched in a tight loop
             self._launches_from = self._loop.time() + next(self._waits)
         if host.tasks and self._residents is not None:
-            self._residents.host_lost(list(host.tasks), reason or "it ended by itself", host.culprit)
-        if reason is not None and (host.lost or host.reason or not host.ending):
+            self._residents.host_lost(list(host.tasks), reason or "it ended by itself", host.blame)
+        if reason is not None and (host.lost or host.blame or not host.ending):
             log_change(log, "task host died", logging.WARNING, host=host_id, worker=self._address, why=reason)
         else:
             log_change(log, "task host ended", host=host_id, worker=self._address)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat_connect.cluster import Instance
@@ -32,6 +33,29 @@ class HostSession:
             yield command
 
 
+@dataclass(slots=True)
+class Pulse:
+    """What was seen last of the pulse of a host."""
+
+    shown: str
+    """The name of its thread; empty where there is none."""
+    since: float
+    """When that was seen first, seconds."""
+    computed: Mapping[str, float] | None = None
+    """What the threads of the host had computed when it was missed, seconds; None while it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """A thread of a task holds the interpreter of a host, which is ended for that."""
+
+    thread: str
+    """How it is called in the kernel."""
+    reason: str
+    counts: bool
+    """Whether the host would have had to end also with nobody else in it."""
+
+
 class LaunchedHost:
     """What is known of one host."""
 
@@ -48,10 +72,9 @@ class LaunchedHost:
         """A thread of a task hangs in it: others leave it, and it is ended by force."""
         self.computed: Mapping[str, float] | None = None
         """What its threads had computed when it missed a heartbeat, seconds; None while it misses none."""
-        self.reason = ""
-        """Why it was ended by force, where that is known."""
-        self.culprit = ""
-        """The thread that is to blame for that."""
+        self.pulse = Pulse("", now)
+        self.blame: Blame | None = None
+        """Why it was ended by force, where code of a task is the reason."""
         self.lost = False
         """Its control stream ended without need."""
         self.killed = False

@@ -1,4 +1,4 @@
-"""Processor time of another process: shows who computes there also while nothing in it can answer."""
+"""Threads of another process: they show who computes there also while nothing in it can answer."""
 
 from __future__ import annotations
 
@@ -28,6 +28,34 @@ def thread_seconds(pid: int) -> Mapping[str, float]:
             user, system = fields.split()[11:13]
             used[name.decode(errors="replace")] += int(user) + int(system)
     return {name: ticks / _TICKS_PER_SECOND for name, ticks in used.items()}
+
+
+class ThreadNames:
+    """Reads again and again how a thread of another process is called, which says what it does."""
+
+    def __init__(self, prefix: str) -> None:
+        """`prefix`: how the names of that thread begin; there is one such thread in each process."""
+        self._prefix = prefix
+        self._places: dict[int, Path] = {}
+
+    def read(self, pid: int) -> str:
+        """Return the name that the thread of a process has now; empty where there is none."""
+        place = self._places.pop(pid, None) or self._find(pid)
+        if place is None:
+            return ""
+        with suppress(OSError):  # it has ended
+            name = place.read_text(errors="replace").rstrip("\n")
+            if name.startswith(self._prefix):
+                self._places[pid] = place
+                return name
+        return ""
+
+    def _find(self, pid: int) -> Path | None:
+        for place in Path(f"/proc/{pid}/task").glob("*/comm"):
+            with suppress(OSError):
+                if place.read_text(errors="replace").startswith(self._prefix):
+                    return place
+        return None
 
 
 def busiest(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[str, float] | None:

@@ -12,10 +12,10 @@ from contextlib import suppress
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from copycat_executor.pipes.processor_time import thread_seconds
+from copycat_executor.pipes.processor_time import ThreadNames, thread_seconds
 from copycat_executor.spark.session import Spark
 from copycat_executor.spark.worker import run
-from copycat_executor.taskhost.spec import HostSpec
+from copycat_executor.taskhost.spec import PULSE_NAME, HostSpec
 
 Ended = Callable[[str, str | None], None]
 REASON_CHARACTERS = 500
@@ -26,6 +26,7 @@ class SparkLauncher:
 
     def __init__(self, spark: Spark) -> None:
         self._spark = spark
+        self._pulses = ThreadNames(PULSE_NAME)
         # One thread for kills: a JVM that does not answer must not hold up its caller.
         self._kills = ThreadPoolExecutor(1, thread_name_prefix="host-kill")
 
@@ -49,6 +50,10 @@ class SparkLauncher:
     def thread_seconds(self, pid: int) -> Mapping[str, float]:
         """Return what the threads of a host have computed, by name; nothing of one on another machine."""
         return thread_seconds(pid) if self._here else {}
+
+    def pulse(self, pid: int) -> str:
+        """Return how the thread of a host is called that shows its pulse; empty where that is not known."""
+        return self._pulses.read(pid) if self._here else ""
 
     @property
     def _here(self) -> bool:

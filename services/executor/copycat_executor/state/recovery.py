@@ -97,7 +97,7 @@ class Recovery:
             _count_death(tasks[0], taken=True)
 
     def hung(self, task: TaskRun) -> None:
-        """Note that a task hung, and its host is ended for it: it has the next one for itself."""
+        """Note that a task hangs, or holds others up, and its host ends: it has the next one for itself."""
         self._suspicions = self._suspicions.after((task.instance,), _now())
 
     def starts_again(self, task: TaskRun, reason: str, *, taken: bool) -> bool:
@@ -119,9 +119,9 @@ class Recovery:
         return self._recent().count(task.instance) > 0
 
     def foremost(self, task: TaskRun) -> bool:
-        """Return whether it is suspected of two deaths or more, and no other task of more."""
-        recent = self._recent()
-        return recent.count(task.instance) > 1 and recent.foremost(task.instance)
+        """Return whether it ended a host, or is suspected of two such ends, and no other task of more."""
+        recent, who = self._recent(), task.instance
+        return (recent.count(who) > 1 or recent.certain(who)) and recent.foremost(who)
 
     def cleared(self, task: TaskRun) -> bool:
         """Return whether others may share its host again: some are more suspect, or nobody is."""

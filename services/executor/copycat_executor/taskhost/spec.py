@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Final
+
+TASK_NAME: Final = "task@"
 
 
 def thread_tag(start: int) -> str:
@@ -12,7 +15,13 @@ def thread_tag(start: int) -> str:
 
     The executor reads there who computes in a host that answers nothing.
     """
-    return f"task@{start}"
+    return f"{TASK_NAME}{start}"
+
+
+#: While tasks share a host, a thread there changes its name in the kernel: this, and a number that grows.
+#: While it does not, no Python runs there.
+PULSE_NAME: Final = "pulse@"
+PULSE_INTERVAL_SECONDS: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)

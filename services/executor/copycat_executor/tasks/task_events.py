@@ -16,7 +16,7 @@ from copycat_executor.background.jobs import Jobs
 from copycat_executor.children.query_engine import Queries
 from copycat_executor.domain.running import Phase
 from copycat_executor.domain.suspicion import MEMORY_SECONDS
-from copycat_executor.hosts.launched_host import LaunchedHost
+from copycat_executor.hosts.launched_host import Blame, LaunchedHost
 from copycat_executor.outbox import status_outbox
 from copycat_executor.outbox.commit_outbox import CommitOutbox
 from copycat_executor.outbox.fencing import REPLACED, TaskFencing
@@ -112,13 +112,25 @@ class TaskEvents:
         if start is not None:
             self._topics.seen(start.run.topics, event.topics)
 
-    def host_lost(self, tasks: Sequence[Instance], reason: str, culprit: str = "") -> None:
+    def may_be_alone(self, tasks: Sequence[Instance], blame: Blame) -> bool:
+        """Return whether the one of these tasks that holds their host up is known, and not kept apart yet.
+
+        One that is shares all the same, since there are too few hosts: it has the time that any has.
+        """
+        starts = [start for each in tasks if (start := self._start_of(each)) is not None]
+        blamed = [start for start in starts if thread_tag(start.number) == blame.thread]
+        return any(not self._recovery.suspected(start.run) for start in blamed)
+
+    def host_lost(self, tasks: Sequence[Instance], reason: str, blame: Blame | None) -> None:
         """Start the tasks of a host that died elsewhere, a few times."""
-        runs = [run for each in tasks if (run := self._runs.find_task(each)) is not None]
-        there = [run.start for run in runs if run.start is not None]
+        there = [start for each in tasks if (start := self._start_of(each)) is not None]
         suspects = [start for start in there if start.taken]
-        blamed = [start for start in suspects if thread_tag(start.number) == culprit]
-        self._recovery.host_died([start.run for start in blamed or suspects])
+        blamed = [start for start in suspects if blame and thread_tag(start.number) == blame.thread]
+        if blame is None or blame.counts:
+            self._recovery.host_died([start.run for start in blamed or suspects])
+        else:
+            for start in blamed:
+                self._recovery.hung(start.run)
         for start in there:
             self._lost(start, reason)
         self._lifecycle.let_share()
@@ -130,6 +142,10 @@ class TaskEvents:
         for instance in tasks:
             if (run := self._runs.find_task(instance)) is not None:
                 run.change(moving=True)
+
+    def _start_of(self, instance: Instance) -> TaskStart | None:
+        run = self._runs.find_task(instance)
+        return None if run is None else run.start
 
     def _lost(self, start: TaskStart, reason: str) -> None:
         if start.stopping:

@@ -64,6 +64,7 @@ class Executor:
             "troubles of tasks": self.troubles.run(),
             "acts": self.acts.run(),
             "upkeep of hosts": self._keep_up_hosts(),
+            "tasks that hold up others": self.hosts.watch_shared(),
         }.items():
             self.jobs.spawn(loop, name)
 

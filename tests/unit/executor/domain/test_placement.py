@@ -103,6 +103,11 @@ def test_others_make_room_for_who_is_most_suspect() -> None:
     assert place_apart(Instance("c", 0), AUTO, hosts, 2, foremost=False) == (InHost("h1"), AUTO)
 
 
+def test_while_room_is_made_who_is_most_suspect_joins_nobody() -> None:
+    hosts = [replace(host("h1", Instance("a", 0)), retiring=True), host("h2", Instance("b", 0))]
+    assert place_apart(Instance("c", 0), AUTO, hosts, 2, foremost=True) == (NoPlace(None), TASK)
+
+
 def test_a_suspect_leaves_the_last_slot_to_all() -> None:
     hosts = [host("h1", Instance("a", 0), isolation=TASK), host("h2")]
     assert place_apart(Instance("b", 0), AUTO, hosts, 2, foremost=True) == (InHost("h2"), AUTO)

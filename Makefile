@@ -10,6 +10,8 @@ TYPED := $(PACKAGES) tools tests
 UV = $(shell command -v uv || echo build/uv/bin/uv)
 SCHEMAS := build/kubernetes-validate
 PYTEST := $(VENV)/python -m pytest
+# What Python and pytest compile is kept, also where the machine says otherwise: each process would compile it anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Processes of the tests; those that share a running system stay in one of them (tests/conftest.py). Tests wait about
 # half of their time: three processes keep two cores busy, and leave what a condition needs to become true in time.
 SIDE_BY_SIDE := -n 3 --no-loadscope-reorder

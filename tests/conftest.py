@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
@@ -91,6 +93,36 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     """Divide the tests as above."""
     config.pluginmanager.register(Stopwatch(config))
     return Scheduling(config, log)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile a share of the test files for all processes.
+
+    Each of them imports every file. Where none was compiled yet each would rewrite every assertion, which
+    takes twice as long as all else that it does before the first test.
+    """
+    process: dict[str, str | int] | None = getattr(session.config, "workerinput", None)
+    if process is None or sys.dont_write_bytecode:
+        return
+    number, count = int(str(process["workerid"]).removeprefix("gw")), int(process["workercount"])
+    for file in _test_files(session.config)[number::count]:
+        _compile(file, session.config)
+
+
+def _test_files(config: pytest.Config) -> list[Path]:
+    """Return the test files below what was asked for."""
+    asked = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
+    below = {file for path in asked for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
+    return sorted(below)
+
+
+def _compile(file: Path, config: pytest.Config) -> None:
+    """Keep what pytest makes of a test file, where it will look for it."""
+    folder = rewrite.get_cache_dir(file)
+    compiled = folder / f"{file.stem}{rewrite.PYC_TAIL}"
+    if rewrite._read_pyc(file, compiled) is None and rewrite.try_makedirs(folder):
+        source, code = rewrite._rewrite_test(file, config)
+        rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, compiled)
 
 
 @pytest.hookimpl(wrapper=True)

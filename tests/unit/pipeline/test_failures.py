@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from copycat_connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from copycat_connect.failure_kind import FailureKind
-from copycat_executor.pipeline.task.failures import failure_of
+from copycat_executor.pipeline.task.failures import failure_of, is_tolerable
 from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
 
 
@@ -77,3 +77,11 @@ def test_causes_that_go_round_in_circles_end() -> None:
     error, other = ConnectError("x"), ConnectError("y")
     error.__cause__, other.__cause__ = other, error
     assert failure_of(error, {}) is FailureKind.BUG
+
+
+def test_tolerance_has_a_say_where_a_record_failed_and_where_a_sink_puts_it() -> None:
+    assert is_tolerable(ToleranceExceededError(Stage.TASK_POLL), Stage.TASK_POLL)
+    assert is_tolerable(ToleranceExceededError(Stage.VALUE_CONVERTER), Stage.VALUE_CONVERTER)
+    assert is_tolerable(DataError("no number"), Stage.TASK_PUT)
+    assert not is_tolerable(DataError("no row"), Stage.TASK_POLL)
+    assert not is_tolerable(DataError("no row"), Stage.FLUSH)

@@ -22,7 +22,7 @@ from copycat_rpc.acts import CIRCUIT_CLOSED, CIRCUIT_OPENED, HOST_DIED, LEFT_FAI
 from copycat_telemetry.changes import log_change
 
 from copycat_executor.background.jobs import Jobs
-from copycat_executor.domain.healing import Restarts, Verdict, after_failure
+from copycat_executor.domain.healing import Restarts, Verdict, after_failure, tolerates
 from copycat_executor.domain.repeats import MAX_QUICK_REPEATS, after_death
 from copycat_executor.domain.running import Phase
 from copycat_executor.domain.suspicion import Suspicions
@@ -54,14 +54,27 @@ class Recovery:
         self._random = random
         self._suspicions: Suspicions[Instance] = Suspicions()
 
-    def failed(self, run: TaskRun | ConnectorRun, connector: Config, kind: FailureKind, trace: str) -> str:
-        """Decide about what has failed just now; returns the trace, with what is done at its end."""
+    def failed(
+        self,
+        run: TaskRun | ConnectorRun,
+        connector: Config,
+        kind: FailureKind,
+        trace: str,
+        *,
+        tolerable: bool = False,
+    ) -> str:
+        """Decide about what has failed just now; returns the trace, with what is done at its end.
+
+        `tolerable` says that `errors.tolerance` has a say where it failed.
+        """
         try:
             healing = Healing.of(connector, self._worker)
         except ConfigError:
             return trace  # the configuration is what failed, and its trace says so
         failures = run.failures
-        verdict = after_failure(failures.restarts or Restarts(), healing, kind, self._clock(), self._random())
+        helps = tolerable and not tolerates(connector)
+        before, now, random = failures.restarts or Restarts(), self._clock(), self._random()
+        verdict = after_failure(before, healing, kind, now, random, tolerance_helps=helps)
         failures.restarts = verdict.restarts
         failures.cancel_restart()
         if verdict.wait is not None:

@@ -48,10 +48,13 @@ class StreamLink:
         """Report the state the task is in from now on."""
         self._state(pb.TaskStateChanged(task=self._ref, state=_STATES[state], version=self.version))
 
-    def failed(self, stage: str, trace: str, kind: FailureKind, *, hangs: bool = False) -> None:
+    def failed(
+        self, stage: str, trace: str, kind: FailureKind, *, hangs: bool = False, tolerable: bool = False
+    ) -> None:
         """Report that the task failed, at which stage and with which trace, and what that means.
 
-        `hangs` says that its thread has not ended, and may never.
+        `hangs` says that its thread has not ended, and may never; `tolerable` that `errors.tolerance` has a
+        say at that stage.
         """
         self._state(
             pb.TaskStateChanged(
@@ -62,6 +65,7 @@ class StreamLink:
                 version=self.version,
                 failure_kind=kind.value,
                 hangs=hangs,
+                tolerable=tolerable,
             )
         )
 

@@ -27,7 +27,7 @@ from copycat_telemetry.tracing import Attributes, continuing
 from copycat_executor.pipeline.records.trace import trace_text
 from copycat_executor.pipeline.task.call_log import CallLog
 from copycat_executor.pipeline.task.control import Ending, Settlement, TaskControl
-from copycat_executor.pipeline.task.failures import failure_of, log_failure
+from copycat_executor.pipeline.task.failures import failure_of, is_tolerable, log_failure
 from copycat_executor.pipeline.task.memory import processor_seconds, raise_in_thread
 from copycat_executor.pipeline.task.stages import Stage, StaleTaskError, TaskFailedError
 from copycat_executor.pipeline.task.task_link import TaskLink, TaskState
@@ -258,8 +258,12 @@ class TaskThread:
 
     def _report(self, stage: Stage, error: BaseException) -> None:
         # First the report: to log an error may fail by what its author made of it.
-        self._failed(stage, trace_text(error), failure_of(error, self._declared, stage))
+        kind, tolerable = failure_of(error, self._declared, stage), is_tolerable(error, stage)
+        self._failed(stage, trace_text(error), kind, tolerable=tolerable)
         log_failure(_log, f"The task failed at {stage.status_name}", error)
 
-    def _failed(self, stage: Stage, text: str, kind: FailureKind, *, hangs: bool = False) -> None:
-        self._link.failed(stage.status_name, bounded(self._secrets.scrub(writable(text))), kind, hangs=hangs)
+    def _failed(
+        self, stage: Stage, text: str, kind: FailureKind, *, hangs: bool = False, tolerable: bool = False
+    ) -> None:
+        shown = bounded(self._secrets.scrub(writable(text)))
+        self._link.failed(stage.status_name, shown, kind, hangs=hangs, tolerable=tolerable)

@@ -162,7 +162,8 @@ class TaskEvents:
             if event.hangs and start.host is not None:
                 self._recovery.hung(start.run)
                 start.host.hangs = True
-            self._lifecycle.fail(start, event.trace, messages.failure_kind(event.failure_kind), version)
+            kind = messages.failure_kind(event.failure_kind)
+            self._lifecycle.fail(start, event.trace, kind, version, tolerable=event.tolerable)
             return
         if event.hangs:
             start.hung = True

@@ -71,11 +71,23 @@ class TaskLifecycle:
         if start.host is not None:
             self._hosts.release(start.host, start.instance)
 
-    def fail(self, start: TaskStart, trace: str, kind: FailureKind, version: str | None = None) -> None:
-        """End a start by failure: the task is restarted as its configuration says, or by a user."""
+    def fail(
+        self,
+        start: TaskStart,
+        trace: str,
+        kind: FailureKind,
+        version: str | None = None,
+        *,
+        tolerable: bool = False,
+    ) -> None:
+        """End a start by failure: the task is restarted as its configuration says, or by a user.
+
+        `tolerable` says that `errors.tolerance` has a say where it failed.
+        """
         self.close(start)
         start.run.change(phase=Phase.FAILED)
-        trace = self._recovery.failed(start.run, start.wanted.connector_config, kind, trace)
+        config = start.wanted.connector_config
+        trace = self._recovery.failed(start.run, config, kind, trace, tolerable=tolerable)
         self.report(start, status_outbox.FAILED, trace=trace, version=version)
 
     def stopped(self, start: TaskStart) -> None:

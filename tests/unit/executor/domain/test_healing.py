@@ -6,7 +6,13 @@ import pytest
 from copycat_connect.config.healing import Healing, poll_timeout
 from copycat_connect.errors import ConfigError
 from copycat_connect.failure_kind import FailureKind
-from copycat_executor.domain.healing import HOUR_SECONDS, STEADY_SECONDS, Restarts, after_failure
+from copycat_executor.domain.healing import (
+    HOUR_SECONDS,
+    STEADY_SECONDS,
+    Restarts,
+    after_failure,
+    tolerates,
+)
 
 PASSING = (FailureKind.TRANSIENT, FailureKind.RESOURCE)
 
@@ -79,3 +85,27 @@ def test_a_poll_may_take_an_hour_unless_the_connector_or_the_worker_says_otherwi
 def test_values_that_cannot_be_are_refused_with_their_key(config: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match=next(iter(config))):
         Healing.of(config, {})
+
+
+def test_tolerance_is_advised_only_where_it_would_help() -> None:
+    def text(*, helps: bool) -> str:
+        poison, healing = FailureKind.POISON_RECORD, Healing.of({}, {})
+        return after_failure(Restarts(), healing, poison, 0, 0, tolerance_helps=helps).text
+
+    assert "errors.tolerance=all" in text(helps=True)
+    assert "errors.tolerance" not in text(helps=False)
+    assert "Mend the record" in text(helps=False)
+
+
+@pytest.mark.parametrize(
+    ("config", "does"),
+    [
+        ({}, False),
+        ({"errors.tolerance": "all"}, False),
+        ({"errors.tolerance": "all", "errors.log.enable": "true"}, True),
+        ({"errors.tolerance": "all", "errors.deadletterqueue.topic.name": "d"}, True),
+        ({"errors.tolerance": "none", "errors.deadletterqueue.topic.name": "d"}, False),
+    ],
+)
+def test_a_connector_that_leaves_bad_records_out_is_not_told_to(config: dict[str, str], does: bool) -> None:
+    assert tolerates(config) is does

@@ -209,6 +209,7 @@ class TaskStateChanged(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     FAILURE_KIND_FIELD_NUMBER: _builtins.int
     HANGS_FIELD_NUMBER: _builtins.int
+    TOLERABLE_FIELD_NUMBER: _builtins.int
     state: _types_pb2.State.ValueType
     """RUNNING, PAUSED, FAILED; UNASSIGNED says that it drained and ended."""
     trace: _builtins.str
@@ -221,6 +222,8 @@ class TaskStateChanged(_message.Message):
     """What a failure means: configuration, authorisation, transient, poison record, resource or bug."""
     hangs: _builtins.bool
     """The call that failed it goes on: other tasks are to leave the host, which then is ended."""
+    tolerable: _builtins.bool
+    """It was a record's, at a place where errors.tolerance has a say."""
     @_builtins.property
     def task(self) -> Global___TaskRef:
         """The task."""
@@ -235,10 +238,11 @@ class TaskStateChanged(_message.Message):
         version: _builtins.str | None = ...,
         failure_kind: _builtins.str = ...,
         hangs: _builtins.bool = ...,
+        tolerable: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "failure_kind", b"failure_kind", "hangs", b"hangs", "stage", b"stage", "state", b"state", "task", b"task", "trace", b"trace", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_trace", b"_trace", "_version", b"_version", "failure_kind", b"failure_kind", "hangs", b"hangs", "stage", b"stage", "state", b"state", "task", b"task", "tolerable", b"tolerable", "trace", b"trace", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__trace: _TypeAlias = _typing.Literal["trace"]  # noqa: Y015
     _WhichOneofArgType__trace: _TypeAlias = _typing.Literal["_trace", b"_trace"]  # noqa: Y015

@@ -73,6 +73,11 @@ def failure_of(
     return kind or FailureKind.BUG
 
 
+def is_tolerable(error: BaseException, stage: Stage) -> bool:
+    """Return whether `errors.tolerance` has a say in a failure: most sinks ask before they raise."""
+    return isinstance(error, ToleranceExceededError) or stage is Stage.TASK_PUT
+
+
 def log_failure(log: logging.Logger, message: str, error: BaseException) -> None:
     """Log an error of author code; that its text cannot be read is no further failure."""
     try:

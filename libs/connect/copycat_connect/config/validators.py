@@ -5,6 +5,7 @@ Each is called with the key's name and the parsed value, and raises ConfigError.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Iterable
@@ -136,6 +137,18 @@ def file_name(name: str, value: ConfigSetting) -> None:
             f"Invalid value for configuration {name}: no file can have this name, since it has a zero"
             " character or one that is no text",
             key=name,
+        )
+
+
+def line_encoding(name: str, value: ConfigSetting) -> None:
+    """Accept character encodings whose line ends are single bytes, as those of ASCII; by Java's names too."""
+    try:
+        ended = "\n\r".encode(codecs.lookup(str(value)).name)
+    except (LookupError, UnicodeError) as error:
+        raise invalid_value(name, value, "there is no such character encoding") from error
+    if ended != b"\n\r":
+        raise invalid_value(
+            name, value, "its line ends are no single bytes; UTF-8, ISO-8859-1 and the like are"
         )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from copycat_connect.data import BYTES_SCHEMA, STRING_SCHEMA, ConnectValue, Schema
 from copycat_connect.data.java import decode_utf8
@@ -86,14 +88,16 @@ class LinesReader:
         return self._schema is None and not line.strip()
 
 
-def json_lines(lines: LineStream, start: Place) -> LinesReader:
+def json_lines(lines: LineStream, start: Place, encoding: str) -> LinesReader:
     """Return a reader of JSON values without a schema; blank lines are skipped."""
-    return LinesReader(lines, _parse_json, None, start)
+    parse = _parse_json if _is_utf8(encoding) else partial(_parse_encoded_json, encoding)
+    return LinesReader(lines, parse, None, start)
 
 
-def text_lines(lines: LineStream, start: Place) -> LinesReader:
+def text_lines(lines: LineStream, start: Place, encoding: str) -> LinesReader:
     """Return a reader of texts; a CR before the LF is no part of them."""
-    return LinesReader(lines, _parse_text, STRING_SCHEMA, start, utf8=True)
+    parse = _parse_text if _is_utf8(encoding) else partial(_parse_encoded_text, encoding)
+    return LinesReader(lines, parse, STRING_SCHEMA, start, utf8=True)
 
 
 def byte_lines(lines: LineStream, start: Place) -> LinesReader:
@@ -101,15 +105,31 @@ def byte_lines(lines: LineStream, start: Place) -> LinesReader:
     return LinesReader(lines, lambda found, _: (list(found), {}), BYTES_SCHEMA, start)
 
 
+def _is_utf8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name == "utf-8"
+
+
 def _parse_json(lines: Sequence[bytes], first: int) -> tuple[list[ConnectValue], dict[int, DataError]]:
     with suppress(NotStrictError):
         return read_batch_strictly(lines), {}
+    return _parse_singly(lines, first, _json)
+
+
+def _parse_encoded_json(
+    encoding: str, lines: Sequence[bytes], first: int
+) -> tuple[list[ConnectValue], dict[int, DataError]]:
+    return _parse_singly(lines, first, lambda line: _json(line.decode(encoding).encode()))
+
+
+def _parse_singly(
+    lines: Sequence[bytes], first: int, parse: Callable[[bytes], ConnectValue]
+) -> tuple[list[ConnectValue], dict[int, DataError]]:
     values: list[ConnectValue] = []
     unreadable: dict[int, DataError] = {}
     for number, line in enumerate(lines, first + 1):
         if line.strip():
             try:
-                values.append(_json(line))
+                values.append(parse(line))
             except (ValueError, RecursionError, DataError) as error:
                 unreadable[len(values)] = found = DataError(f"Line {number} is no JSON: {error}")
                 found.__cause__ = error
@@ -132,3 +152,9 @@ def _parse_text(lines: Sequence[bytes], _: int) -> tuple[list[ConnectValue], dic
     except UnicodeDecodeError:
         return [decode_utf8(line).encode() for line in found], {}
     return list(found), {}
+
+
+def _parse_encoded_text(
+    encoding: str, lines: Sequence[bytes], _: int
+) -> tuple[list[ConnectValue], dict[int, DataError]]:
+    return [line.removesuffix(b"\r").decode(encoding, "replace").encode() for line in lines], {}

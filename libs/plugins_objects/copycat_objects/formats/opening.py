@@ -51,7 +51,7 @@ def open_reader(store: Store, file: StoredFile, kind: str, start: Place, options
         file: What is known of it.
         kind: `parquet`, `avro`, `json`, `csv`, `string` or `bytes`.
         start: Where to begin.
-        options: How CSV is written.
+        options: How text is written, and CSV.
 
     Raises:
         DataError: It is not of that format.
@@ -67,7 +67,9 @@ def open_reader(store: Store, file: StoredFile, kind: str, start: Place, options
         case "csv":
             return _csv(store, file.path, start, options)
     lines, known = _lines(store, file.path, start)
-    return {"json": json_lines, "string": text_lines, "bytes": byte_lines}[kind](lines, known)
+    if kind == "bytes":
+        return byte_lines(lines, known)
+    return (json_lines if kind == "json" else text_lines)(lines, known, options.encoding)
 
 
 def _csv(store: Store, path: str, start: Place, options: CsvOptions) -> RecordReader:

@@ -12,6 +12,7 @@ from copycat_connect.config import (
     Password,
     all_of,
     at_least,
+    line_encoding,
     matches_java_regex,
     non_empty,
     one_of,
@@ -140,6 +141,14 @@ class ObjectSourceSettings(Settings):
         check=non_empty,
         read=lambda folder: folder.strip("/"),
         doc="Folder below the store's address that read files are moved to; it is not read.",
+    )
+    encoding: str = key(
+        MEDIUM,
+        name="file.encoding",
+        default="UTF-8",
+        check=line_encoding,
+        doc="Character encoding of CSV, JSON and lines of text. A row or JSON value that is not in it cannot "
+        "be read; in lines of text malformed characters are replaced.",
     )
     csv_separator: str = key(LOW, default=",", check=_one_character, doc="Separates fields in CSV.")
     csv_quote: str = key(

@@ -203,7 +203,9 @@ class ObjectSourceTask(SourceTask):
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the configuration; the store is asked by `poll`."""
         self._settings = settings = ObjectSourceSettings.parse(config)
-        self._csv = CsvOptions(settings.csv_separator, settings.csv_quote, settings.csv_header)
+        self._csv = CsvOptions(
+            settings.csv_separator, settings.csv_quote, settings.csv_header, settings.encoding
+        )
         store = self._store = open_store(settings.values_by_key(), settings.store_url)
         choice = Choice(settings, int(config.get(TASK, 0)), int(config.get(TASKS, 1)))
         self._listing = Listing(store, choice, settings.min_age_millis)

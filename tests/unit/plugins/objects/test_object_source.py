@@ -157,6 +157,8 @@ def test_a_young_file_is_left_alone_until_it_is_old_enough(tmp_path: Path) -> No
         ({"store.url": "/x", "format.class": "xml"}, "format.class"),
         ({"store.url": "/x", "csv.separator": "ab"}, "csv.separator"),
         ({"store.url": "/x", "topic": ""}, "topic"),
+        ({"store.url": "/x", "file.encoding": "klingon"}, "file.encoding"),
+        ({"store.url": "/x", "file.encoding": "UTF-16"}, "file.encoding"),
     ],
 )
 def test_what_is_wrong_is_an_error_at_its_key(config: dict[str, str], key: str) -> None:
@@ -267,3 +269,14 @@ def test_a_file_that_is_not_of_its_format_is_not_cleaned_up(tmp_path: Path) -> N
     for _ in range(2):
         found_by(started(tmp_path, context, cleanup_policy="delete"), context)
     assert [file.name for file in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_text_is_read_in_its_encoding(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("ö;b\n1;€\n2;\x81".replace("\x81", "x").encode("cp1252") + b"\x81\n")
+    (tmp_path / "b.json").write_bytes('{"ö":"€"}\n'.encode("cp1252"))
+    (tmp_path / "c.txt").write_bytes("ö€\r\n".encode("cp1252"))
+    found = found_by(started(tmp_path, file_encoding="windows-1252", csv_separator=";"))
+    assert (found[0], found[2:]) == (["1", "€"], [{"ö": "€"}, "ö€"])
+    assert isinstance(found[1], tuple)
+    assert found[1][0] == b"2;x\x81"
+    assert "Row 2 is not in windows-1252" in found[1][1]

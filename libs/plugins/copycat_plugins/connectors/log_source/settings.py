@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from fnmatch import translate
 from functools import cached_property
@@ -18,6 +17,7 @@ from copycat_connect.config import (
     at_least,
     between,
     file_name,
+    line_encoding,
     matches_java_regex,
     non_empty,
     non_empty_list,
@@ -92,17 +92,6 @@ def _types(name: str, value: ConfigSetting) -> None:
         if str(each).rpartition(":")[2] not in FIELD_TYPES or ":" not in str(each):
             reason = f"it must be a group and its type, such as status:int32; types: {', '.join(FIELD_TYPES)}"
             raise invalid_value(name, each, reason)
-
-
-def _encoding(name: str, value: ConfigSetting) -> None:
-    try:
-        ended = "\n\r".encode(codecs.lookup(str(value)).name)
-    except (LookupError, UnicodeError) as error:
-        raise invalid_value(name, value, "there is no such character encoding") from error
-    if ended != b"\n\r":
-        raise invalid_value(
-            name, value, "its line ends are no single bytes; UTF-8, ISO-8859-1 and the like are"
-        )
 
 
 def _absolute(name: str, value: ConfigSetting) -> None:
@@ -238,7 +227,7 @@ class LogSourceSettings(Settings):
         MEDIUM,
         name="file.encoding",
         default="UTF-8",
-        check=_encoding,
+        check=line_encoding,
         read=_not_utf8,
         doc="Character encoding of the files; characters that are malformed are replaced.",
     )

@@ -92,9 +92,12 @@ INDEX: Final = _LIBS / "plugins/CONNECTORS.md"
 def pages() -> Iterator[tuple[Path, str]]:
     """Yield the file and the text of each page; the plugins of one module share theirs."""
     plugins = load_plugins().all()
-    for file, specs in groupby(plugins, _page):
+    for file, group in groupby(plugins, _page):
         if file is not None:
-            yield file, "\n".join(render_page(spec, _elsewhere(file, spec, plugins)) for spec in specs)
+            specs = list(group)
+            texts = [render_page(specs[0], _elsewhere(file, specs[0], plugins))]
+            texts += [render_page(spec, _described(spec, specs[0], "")) for spec in specs[1:]]
+            yield file, "\n".join(texts)
     connectors = [(file, spec) for spec in plugins if spec.kind.is_connector and (file := _page(spec))]
     yield INDEX, _connector_index(connectors, INDEX.parent)
 
@@ -105,7 +108,13 @@ def _elsewhere(file: Path, spec: PluginSpec, plugins: Iterable[PluginSpec]) -> M
     page = _page(other) if other else None
     if other is None or page is None:
         return {}
-    link = f"[{other.class_name.rpartition('.')[2]}]({os.path.relpath(page, file.parent)})"
+    return _described(spec, other, os.path.relpath(page, file.parent))
+
+
+def _described(spec: PluginSpec, other: PluginSpec, page: str) -> Mapping[str, str]:
+    """Return the keys that another plugin has in the same words, each with a link to its page."""
+    name = other.class_name.rpartition(".")[2]
+    link = f"[{name}]({page or f'#{name.lower()}'})"
     return {name: link for name, key in spec.config.keys.items() if _same(key, other.config.keys.get(name))}
 
 

@@ -112,7 +112,7 @@ class JsonWriter:
         def write(value: ConnectValue) -> Node:
             if not isinstance(value, Struct):
                 raise wrong_class(value, f"{schema.type}:")
-            if value.schema is not schema and value.schema != schema:
+            if value.schema is not schema and not schema.admits_struct(value.schema):
                 raise DataError("Mismatching schema.")
             return {
                 name: write_member(item)

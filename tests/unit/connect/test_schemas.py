@@ -201,3 +201,16 @@ def test_a_timestamp_survives_to_the_millisecond(moment: datetime) -> None:
     assert logical.timestamp_from_millis(millis) == moment.replace(
         microsecond=moment.microsecond // 1000 * 1000
     )
+
+
+def test_the_default_of_a_struct_is_a_value_of_its_schema() -> None:
+    bare = SchemaBuilder.struct().name("Point").field("x", INT32_SCHEMA)
+    default = Struct(bare.build(), {"x": 1})
+    whole = SchemaBuilder.struct().field("at", bare.default_value(default).build()).build()
+
+    unset = Struct(whole)
+    assert unset.get("at") is default
+    assert Struct(whole).put("at", unset.get("at")).get("at") is default
+    other = SchemaBuilder.struct().name("Point").field("y", INT32_SCHEMA).build()
+    with pytest.raises(DataError, match="do not match"):
+        Struct(whole).put("at", Struct(other))

@@ -356,3 +356,20 @@ def test_an_integer_of_a_narrow_class_is_written_beside_one_of_nineteen_digits()
 def test_a_megabyte_that_is_no_json_is_refused_at_once() -> None:
     with pytest.raises(DataError):
         PLAIN.to_connect("t", None, b'"' + b'\\"' * 500_000)
+
+
+@pytest.mark.parametrize("schemas", ["true", "false"])
+def test_a_struct_with_a_default_is_written(schemas: str) -> None:
+    inner = SchemaBuilder.struct().name("Point").field("x", INT32_SCHEMA)
+    point = inner.default_value(Struct(inner.build(), {"x": 1})).build()
+    whole = SchemaBuilder.struct().field("at", point).build()
+    converter = JsonConverter()
+    converter.configure({"schemas.enable": schemas}, is_key=False)
+
+    for value, x in ((Struct(whole, {"at": Struct(point, {"x": 5})}), 5), (Struct(whole), 1)):
+        written = converter.from_connect("t", None, whole, value)
+        assert written is not None
+        found = json.loads(written)
+        assert (found["payload"] if schemas == "true" else found) == {"at": {"x": x}}
+        if schemas == "true":
+            assert found["schema"]["fields"][0]["default"] == {"x": 1}

@@ -125,6 +125,20 @@ class Schema:
             raise DataError("Cannot look up fields on non-struct type")
         return self._by_name.get(name)
 
+    def admits_struct(self, other: Schema) -> bool:
+        """Return whether a struct of another schema is a value of this one.
+
+        It is where the schemas are equal, or this one has a default: that is made before the schema that
+        holds it, so its own schema has none.
+        """
+        if self is other or self == other:
+            return True
+        return (
+            self.default is not None
+            and (self.type, self.name, self.version) == (other.type, other.name, other.version)
+            and self.field_list == other.field_list
+        )
+
     @property
     def key_schema(self) -> Schema | None:
         """Schema of a MAP's keys.

@@ -100,7 +100,7 @@ def validate_value(schema: Schema | None, value: ConnectValue, location: str = "
 def _validate_inside(schema: Schema, value: ConnectValue, location: str) -> None:
     if schema.type is SchemaType.STRUCT:
         struct: _Structure = value
-        if struct.schema != schema:
+        if not schema.admits_struct(struct.schema):
             raise DataError("Struct schemas do not match.")
         struct.validate()
     elif schema.type is SchemaType.ARRAY:

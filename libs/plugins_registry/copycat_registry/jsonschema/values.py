@@ -37,7 +37,7 @@ class JsonSchemaWriter(JsonWriter):
         def write(value: ConnectValue) -> Node:
             if not isinstance(value, Struct):
                 raise wrong_class(value, "STRUCT:")
-            if value.schema is not schema and value.schema != schema:
+            if value.schema is not schema and not schema.admits_struct(value.schema):
                 raise DataError("Mismatching schema.")
             for write_member, item in zip(members, value.values, strict=True):
                 if item is not None:

@@ -71,7 +71,7 @@ EXTRACTORS: Final = _with_classes(
 )
 
 
-COMPATIBILITY = "schema.compatibility"
+COMPATIBILITY, NULL_VALUES = "schema.compatibility", "behavior.on.null.values"
 PARTITION_FIELDS, PARTITION_DURATION = "partition.field.name", "partition.duration.ms"
 PATH_FORMAT, TIMEZONE = "path.format", "timezone"
 
@@ -130,9 +130,10 @@ class WritingSettings(Settings):
     )
     behavior_on_null_values: str = key(
         LOW,
+        name=NULL_VALUES,
         default="fail",
         check=one_of("fail", "ignore", "write"),
-        doc="Records without a value: fail (reported as errors), ignore, or write where the format can.",
+        doc="Records without a value: fail (reported as errors), ignore, or write (format json).",
     )
     retry_seconds: float = key(
         LOW,

@@ -66,17 +66,13 @@ class Layout:
 
 
 def checked_folder(folder: str) -> str:
-    """Return a folder that a partitioner made of a record.
+    """Return a folder that a partitioner has made.
 
     Raises:
         DataError: It would lead out of the folder of the topic.
     """
     if any(name in _BAD_NAMES or "\0" in name for name in folder.split("/")):
-        message = (
-            f"A record's folder would be {folder!r}: an empty name, '.' or '..' between two '/' "
-            "is none. Choose another field in 'partition.field.name', or mend it with a transformation"
-        )
-        raise DataError(message)
+        raise DataError(f"The folder would be {folder!r}: an empty name, '.' or '..' between two '/' is none")
     return folder
 
 

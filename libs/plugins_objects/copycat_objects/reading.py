@@ -9,7 +9,7 @@ from datetime import UTC, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from copycat_connect.errors import ConfigError
+from copycat_connect.errors import ConfigError, DataError
 
 from copycat_objects.compatibility import Compatibility
 from copycat_objects.formats.avro import AvroFiles
@@ -18,6 +18,7 @@ from copycat_objects.formats.json_lines import JsonLines
 from copycat_objects.formats.parquet import ParquetFiles
 from copycat_objects.formats.plain_lines import PlainLines
 from copycat_objects.keys import (
+    NULL_VALUES,
     PARTITION_DURATION,
     PARTITION_FIELDS,
     PATH_FORMAT,
@@ -92,6 +93,9 @@ def sink_settings(
     Raises:
         ConfigError: Keys do not go together.
     """
+    format_ = _file_format(writing, lines)
+    if writing.behavior_on_null_values == "write":
+        _check_nulls(format_, partitioning)
     scheduled = writing.rotate_schedule_interval_ms > 0
     return SinkSettings(
         connector=connector,
@@ -102,7 +106,7 @@ def sink_settings(
             digits=writing.filename_offset_zero_pad_width,
             file_delimiter=file_delimiter,
         ),
-        format=_file_format(writing, lines),
+        format=format_,
         partitioner=_partitioner(partitioning),
         times=_times(partitioning),
         rotation=Rotation(
@@ -142,6 +146,32 @@ def _file_format(writing: WritingSettings, lines: LineOptions) -> Format:
             )
         case kind:
             return PlainLines(kind, gzip_level=lines.gzip_level)
+
+
+class _Nowhere:
+    """Takes the bytes of a file that nobody wants."""
+
+    def write(self, content: bytes | memoryview) -> None:
+        """Drop bytes."""
+
+
+def _check_nulls(format_: Format, partitioning: PartitioningSettings) -> None:
+    """Try to write a null, which has neither a schema nor fields.
+
+    Raises:
+        ConfigError: The format cannot, or folders and times are to come from fields.
+    """
+    try:
+        format_.writer(_Nowhere(), None).write([None])
+    except DataError as error:
+        raise _no_nulls(error.message) from error
+    if partitioning.partitioner == "field" or partitioning.timestamp_extractor == "RecordField":
+        raise _no_nulls("a null has no fields to choose its folder by")
+
+
+def _no_nulls(why: str) -> ConfigError:
+    message = f"Invalid value write for configuration {NULL_VALUES}: {why}. Set fail or ignore"
+    return ConfigError(message, key=NULL_VALUES)
 
 
 def _partitioner(settings: PartitioningSettings) -> Partitioner:

@@ -11,9 +11,10 @@ from copycat_connect.errors import DataError
 
 from copycat_objects.names import checked_folder
 from copycat_objects.partitioners.path_format import PathFormat
-from copycat_objects.partitioners.times import field_of
+from copycat_objects.partitioners.times import field_at
 from copycat_objects.records import Records
 
+_FIELD_KEY: Final = "partition.field.name"
 Report = Callable[[Records, int, DataError], None]
 
 
@@ -48,7 +49,10 @@ class FieldPartitioner:
     """`<field>=<content>` for each field, one in the other."""
 
     def __init__(self, fields: Sequence[str]) -> None:
-        """Divide by the content of these fields of the value; the first is the outermost folder."""
+        """Divide by the content of these fields; the first is the outermost folder.
+
+        A name with points that the value does not have leads into structs and maps.
+        """
         self._fields = fields
 
     def folders(
@@ -60,11 +64,11 @@ class FieldPartitioner:
         found: list[str | None] = []
         for place, value in enumerate(records.values):
             try:
-                contents = tuple(field_of(value, name, "partition.field.name") for name in self._fields)
+                contents = tuple(field_at(value, name, _FIELD_KEY) for name in self._fields)
                 key = (*contents, *map(type, contents))
                 folder = known.get(key)
                 if folder is None:
-                    folder = known[key] = checked_folder(self._folder(contents))
+                    folder = known[key] = self._checked(contents)
                 found.append(folder)
             except DataError as error:
                 report(records, place, error)
@@ -73,6 +77,13 @@ class FieldPartitioner:
                 report(records, place, DataError(f"Error encoding partition: {error}"))
                 found.append(None)
         return found
+
+    def _checked(self, contents: Sequence[ConnectValue]) -> str:
+        try:
+            return checked_folder(self._folder(contents))
+        except DataError as error:
+            advice = f"Choose another field in '{_FIELD_KEY}', or mend it with a transformation"
+            raise DataError(f"{error.message}. {advice}") from error
 
     def _folder(self, contents: Sequence[ConnectValue]) -> str:
         return "/".join(
@@ -89,8 +100,7 @@ def _text(name: str, content: ConnectValue) -> str:
         case int() | str():
             return str(content)
     message = (
-        f"Error encoding partition: the field {name} holds a {type(content).__name__}; "
-        "'partition.field.name' takes "
+        f"Error encoding partition: the field {name} holds a {type(content).__name__}; '{_FIELD_KEY}' takes "
         "fields of integers, strings and booleans"
     )
     raise DataError(message)

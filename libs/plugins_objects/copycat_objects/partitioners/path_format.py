@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
-from copycat_connect.errors import ConfigError
+from copycat_connect.errors import ConfigError, DataError
+
+from copycat_objects.names import checked_folder
 
 _TOKENS = re.compile(
     r"(?P<quote>'')|'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([a-zA-Z])\4*)|(?P<text>[^a-zA-Z']+)"
@@ -17,6 +19,7 @@ _MONTHS: Final = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_SOME_TIME: Final = datetime(2026, 12, 31, 23, 59, 59, tzinfo=UTC)
 Write = Callable[[datetime, int], str]
 
 
@@ -24,11 +27,14 @@ class PathFormat:
     """A pattern, read once."""
 
     def __init__(self, pattern: str) -> None:
-        """Read a pattern.
+        """Read a pattern; a slash at its ends adds no folder.
 
         Raises:
-            ConfigError: It is malformed.
+            ConfigError: It is malformed, or names no folder.
         """
+        if not pattern.strip("/"):
+            raise _wrong(pattern, "it names no folder")
+        pattern = pattern.strip("/")
         self._parts: list[str | tuple[Write, int]] = []
         place = 0
         while place < len(pattern):
@@ -37,6 +43,10 @@ class PathFormat:
                 raise _wrong(pattern, "a quote is not closed")
             self._parts.append(_part(pattern, token))
             place = token.end()
+        try:
+            checked_folder(self.text(_SOME_TIME))
+        except DataError as error:
+            raise _wrong(pattern, error.message) from error
 
     def text(self, time: datetime) -> str:
         """Return a time as the pattern says."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Protocol
 
 from copycat_connect.data import ConnectValue, Struct
@@ -60,7 +62,6 @@ class FieldTimes:
     def __init__(self, field: str) -> None:
         """Use a field."""
         self._field = field
-        self._path = field.split(".")
 
     def of(self, records: Records, now: int, report: Report) -> tuple[Records, Sequence[int]]:
         """Return the times in the fields; see the port."""
@@ -68,8 +69,7 @@ class FieldTimes:
         return _each(records, lambda place: self._time(records.values[place]), report)
 
     def _time(self, value: ConnectValue) -> int:
-        for name in self._path:
-            value = field_of(value, name, "timestamp.field")
+        value = field_at(value, self._field, "timestamp.field")
         try:
             return millis_of(value)
         except ValueError as error:
@@ -81,18 +81,31 @@ class FieldTimes:
             raise DataError(message) from error
 
 
-def field_of(value: ConnectValue, name: str, key: str) -> ConnectValue:
-    """Return a field of a struct or a map.
+def field_at(value: ConnectValue, path: str, key: str) -> ConnectValue:
+    """Return a field of a struct or a map: the one of that name, else the one that its points lead to.
 
     Raises:
         DataError: There is no such field.
     """
-    if isinstance(value, Struct) and value.schema.field(name) is not None:
-        return value.get(name)
-    if isinstance(value, dict) and name in value:
-        return value[name]
-    message = f"The value ({type(value).__name__}) has no field {name}, which '{key}' names"
-    raise DataError(message)
+    if _has(value, path):
+        return _member(value, path)
+    found = value
+    for name in path.split("."):
+        if not _has(found, name):
+            message = f"The value ({type(value).__name__}) has no field {path}, which '{key}' names"
+            raise DataError(message)
+        found = _member(found, name)
+    return found
+
+
+def _has(value: ConnectValue, name: str) -> bool:
+    if isinstance(value, Struct):
+        return value.schema.field(name) is not None
+    return isinstance(value, dict) and name in value
+
+
+def _member(value: Struct | dict[ConnectValue, ConnectValue], name: str) -> ConnectValue:
+    return value.get(name)
 
 
 def millis_of(value: ConnectValue) -> int:
@@ -106,6 +119,8 @@ def millis_of(value: ConnectValue) -> int:
             raise ValueError
         case int():
             return value
+        case float() | Decimal() if math.isfinite(value):
+            return int(value)
         case datetime():
             return timestamp_to_millis(value)
         case date():

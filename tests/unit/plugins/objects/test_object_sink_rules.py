@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicParti
 from copycat_connect.errors import ConfigError, ConnectError, DataError
 from copycat_connect.plugin import CONNECTORS, SinkTask, load_plugins
 from copycat_objects.partitioners.path_format import PathFormat
+from copycat_objects.partitioners.times import millis_of
 from copycat_objects.rotation import Rotation
 from copycat_testkit.conformance.contexts import FakeSinkContext
 
@@ -27,13 +30,14 @@ TIME = datetime(2026, 3, 5, 17, 4, 9, 120_000, tzinfo=UTC)
         ("yy-M-d h:mm a", "26-3-5 5:04 PM"),
         ("EEE MMMM ss.SSS", "Thu March 09.120"),
         ("''dd''", "'05'"),
+        ("/yyyy/MM/", "2026/03"),
     ],
 )
 def test_a_path_format_writes_times(pattern: str, text: str) -> None:
     assert PathFormat(pattern).text(TIME) == text
 
 
-@pytest.mark.parametrize("pattern", ["'open", "QQ"])
+@pytest.mark.parametrize("pattern", ["'open", "QQ", "/", "YYYY//MM", "'..'/dd", "YYYY/'.'"])
 def test_a_path_format_that_is_none_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigError, match=r"path\.format"):
         PathFormat(pattern)
@@ -162,3 +166,59 @@ def test_what_is_wrong_in_a_configuration_is_told_at_its_key(change: Mapping[str
     config = {"name": "export", "topics": "orders", "store.url": "file:///tmp/x", "flush.size": "3", **change}
     wrong = [value.name for value in SPEC.make().validate(config) if value.errors]
     assert wrong == [key]
+
+
+TIMES: Mapping[str, str] = {
+    "format_class": "json", "partitioner_class": "time", "path_format": "'d'=DD", "timezone": "UTC",
+    "partition_duration_ms": "1000", "timestamp_extractor": "RecordField", "timestamp_field": "at.ms",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("at", [5.3e9 + 0.5, 5_300_000_000])
+def test_a_time_may_be_any_number(tmp_path: Path, at: ConnectValue) -> None:
+    task, context = start(tmp_path, **TIMES)
+    task.put(batch(*[{"at": {"ms": at}}] * 3, {"at": {"ms": math.nan}}))
+    task.pre_commit({PARTITION: 3})
+    task.stop()
+    assert [path.partition("/")[0] for path in files(tmp_path)] == ["d=62"]
+    assert context.errant_record_reporter is not None
+    assert len(context.errant_record_reporter.reported) == 1
+    assert millis_of(Decimal("1.5")) == 1
+
+
+def test_fields_of_folders_may_lie_in_others(tmp_path: Path) -> None:
+    task, _ = start(tmp_path, partitioner_class="field", partition_field_name="a.b,c.d")
+    task.put(batch(*[{"a": {"b": 1}, "c.d": "x", "c": {"d": "no"}}] * 3))
+    task.pre_commit({PARTITION: 3})
+    task.stop()
+    (file,) = tmp_path.rglob("*.json")
+    assert file.relative_to(tmp_path).as_posix().startswith("topics/orders/a.b=1/c.d=x/orders+0+")
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        ({"path.format": "YYYY//MM"}, "path.format"),
+        ({"path.format": "/"}, "path.format"),
+        ({"behavior.on.null.values": "write", "format.class": "avro"}, "behavior.on.null.values"),
+        ({"behavior.on.null.values": "write", "format.class": "parquet"}, "behavior.on.null.values"),
+        ({"behavior.on.null.values": "write", "format.class": "string"}, "behavior.on.null.values"),
+        (
+            {"behavior.on.null.values": "write", "timestamp.extractor": "RecordField"},
+            "behavior.on.null.values",
+        ),
+        ({"behavior.on.null.values": "write"}, None),
+        ({"path.format": "/YYYY/"}, None),
+    ],
+)
+def test_settings_of_folders_and_formats_are_proved_before_a_record_comes(
+    tmp_path: Path, config: Mapping[str, str], key: str | None
+) -> None:
+    whole = {
+        "name": "export", "topics": "orders", "store.url": tmp_path.as_uri(), "flush.size": "3",
+        "partitioner.class": "time", "path.format": "YYYY", "timezone": "UTC",
+        "partition.duration.ms": "1000",
+        **config,
+    }  # fmt: skip
+    connector = SPEC.make()
+    assert [value.name for value in connector.validate(whole) if value.errors] == ([key] if key else [])

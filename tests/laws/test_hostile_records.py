@@ -28,7 +28,7 @@ from copycat_scheduler.adapters.codec import SchedulerCodec
 from copycat_scheduler.domain.evolve import evolve as evolve_scheduler
 from copycat_scheduler.domain.state import SchedulerState
 from copycat_scheduler.domain.views import highest_generation
-from copycat_serving.history.servicer import change_message as past_message
+from copycat_serving.history import change_message as past_message
 from copycat_status.adapters import messages as status_messages
 from copycat_status.adapters import telling as status_telling
 from copycat_status.adapters.codec import StatusCodec

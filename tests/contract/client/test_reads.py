@@ -24,7 +24,7 @@ from copycat_eventlog.past.history import PastChanges
 from copycat_eventlog.past.keeper import MemoryKeeper
 from copycat_rpc.server import RpcServer
 from copycat_rpc.services import Addresses
-from copycat_serving.history.servicer import SERVICE, HistoryServicer
+from copycat_serving.history import SERVICE, HistoryServicer
 from copycat_telemetry.asking import USER, Asker
 
 ASKED = Revision({0: 7})

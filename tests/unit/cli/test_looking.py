@@ -11,8 +11,8 @@ import json
 import pytest
 from copycat_cli.api.statuses import State
 from copycat_cli.output.blocks import Block, Lines, Table
-from copycat_cli.output.plain import plain
-from copycat_cli.output.pretty import pretty
+from copycat_cli.output.printer import plain
+from copycat_cli.output.terminal import pretty
 from rich.console import Console
 
 from tests.unit.cli.conftest import Run

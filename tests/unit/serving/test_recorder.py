@@ -15,7 +15,7 @@ from copycat_eventlog.memory import MemoryLog, MemoryTopic
 from copycat_eventlog.past.change import CONFIG, TARGET_STATE, PastChange, read_change, write_change
 from copycat_eventlog.past.history import PastChanges, Question
 from copycat_eventlog.past.keeper import MemoryKeeper
-from copycat_serving.history.recorder import Recorder
+from copycat_serving.history import Recorder
 from copycat_serving.rendering import Rendering
 from copycat_telemetry.asking import USER, Asker, asking
 

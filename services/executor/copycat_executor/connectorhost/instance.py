@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from copycat_connect.cluster import Config
+from copycat_connect.config import ConfigDef
+from copycat_connect.config.framework_names import TOPIC_CREATION_PREFIX
+from copycat_connect.config.topic_creation import DEFAULT_GROUP, creation_groups, creation_warnings
+from copycat_connect.config.worker_keys import KIP_STRICT, TOPIC_CREATION
 from copycat_connect.error_text import bounded, said_by
+from copycat_connect.errors import ConnectError
 from copycat_connect.plugin.connectors import SinkConnector, SourceConnector
-from copycat_connect.plugin.spec import PluginSpec
+from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.validation import connector_plugin
 from copycat_telemetry.context import log_context
 
 from copycat_executor.connectorhost.author_thread import AuthorThread, GivenUpError, Job
-from copycat_executor.connectorhost.creation_keys import check_creation_keys
 from copycat_executor.connectorhost.plugin_answers import identity
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.secrets import Resolved
-from copycat_executor.connectorhost.task_configs import publishable
 from copycat_executor.domain.plugin import Plugin
 from copycat_executor.pipes.authors import connector_author, tag_of
 from copycat_executor.pipes.connector_messages import (
@@ -90,7 +93,7 @@ class ConnectorInstance:
         """Ask for task configurations, complete and without secrets."""
         assert self._connector is not None  # started before
         assert self._spec is not None  # likewise
-        return publishable(self._spec, self._config, self._connector.task_configs(max_tasks))
+        return _publishable(self._spec, self._config, self._connector.task_configs(max_tasks))
 
     def stop(self) -> None:
         """Stop the connector; its thread ends."""
@@ -157,3 +160,82 @@ class ConnectorInstance:
             self.stop()
         except BaseException as error:  # nobody waits for it any more
             log.warning("an abandoned connector failed to stop: %s", bounded(self.scrub(said_by(error))))
+
+
+def check_creation_keys(kind: PluginKind, config: Config, worker: Mapping[str, str]) -> None:
+    """Check the keys as Kafka Connect does when a connector starts, and warn of those without effect.
+
+    Raises:
+        ConfigError: The worker creates topics, and a key is missing or wrong.
+    """
+    for warning in _warnings(kind, config, worker):
+        log.warning("connector %s: %s", config.get("name"), warning)
+
+
+def _warnings(kind: PluginKind, config: Config, worker: Mapping[str, str]) -> Iterator[str]:
+    if not any(key.startswith(TOPIC_CREATION_PREFIX) for key in config):
+        return
+    if kind is PluginKind.SINK:
+        yield f"{TOPIC_CREATION_PREFIX}* keys have no effect: sink connectors create no topics"
+        return
+    switches = ConfigDef(KIP_STRICT, TOPIC_CREATION).parse(worker)
+    if not switches[TOPIC_CREATION.name]:
+        yield f"{TOPIC_CREATION_PREFIX}* keys have no effect: the worker has {TOPIC_CREATION.name}=false"
+    elif creation_groups(config, strict=switches[KIP_STRICT.name]) is None:
+        yield f"{TOPIC_CREATION_PREFIX}* keys have no effect without both sizes of the group {DEFAULT_GROUP}"
+    else:
+        yield from creation_warnings(config)
+
+
+_TASK_CLASS = "task.class"
+_SUBSCRIPTIONS = ("topics", "topics.regex")
+
+
+def _publishable(
+    spec: PluginSpec, config: Resolved, task_configs: Sequence[Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Complete task configurations and take the secrets out of them.
+
+    Raises:
+        ConnectError: They are not maps from text to text.
+    """
+    _check(task_configs)
+    copied = {} if spec.kind is not PluginKind.SINK else _subscription(config)
+    completed = [{**each, _TASK_CLASS: spec.task_class_name, **copied} for each in task_configs]
+    return config.restore(completed)
+
+
+def _subscription(config: Resolved) -> dict[str, str]:
+    given = config.given()
+    return {key: given[key] for key in _SUBSCRIPTIONS if given.get(key, "").strip()}
+
+
+def _check(task_configs: Sequence[Mapping[str, str]]) -> None:
+    """Refuse here, by its place, what nobody could read after the pipe."""
+    for number, config in enumerate(task_configs):
+        if not isinstance(config, Mapping):
+            message = f"The configuration of task {number} is of type {_type(config)}; return a dict of texts"
+            raise ConnectError(message)
+        for key, value in config.items():
+            wrong = key if not isinstance(key, str) else value
+            if not (isinstance(wrong, str) or (wrong is None and isinstance(key, str))):
+                what = "The key" if wrong is key else "The value of"
+                found = f"{what} {key} in the configuration of task {number} is of type {_type(wrong)}"
+                raise ConnectError(f"{found}; make it text with str(...)")
+            _check_characters(number, key, value)
+
+
+def _check_characters(number: int, key: str, value: str | None) -> None:
+    for text, where in ((key, "a key"), (value or "", f"a value of {key!a}")):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            what = f"The configuration of task {number} has {where} that UTF-8 cannot hold"
+            fix = (
+                "half of a surrogate pair, or bytes of a file's name (os.fsdecode): write it in another form"
+            )
+            raise ConnectError(f"{what}, {fix}") from None
+
+
+def _type(value: object) -> str:
+    return type(value).__qualname__

@@ -18,10 +18,9 @@ from copycat_rpc.role import own_properties, read_properties
 
 from copycat_launcher.migrate.errors import UnreadableClusterError
 from copycat_launcher.migrate.found import FoundCluster
-from copycat_launcher.migrate.from_topics import read_from_topics
 from copycat_launcher.migrate.judging import MAX_TASKS, Judgement, Surroundings, judge
-from copycat_launcher.migrate.over_rest import read_over_rest
 from copycat_launcher.migrate.places import KINDS, Place
+from copycat_launcher.migrate.reading import read_from_topics, read_over_rest
 from copycat_launcher.migrate.worker import judge_worker, known_providers
 
 GROUP = "group.id"

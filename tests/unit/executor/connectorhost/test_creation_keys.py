@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.spec import PluginKind
-from copycat_executor.connectorhost.creation_keys import check_creation_keys
+from copycat_executor.connectorhost.instance import check_creation_keys
 
 KEYS = {
     "name": "c",

@@ -1,7 +1,8 @@
-"""What a system costs that has just started: the time until it is ready, and its memory before any work."""
+"""What a system costs that has nothing to do: the time to its start, its memory then, its waiting tasks."""
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +10,21 @@ from pathlib import Path
 from copycat_embedded.broker import EmbeddedKafka
 from rich.progress import Progress
 
+from tools.bench.file_connectors import file_sink, file_source
 from tools.bench.fleets import in_turn
-from tools.bench.processes import memory_and_resident_mb
+from tools.bench.load import Topics
+from tools.bench.processes import cores_used, memory_and_resident_mb
+from tools.bench.rest import Rest, wait
 from tools.bench.rows import Row
 from tools.bench.systems import Copycat, Peer, System
 
 READY_TIME, PROPORTIONAL, RESIDENT = FRESH_ROWS = ("ready-time", "memory-fresh", "memory-fresh-resident")
-#: From being ready to the look at memory: what a start leaves behind has ended.
-SETTLE = 10.0
+#: From being ready to the look at memory, seconds: what a start leaves behind has ended.
+_SETTLE = 10.0
+#: From the last start or pause of a task to the look at the processor, and how long that takes, seconds.
+_TASKS_SETTLE = 15.0
+_SPAN = 20.0
+_runs = itertools.count()
 COUNTED = "all processes but the broker, no connectors, 10 s after the start"
 
 
@@ -54,7 +62,7 @@ def _memory(folder: Path, pairs: int, progress: Progress) -> tuple[Row, Row]:
         with EmbeddedKafka(folder / f"fresh-broker-{pair}") as broker:
             ours = Copycat(folder / f"fresh-{pair}", broker.bootstrap)
             peer = Peer(folder / f"fresh-connect-{pair}", broker.bootstrap)
-            time.sleep(SETTLE)  # the measurement is of what is left after a time
+            time.sleep(_SETTLE)  # the measurement is of what is left after a time
             sides: tuple[System, System] = (ours, peer)
             in_turn(rows, _figures, sides)
             ours.stop()
@@ -65,3 +73,26 @@ def _memory(folder: Path, pairs: int, progress: Progress) -> tuple[Row, Row]:
 
 def _figures(system: System) -> tuple[float, ...]:
     return memory_and_resident_mb(system.pid)
+
+
+def cores_with_waiting_tasks(rest: Rest, topics: Topics, pid: int, folder: Path, tasks: int) -> float:
+    """Return the share of one core used by a system with so many waiting tasks, after settling."""
+    topic = f"bench-idle-{pid}-{next(_runs)}"
+    quiet = folder / "quiet.txt"
+    quiet.write_text("one line\n")
+    topics.create(topic)
+    names = [f"{topic}-{number}" for number in range(tasks)]
+    for number, name in enumerate(names):
+        rest.create(
+            name, file_source(quiet, topic) if number % 2 else file_sink(folder / f"{name}.out", topic)
+        )
+    for name in names:
+        wait(lambda name=name: rest.running(name), 300, f"{name} does not run")  # type: ignore[misc]
+    for name in names[: tasks // 2]:
+        rest.pause(name)
+    cores_used(pid, _TASKS_SETTLE)
+    used = cores_used(pid, _SPAN)
+    for name in names:
+        rest.delete(name)
+    topics.delete(topic)
+    return used

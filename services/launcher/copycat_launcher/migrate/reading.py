@@ -1,7 +1,13 @@
-"""Reads a cluster from its three internal topics, as one of its workers would. Nothing is written."""
+"""Reads a cluster without a change to it: its three internal topics, as a worker would, or over REST."""
 
 from __future__ import annotations
 
+from textwrap import shorten
+
+from copycat_cli.api.offsets import get_offsets
+from copycat_cli.api.statuses import UNKNOWN, Expanded, overview
+from copycat_cli.errors import CliError, NotFoundError
+from copycat_cli.rest import Rest
 from copycat_config.adapters.codec import ConfigCodec
 from copycat_config.domain.events import ConfigEvent
 from copycat_config.domain.evolve import evolve as evolve_config
@@ -77,3 +83,38 @@ def _missing(kind: str) -> str:
 
 def _broken(topic: str, count: int) -> str:
     return f"{count} record(s) of topic {topic} are not Kafka Connect's: it ignores them, and so does Copycat"
+
+
+_NO_OFFSETS_HERE = "its Kafka Connect is older than 3.6, whose REST interface does not show offsets"
+
+_MOST_CHARACTERS = 200
+
+
+def read_over_rest(rest: Rest) -> FoundCluster:
+    """Return what the workers say.
+
+    Raises:
+        CliError: They do not answer, or not as Kafka Connect does.
+    """
+    found = [_connector_over_rest(rest, each) for each in overview(rest)]
+    return FoundCluster(f"REST interface {rest.shown_url}", tuple(found))
+
+
+def _connector_over_rest(rest: Rest, each: Expanded) -> FoundConnector:
+    state = each.status.connector.state
+    return FoundConnector(
+        each.status.name,
+        each.info.config,
+        "" if state == UNKNOWN else state,
+        tuple(task.state for task in each.status.tasks),
+        _positions_over_rest(rest, each.status.name),
+    )
+
+
+def _positions_over_rest(rest: Rest, name: str) -> Positions:
+    try:
+        return Positions(len(get_offsets(rest, name).offsets))
+    except NotFoundError:
+        return Positions(None, _NO_OFFSETS_HERE)
+    except CliError as error:  # one connector whose offsets cannot be read says nothing about the others
+        return Positions(None, shorten(error.message, _MOST_CHARACTERS, placeholder=" ..."))

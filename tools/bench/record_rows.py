@@ -1,4 +1,4 @@
-"""Rows of the file connectors without conversion, the record path alone; beside kcat where that does it."""
+"""Rows that move records between files and topics: as they are, converted, transformed, and out of logs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from tools.bench.kcat import Kcat
-from tools.bench.load import LINE_BYTES, Topics
+from tools.bench.load import LINE_BYTES, Topics, in_envelopes
 from tools.bench.moves import Moved
+from tools.bench.record_paths import FILE_TO_TOPIC_JSON_2SMT, JSON_SCHEMAS, TOPIC_TO_FILE_JSON_4SMT
 from tools.bench.rows import Row
-from tools.bench.systems import System
+from tools.bench.samples import Samples, json_entries, map_entries
+from tools.bench.systems import Copycat, System
 from tools.bench.throughput import file_to_topic, topic_to_file
 
 _TUNED: Final = {"linger.ms": "20", "batch.size": "1048576"}
@@ -64,3 +66,59 @@ def kcat_measures(kcat: Kcat, source: Path, count: int, topic: str) -> dict[str,
         _SOURCE_TUNED: lambda: kcat.file_to_topic(source, count, _TUNED),
         _SINK: lambda: kcat.topic_to_file(topic, count, LINE_BYTES + 1),
     }
+
+
+_ENVELOPES: Final = "bench-envelopes"
+_LINES: Final = "143-byte JSON lines, one partition"
+
+
+def json_measures(
+    topics: Topics, source: Path, count: int, topic: str
+) -> Iterator[tuple[Row, Callable[[System], Moved]]]:
+    """Return the rows; `topic` holds the `count` lines of `source`."""
+    mapped, structured, written = Samples(map_entries), Samples(bytes), Samples(json_entries)
+
+    @cache
+    def filled() -> str:
+        topics.create(_ENVELOPES)
+        topics.fill(_ENVELOPES, source, in_envelopes)
+        return _ENVELOPES
+
+    yield (
+        Row(
+            "topic-to-file-json-4smt",
+            "records/s",
+            f"{_LINES}, JsonConverter without schemas, InsertField, MaskField, ReplaceField, Cast",
+        ),
+        lambda system: topic_to_file(system, topic, count, TOPIC_TO_FILE_JSON_4SMT, samples=mapped),
+    )
+    yield (
+        Row("topic-to-file-json-schemas", "records/s", f"{_LINES}, in envelopes, JsonConverter with schemas"),
+        lambda system: topic_to_file(system, filled(), count, JSON_SCHEMAS, samples=structured),
+    )
+    yield (
+        Row(
+            "file-to-topic-json-2smt",
+            "records/s",
+            f"{_LINES}, HoistField, InsertField, JsonConverter without schemas, default producer",
+        ),
+        lambda system: file_to_topic(system, topics, source, count, FILE_TO_TOPIC_JSON_2SMT, samples=written),
+    )
+
+
+def log_measures(topics: Topics, source: Path, count: int) -> Iterator[tuple[Row, Callable[[System], Moved]]]:
+    """Return the rows; both sides read `source`, a file of `count` lines."""
+
+    def measure(system: System) -> Moved:
+        ours = {"connector.class": "LogSource", "files": str(source)} if isinstance(system, Copycat) else {}
+        return file_to_topic(system, topics, source, count, ours)
+
+    yield (
+        Row(
+            "log-to-topic",
+            "records/s",
+            "143-byte JSON lines, one partition, String converter, default producer; Copycat's LogSource "
+            "beside FileStreamSource",
+        ),
+        measure,
+    )

@@ -94,6 +94,77 @@ def test_inserts_add_rows_also_twice(place: Place) -> None:
     assert sorted(rows(place), key=str) == sorted([(1, "a\t\\b\n'\"é😀"), (1, "c"), (2, None)], key=str)
 
 
+KEEP = (
+    "CREATE FUNCTION at.keep() RETURNS trigger LANGUAGE plpgsql AS "
+    "'BEGIN INSERT INTO at.kept VALUES (NEW.id, NEW.word); RETURN NULL; END'"
+)
+PLAIN = "CREATE TABLE at.target (id INT, word TEXT)"
+RELATIONS = {
+    "a view": ("CREATE VIEW at.target AS SELECT id, word FROM at.kept",),
+    "a view with a trigger": (
+        "CREATE VIEW at.target AS SELECT id, lower(word) AS word FROM at.kept",
+        KEEP,
+        "CREATE TRIGGER keeping INSTEAD OF INSERT ON at.target FOR EACH ROW EXECUTE FUNCTION at.keep()",
+    ),
+    "a table with a rule": (
+        PLAIN,
+        "CREATE RULE keeping AS ON INSERT TO at.target DO INSTEAD "
+        "INSERT INTO at.kept VALUES (NEW.id, NEW.word)",
+    ),
+    "a table with a trigger": (
+        PLAIN,
+        KEEP,
+        "CREATE TRIGGER keeping BEFORE INSERT ON at.target FOR EACH ROW EXECUTE FUNCTION at.keep()",
+    ),
+    "a partitioned table": (
+        "DROP TABLE at.kept",
+        f"{PLAIN} PARTITION BY RANGE (id)",
+        "CREATE TABLE at.kept PARTITION OF at.target DEFAULT",
+    ),
+    "a foreign table": (
+        "CREATE EXTENSION IF NOT EXISTS postgres_fdw",
+        "CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw "
+        "OPTIONS (host '{host}', port '{port}', dbname '{dbname}')",
+        "CREATE USER MAPPING FOR CURRENT_USER SERVER here OPTIONS (user '{user}', password '{password}')",
+        "CREATE FOREIGN TABLE at.target (id INT, word TEXT) "
+        "SERVER here OPTIONS (schema_name 'at', table_name 'kept')",
+    ),
+}
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", ["at.target", "postgres.at.target"])
+def test_rows_reach_whatever_takes_inserts(postgres: Postgres, relation: str, name: str) -> None:
+    place = of_postgres(postgres)
+    place.run("DROP SERVER IF EXISTS here CASCADE", "DROP SCHEMA IF EXISTS at CASCADE", "CREATE SCHEMA at")
+    login = dict(each.split("=") for each in postgres.conninfo.split())
+    place.run(
+        "CREATE TABLE at.kept (id INT, word TEXT)", *(one.format(**login) for one in RELATIONS[relation])
+    )
+    task, _ = started(place, table_name_format=name, table_types="TABLE,VIEW,PARTITIONED TABLE")
+    put(task, [order(1, "a\\'{,"), order(2, None)])
+    task.stop()
+    assert place.run("SELECT id, word FROM at.kept ORDER BY id") == [(1, "a\\'{,"), (2, None)]
+
+
+def test_a_name_of_three_parts_loses_none(place: Place) -> None:
+    task, context = started(place, table_name_format="a.b.${topic}")
+    put(task, [order(1, "w")])
+    (_, error), *_ = context.errant_record_reporter.reported
+    assert 'table.name.format="${topic}"' in str(error)
+    quoted, _ = started(place, table_name_format=f'"x.y.{TOPIC}"')
+    put(quoted, [order(1, "w")])
+    quote = (
+        "`"
+        if "mysql" in place.config["connection.url"] or "mariadb" in place.config["connection.url"]
+        else '"'
+    )
+    assert place.run(f"SELECT id FROM {quote}x.y.{TOPIC}{quote}") == [(1,)]  # noqa: S608
+    place.run(f"DROP TABLE {quote}x.y.{TOPIC}{quote}")
+    for each in (task, quoted):
+        each.stop()
+
+
 def test_upserts_leave_one_row_a_key_the_newest(place: Place) -> None:
     task, _ = started(place, insert_mode="upsert", pk_mode="record_value", pk_fields="id")
     put(task, [order(1, "first"), order(2, "x"), order(1, "second")])

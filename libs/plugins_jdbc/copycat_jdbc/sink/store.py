@@ -17,18 +17,24 @@ from copycat_jdbc.sink.writers import RowWriter
 
 
 class _PostgresWriter(RowWriter):
-    """One statement a run: no row is a call of its own (ADR 0030)."""
+    """One statement a run: no row is a call of its own (ADR 0030), COPY where it does what INSERT does."""
 
     def _insert(self, run: Run, table: Table, columns: Sequence[Sequence[Any]]) -> None:
         names = ",".join(self._names(run.layout))
         doing = f"insert into {run.table}"
+        if not table.takes_copy:
+            self._insert_rows(run, table, columns, "", doing)
+            return
         self._session.copy(f"COPY {table.name} ({names}) FROM STDIN", copy_block(columns), doing=doing)
 
     def _upsert(self, run: Run, table: Table, columns: Sequence[Sequence[Any]]) -> None:
-        keys, others = self._divided(run.layout)
+        end = self._statements.on_conflict(*self._divided(run.layout))
+        self._insert_rows(run, table, columns, end, f"upsert into {run.table}")
+
+    def _insert_rows(
+        self, run: Run, table: Table, columns: Sequence[Sequence[Any]], end: str, doing: str
+    ) -> None:
         names = ",".join(self._names(run.layout))
-        end = self._statements.on_conflict(keys, others)
-        doing = f"upsert into {run.table}"
         source = self._rows(run, table)
         if source is None:
             marks = ",".join(f"%s::{type}" for type in self._types(run, table))

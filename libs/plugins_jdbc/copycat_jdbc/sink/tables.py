@@ -17,6 +17,7 @@ from copycat_jdbc.sink.settings import (
     AUTO_EVOLVE,
     TABLE_FORMAT,
     TABLE_TYPES,
+    TOPIC_PLACEHOLDER,
     WHITELIST,
     JdbcSinkSettings,
 )
@@ -26,7 +27,10 @@ _log = logging.getLogger(__name__)
 _PART = re.compile(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|([^.]+)')
 _LIST_KINDS = {
     "postgresql": "SELECT CASE relkind WHEN 'p' THEN 'PARTITIONED TABLE' WHEN 'r' THEN 'TABLE' "
-    "WHEN 'f' THEN 'TABLE' ELSE 'VIEW' END FROM pg_class WHERE oid = to_regclass(%s)",
+    "WHEN 'f' THEN 'TABLE' ELSE 'VIEW' END, "
+    # COPY passes rules by, and does not reach views, foreign servers and rows with a policy.
+    "relkind IN ('r', 'p') AND NOT relhasrules AND NOT row_security_active(oid) "
+    "FROM pg_class WHERE oid = to_regclass(%s)",
     "sqlite": "SELECT upper(type) FROM sqlite_master WHERE name = ? AND type IN ('table', 'view')",
     "mysql": "SELECT CASE table_type WHEN 'VIEW' THEN 'VIEW' ELSE 'TABLE' END FROM information_schema.tables "
     "WHERE table_name = %s AND table_schema = coalesce(%s, database())",
@@ -45,6 +49,8 @@ class Table:
     """Its name as it stands in statements."""
     types: Mapping[str, str]
     """Of each column the name of its type; PostgreSQL's own names there, else empty texts."""
+    takes_copy: bool = False
+    """Whether COPY does what INSERT does."""
 
 
 class TableProblem(ConnectError):
@@ -122,7 +128,8 @@ class Tables:
             raise TableProblem(message)
         if self._dialect == "postgresql":
             types = self._session.run(_LIST_TYPES, (plain,), doing=f"look at table {name}")
-            return Table(text, {str(column): str(type) for column, type in types})
+            named = {str(column): str(type) for column, type in types}
+            return Table(text, named, takes_copy=bool(kinds[0][1]))
         columns = self._session.database.columns(found) or ()
         return Table(text, {column["name"]: "" for column in columns})
 
@@ -189,14 +196,24 @@ class Tables:
         """Return the parts of a table's name: dots part them, quotes keep them together.
 
         Raises:
-            TableProblem: It has none.
+            TableProblem: It has none, or too many.
         """
         parts = [first or second or third for first, second, third in _PART.findall(name)]
         if not parts:
             message = f"Destination table name is empty; look at {TABLE_FORMAT}"
             raise TableProblem(message)
+        database = self._session.database.address.database
         *around, last = parts
-        space = around[-1] if around else None
+        if self._dialect == "postgresql" and len(around) == 2 and around[0] == database:
+            around = around[1:]
+        if len(around) > 1:
+            message = (
+                f"The name {name} of a table has {len(parts)} parts, and a table's name has a schema or "
+                f"database and a name: put what is one name in quotes, such as {TABLE_FORMAT}="
+                f'"{TOPIC_PLACEHOLDER}", or change topics by a transformation (RegexRouter)'
+            )
+            raise TableProblem(message)
+        space = around[0] if around else None
         if self._dialect == "postgresql":
             return TableName(None, space, last)
         return TableName(space, None, last)

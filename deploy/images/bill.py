@@ -59,7 +59,7 @@ def component(record: Record) -> dict[str, str]:
 
 
 def interpreter() -> dict[str, str]:
-    """Return Python as the bill lists it, where it is none of Debian's."""
+    """Return Python as the bill lists it, where it is not one of Debian's."""
     version = platform.python_version()
     where = f"pkg:generic/python@{version}"
     return {"type": "application", "bom-ref": where, "name": "python", "version": version, "purl": where}

@@ -1,4 +1,4 @@
-"""Take out of an environment what no service of Copycat uses, strip its libraries, and compile what stays.
+"""Remove from an environment what no service of Copycat uses, strip its libraries, and compile what stays.
 
 `python3 slim.py ENVIRONMENT`, while an image is built. What a running pipeline needs is shown by tests/e2e,
 which run on these images.
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def _strip(site: Path) -> None:
-    """Take out of libraries what only debuggers read."""
+    """Remove from libraries what only debuggers read."""
     # What wheels carry in `*.libs` was moved there by a program that lays files out as strip cannot.
     libraries = [path for path in site.rglob("*.so*") if path.is_file() and ".libs" not in path.parent.suffix]
     if libraries:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Writer:
-    """Appends numbered lines to files until told to stop."""
+    """Appends numbered lines to files until stopped."""
 
     def __init__(self, *paths: Path, pause: float = 0.005, at_once: int = 20) -> None:
         self._paths = paths

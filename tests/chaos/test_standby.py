@@ -67,7 +67,7 @@ class Load:
             try:
                 await self._probe.write(self._channel, number)
             except CopycatError:
-                continue  # refused, or nobody knows: the caller was not told that it is kept
+                continue  # refused, or nobody knows: the caller does not know that it is kept
             self.accepted.add(number)
 
     async def more(self, count: int) -> None:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(600)
 NAME, TOPIC = "lines", "exact-lines"
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 EXACTLY_ONCE = {"exactly.once.source.support": "enabled"}
-#: What `copycat up` names its group and topics, told to Apache Kafka Connect.
+#: What `copycat up` names its group and topics, as properties of Apache Kafka Connect.
 SAME = {
     "config.storage.topic": "connect-configs",
     "offset.storage.topic": "connect-offsets",

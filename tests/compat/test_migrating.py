@@ -171,7 +171,7 @@ def offsets(rest: httpx2.Client, path: str) -> Any:
 def judged(found: Any) -> Any:
     """Return what must be the same however the cluster was read.
 
-    Over REST Kafka Connect does not tell the offsets of a connector whose class it does not have.
+    Over REST Kafka Connect does not give the offsets of a connector whose class it does not have.
     """
     connectors = [
         {**each, "offsets": None} if each["name"] == "orders" else each for each in found["connectors"]

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(600)
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 LINES = 100
-#: What `copycat up` names its group and topics, told to Apache Kafka Connect.
+#: What `copycat up` names its group and topics, as properties of Apache Kafka Connect.
 SAME = {
     "config.storage.topic": "connect-configs",
     "offset.storage.topic": "connect-offsets",

@@ -44,7 +44,7 @@ class JdbcRows(SinkConformance):
         return Struct(SCHEMA, {"id": number, "word": f"Zeile {number}\t\\é😀" if number % 2 else None})
 
     def batch(self, numbers: range) -> SinkBatch:
-        """Return records that tell their schema, without which nothing can be written."""
+        """Return records that have their schema, without which nothing can be written."""
         return SinkBatch.of(
             [
                 SinkRecord(*PARTITION, number, None, self.value(number), value_schema=SCHEMA)

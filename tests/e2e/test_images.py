@@ -17,12 +17,12 @@ from tools.containers.engine import LABEL, Engine
 from tools.containers.images import image_name
 
 pytestmark = pytest.mark.timeout(1800)
-#: In megabytes, as Docker tells an image's size.
+#: In megabytes, as Docker gives an image's size.
 MOST: Final = dict.fromkeys(ROLES, 200) | {"executor": 700}
 PLUGINS: Final = (
     "copycat_plugins", "copycat_jdbc", "copycat_mirror", "copycat_objects", "copycat_registry",
 )  # fmt: skip
-#: Imports every module of the packages that its arguments name, and tells those that cannot be.
+#: Imports every module of the packages that its arguments name, and prints those that cannot be.
 IMPORT_ALL: Final = """
 import importlib, pkgutil, sys
 failed = []

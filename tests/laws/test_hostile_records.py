@@ -1,4 +1,4 @@
-"""Whatever the bytes of a record are: it states a fact that can be told on, or none; nothing else happens."""
+"""Whatever the bytes of a record are: it states a fact that can be sent, or none; nothing else happens."""
 
 from __future__ import annotations
 

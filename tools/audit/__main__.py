@@ -1,6 +1,6 @@
 """`make audit`: what is known against the locked packages and jars.
 
-Ends with 0 when nothing is known, 1 when there are findings that nobody has accepted, 2 when there are none
+Ends with 0 when nothing is known, 1 when there are findings that nobody has accepted, 2 without findings
 but something could not be asked; it then says what, and why.
 """
 

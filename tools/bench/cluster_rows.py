@@ -23,7 +23,7 @@ _LOSS: Final = "SIGKILL of one of 3 workers, 6 file sources with 20 lines/s, no 
 
 
 def cluster_rows(folder: Path, names: Set[str], pairs: int, progress: Progress) -> Iterator[Row]:
-    """Measure the rows of those names, all of them when there are none."""
+    """Measure the rows of those names, all of them without names."""
     if not names or names & {*REST_ROWS}:
         yield from _chosen(_rest_rows(folder / "crowd", pairs, progress), names)
     if not names or names & {*TAKEOVER_ROWS}:

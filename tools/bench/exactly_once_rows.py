@@ -44,7 +44,7 @@ EXACTLY_ONCE_ROWS: Final = (*_SPEED, _CRASH)
 def exactly_once_rows(
     folder: Path, names: Set[str], pairs: int, records: int, progress: Progress
 ) -> Iterator[Row]:
-    """Measure the rows of those names, all of them when there are none."""
+    """Measure the rows of those names, all of them without names."""
     if not names or names & {*_SPEED}:
         yield from _speed_rows(folder / "exactly-once", names, pairs, records, progress)
     if not names or _CRASH in names:

@@ -44,7 +44,7 @@ class InProcessExecutor:
         garbage.replace_automatic()
 
     def hear(self, event: pb.AttachRequest) -> None:
-        """Take an event and answer it as the executor would."""
+        """Handle an event and answer it as the executor would."""
         match event.WhichOneof("event"):
             case "state_changed":
                 self.states.append(event.state_changed)

@@ -47,7 +47,7 @@ Start = Callable[[str, str], Callable[[], None]]
 def jdbc_sink_rows(
     folder: Path, names: Set[str], pairs: int, records: int, progress: Progress
 ) -> Iterator[Row]:
-    """Measure the rows of those names, all of them when there are none."""
+    """Measure the rows of those names, all of them without names."""
     if names and not names & {*JDBC_SINK_ROWS}:
         return
     with ExitStack() as stack:

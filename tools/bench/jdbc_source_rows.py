@@ -41,7 +41,7 @@ _runs = itertools.count()
 def jdbc_source_rows(
     folder: Path, names: Set[str], pairs: int, records: int, progress: Progress
 ) -> Iterator[Row]:
-    """Measure the rows of those names, all of them when there are none."""
+    """Measure the rows of those names, all of them without names."""
     if names and not names & {*JDBC_SOURCE_ROWS}:
         return
     with ExitStack() as stack:

@@ -28,7 +28,7 @@ _SCHEMA = json.dumps(
 
 
 def in_envelopes(line: bytes) -> bytes:
-    """Return a line as the payload of an envelope that tells its schema."""
+    """Return a line as the payload of an envelope that has its schema."""
     return b'{"schema":%b,"payload":%b}' % (_SCHEMA, line)
 
 

@@ -35,7 +35,7 @@ _runs = itertools.count()
 
 
 def mirror_rows(folder: Path, names: Set[str], pairs: int, records: int, progress: Progress) -> Iterator[Row]:
-    """Measure the rows of those names, all of them when there are none."""
+    """Measure the rows of those names, all of them without names."""
     wanted = {name: row for name, row in _ROWS.items() if not names or name in names}
     if not wanted:
         return

@@ -30,7 +30,7 @@ _SETTINGS: Final = (
 
 
 def object_rows(folder: Path, names: Set[str], pairs: int, records: int, progress: Progress) -> Iterator[Row]:
-    """Measure the rows of those names, all of them when there are none."""
+    """Measure the rows of those names, all of them without names."""
     if names and not names & {*OBJECT_ROWS}:
         return
     size = records // _FILES

@@ -26,7 +26,7 @@ class Row:
     unit: str
     """What a figure counts."""
     settings: str
-    """What both sides were told."""
+    """What both sides were configured with."""
     ours: list[float] = field(default_factory=list)
     """Copycat's figures, one a pair."""
     peer: list[float] = field(default_factory=list)

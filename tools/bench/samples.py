@@ -18,7 +18,7 @@ class Samples:
         self._expected: list[Hashable] = []
 
     def compare(self, values: Sequence[bytes]) -> None:
-        """Take a sample.
+        """Add a sample.
 
         Raises:
             RuntimeError: It is too small, or not what the first one was.

@@ -71,7 +71,7 @@ class Deliveries:
         self.arrivals: dict[str, list[tuple[float, float]]] = {topic: [] for topic in topics}
 
     def look(self, seconds: float) -> None:
-        """Take what arrives in so many seconds."""
+        """Collect what arrives in so many seconds."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             for message in self._consumer.consume(1000, min(left, WRITE_SECONDS)):

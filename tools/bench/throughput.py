@@ -54,7 +54,7 @@ def topic_to_file(
 ) -> Moved:
     """Return how fast a topic of `count` lines reaches a new file; `samples` are of its lines.
 
-    The lines of a topic become lines of one length, which the first of them tells unless it is given: size
+    The lines of a topic become lines of one length, which the first of them shows unless it is given: size
     counts them.
     """
     name, rest = f"bench-sink-{next(_runs)}-{time.time_ns()}", Rest(system.url)

@@ -10,7 +10,7 @@ from tools.cluster.cluster import running_cluster
 
 
 def main() -> int:
-    """Start it, tell how kubectl reaches it, and wait."""
+    """Start it, print how kubectl reaches it, and wait."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), running_cluster() as cluster:
         print(f"{' '.join(cluster.program)} --kubeconfig={cluster.kubeconfig}", flush=True)

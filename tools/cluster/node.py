@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def _mount(folder: Path) -> None:
-    """Take places of our own for what programs keep at usual ones; mounts of pods are seen by all of us."""
+    """Use places of our own for what programs keep at usual ones; mounts of pods are seen by all of us."""
     _run("mount", "--make-rshared", "/")
     for place in HIDDEN:
         _run("mount", "-t", "tmpfs", "own", place)

@@ -62,7 +62,7 @@ def _built(name: str, variables: Mapping[str, str] | None = None) -> Path:
 
 
 def _versioned() -> Mapping[str, str]:
-    """Return what a build of Kubernetes is told of itself: clients ask for it."""
+    """Return what a build of Kubernetes says of itself: clients ask for it."""
     major, minor, _ = KUBERNETES.split(".")
     said = {
         "gitVersion": f"v{KUBERNETES}",

@@ -1,4 +1,4 @@
-"""`make images`: build the image of every service, and tell how large each is."""
+"""`make images`: build the image of every service, and print how large each is."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Asking:
     """Reads and writes until it is left; where a gateway cannot be connected to, the next one is asked."""
 
     def __init__(self, fleet: Fleet, connector: str) -> None:
-        """Take whom to ask, and the connector of which; nothing is asked yet."""
+        """Keep whom to ask, and the connector of which; nothing is asked yet."""
         self.answered = 0
         """Requests that were answered well."""
         self.failures: list[str] = []

@@ -77,7 +77,7 @@ def running_engine() -> Iterator[Engine]:
     """Give the engine that is there (DOCKER_HOST, or the usual socket), or start one; both are swept.
 
     Raises:
-        CalledProcessError: There is none, and its package cannot be installed by this user.
+        CalledProcessError: There is no engine, and its package cannot be installed by this user.
     """
     found = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
     if _answers(found):

@@ -26,7 +26,7 @@ def image_name(role: str, version: str = "") -> str:
 def build(
     client: docker.DockerClient, roles: Sequence[str] = SERVICES, *, tree: Path = ROOT, version: str = ""
 ) -> Iterator[str]:
-    """Build one after the other, telling each role's name when its image is there.
+    """Build one after the other, naming each role when its image is there.
 
     Layers that nothing changed are taken from the build before, but for Debian's updates of another day.
     `tree`: a checkout of that version.

@@ -20,7 +20,7 @@ class Outcomes:
     """Those measured so far."""
 
     def __init__(self) -> None:
-        """There are none."""
+        """No outcomes were measured."""
         self._rows: list[tuple[str, ...]] = []
 
     def add(self, outcome: Outcome) -> None:

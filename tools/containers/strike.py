@@ -12,7 +12,7 @@ from copycat_testkit.kafka import wait_until
 from tools.containers.flow import Flow
 from tools.recovery_table.pulse import Gap
 
-#: A shorter pause is none: sinks get what was polled in between.
+#: A shorter pause does not count: sinks get what was polled in between.
 PAUSE_SECONDS: Final = 2.0
 #: So long everything has to be well before it counts as over.
 STEADY_SECONDS: Final = 3.0

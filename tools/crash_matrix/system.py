@@ -26,7 +26,7 @@ WORKERS: Final = 2
 #: Where `copycat up` keeps what it knows.
 INTERNAL_TOPICS: Final = ("connect-configs", "connect-offsets", "connect-status", "connect-assignments")
 ANSWER_SECONDS: Final = 90.0
-#: What each kind of connector is told beyond the counting itself.
+#: What each kind of connector is given beyond the counting itself.
 KINDS: Final[Mapping[str, Mapping[str, str]]] = {
     "at_least_once": {"delivery.guarantee": "at_least_once"},
     "at_most_once": {"delivery.guarantee": "at_most_once"},

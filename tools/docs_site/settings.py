@@ -1,4 +1,4 @@
-"""What the site's generator is told."""
+"""The settings of the site's generator."""
 
 from __future__ import annotations
 

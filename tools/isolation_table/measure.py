@@ -95,7 +95,7 @@ class Outcome:
 
 
 def measure(system: Neighbourhood, harm: Harm, *, restarts: bool) -> Outcome:
-    """Do a harm, watch, restart unless told otherwise, and undo it."""
+    """Do a harm, watch, restart unless it says otherwise, and undo it."""
     try:
         system.settle()
     except FAILURES as error:

@@ -102,7 +102,7 @@ class Neighbourhood:
         return self.call("PUT", f"/connectors/{name}/config", {"value.converter": _STRING, **config})
 
     def status(self, name: str) -> Any:  # noqa: ANN401 - JSON
-        """Return a connector's status; nothing while there is none, or no answer."""
+        """Return a connector's status; nothing without a status or an answer."""
         try:
             reply = self.call("GET", f"/connectors/{name}/status")
         except httpx2.TransportError:

@@ -45,7 +45,7 @@ def hostile_sink(call: str, harm: str, **more: str) -> dict[str, str]:
 
 
 def mirror(**more: str) -> dict[str, str]:
-    """Return the configuration of a mirror; its source is the broker itself unless it is told otherwise."""
+    """Return the configuration of a mirror; its source is the broker itself unless another is given."""
     name = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
     target = {"target.cluster.bootstrap.servers": "{bootstrap}"}
     return {"connector.class": name, "tasks.max": "1", "source.cluster.alias": "far", **target, **more}
@@ -341,7 +341,7 @@ def knocks(system: Neighbourhood) -> str:
 
 
 def _knock(ports: Sequence[int], teller: Connection) -> None:
-    """Hold 300 connections to each port until told to end."""
+    """Hold 300 connections to each port until stopped."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)

@@ -38,7 +38,7 @@ class Crowd:
     """The connectors of one cluster, by number."""
 
     def __init__(self, url: str, patience: float) -> None:
-        """Take the root of REST, and the seconds to wait for anything."""
+        """Keep the root of REST, and the seconds to wait for anything."""
         self.patience = patience
         self.names: set[str] = set()
         """Of all that are defined."""

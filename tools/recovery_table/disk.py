@@ -54,5 +54,5 @@ def fill(folder: Path) -> None:
 
 
 def unmount(folder: Path) -> None:
-    """Take a disk away; lazily, since somebody may still write there."""
+    """Detach a disk; lazily, since somebody may still write there."""
     subprocess.run(["umount", "--lazy", str(folder)], check=True)  # noqa: S607

@@ -21,7 +21,7 @@ class Lines:
         self._read_to: dict[Path, int] = {}
 
     def read_on(self) -> None:
-        """Take what was written since."""
+        """Read what was written since."""
         for path in self._folder.iterdir():
             with path.open("rb") as file:
                 file.seek(self._read_to.get(path, 0))

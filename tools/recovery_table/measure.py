@@ -18,7 +18,7 @@ from tools.recovery_table.system import BESIDE, SINK, STRUCK, FaultySystem
 
 #: How long a failure may last before somebody lends a hand.
 PATIENCE_SECONDS: Final = 60.0
-#: A shorter pause is none: machines stand still for so long.
+#: A shorter pause does not count: machines stand still for so long.
 PAUSE_SECONDS: Final = 1.0
 #: So long everything has to be well before it counts as over.
 STEADY_SECONDS: Final = 2.0

@@ -36,7 +36,7 @@ class Pulse:
     _gaps: list[Gap] = field(default_factory=list)
 
     def look(self, arrived: int, now: float) -> None:
-        """Take a look at how many records have arrived."""
+        """Note how many records have arrived."""
         if arrived <= self._arrived:
             return
         if now - self.last >= MIN_GAP_SECONDS:

@@ -33,7 +33,7 @@ class Statuses:
     """Asks in a thread of its own until it is left."""
 
     def __init__(self, url: Callable[[], str], tasks: Mapping[str, int]) -> None:
-        """Take where to ask, and how many tasks each connector has; nothing is asked yet.
+        """Keep where to ask, and how many tasks each connector has; nothing is asked yet.
 
         `url` is asked again whenever nobody answers: a gateway that starts again may have another address.
         """

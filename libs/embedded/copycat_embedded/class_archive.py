@@ -26,7 +26,7 @@ class ProgramArchive:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options that use the archive, or make it when there is none yet."""
+        """The options that use the archive, or make it where it is missing."""
         return (self.kind.use(self.file) if self.file.is_file() else self.kind.make(self.fresh),)
 
     def keep(self) -> None:

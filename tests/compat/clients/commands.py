@@ -12,7 +12,7 @@ SECONDS = 60.0
 
 
 class CommandLine:
-    """One client's program, told where Connect is."""
+    """One client's program, with the address of Connect."""
 
     def __init__(self, program: str, *options: str) -> None:
         """`options` stand before every command."""

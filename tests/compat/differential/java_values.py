@@ -24,7 +24,7 @@ class JavaValue:
     """A value in the JVM, with its schema."""
 
     schema: Any
-    """The Java schema; None when there is none."""
+    """The Java schema, or None."""
     items: Any
     """A Java list that holds the value alone."""
 

@@ -38,7 +38,7 @@ class Oracle:
 
 
 def differing(questions: Sequence[Question], java: Sequence[Any], ours: Sequence[Any]) -> str:
-    """Return the first questions that were answered differently, one a line; empty when there are none."""
+    """Return the first questions that were answered differently, one a line; empty when all answers agree."""
     found = [
         f"{question}\n    Java:    {theirs}\n    Copycat: {own}"
         for question, theirs, own in zip(questions, java, ours, strict=True)

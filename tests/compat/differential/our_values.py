@@ -1,4 +1,4 @@
-"""Our side of a comparison with values in the JVM: the same values, and answers told in the same way."""
+"""Our side of a comparison with values in the JVM: the same values, and answers written in the same way."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ WIDTH = re.compile(
     r"Invalid Java object for schema (\"\S+\" )?with type "
     r"(INT\d+: class java\.lang\.(Byte|Short|Integer|Long)|FLOAT\d+: class java\.lang\.(Float|Double)) for .*"
 )
-#: Java has one class for points in time, days and times of day; Python tells them apart.
+#: Java has one class for points in time, days and times of day; Python distinguishes them.
 OTHER_TIME = re.compile(
     r'Invalid Java object for schema "\S+\.(Date|Time|Timestamp)" with type INT\d\d: '
     r"class java\.util\.Date for .*"

@@ -249,7 +249,7 @@ def test_values_that_contradict_their_schema_are_refused_as_by_kafka_connect(
         if "out" in answer and "error" in expected and WIDTH.fullmatch(expected["error"][1]):
             return  # Python's numbers have no width: what fits the type is written
         if "error" in answer and OTHER_TIME.fullmatch(answer["error"][0][1]):
-            return  # Java has one class for points in time, days and times of day; Python tells them apart
+            return  # Java has one class for points in time, days and times of day; Python distinguishes them
         assert outermost(answer) == expected, case
 
     compare()

@@ -37,7 +37,7 @@ _texts = st.sampled_from(("true", "false", "null", '"x"', '"1"', "2024-02-29", "
 #: No booleans among numbers: in Python 0 and False are one key.
 _keys = _numbers | st.sampled_from(('"x"', '"1"', "2024-02-29", "10:11:12.123Z"))
 _elements = st.one_of(_numbers, _numbers, _numbers, _texts)
-#: Without 64 bits: where the schema of a list is not what its lists say, Python cannot tell those from fewer.
+#: Without 64 bits: where the schema of a list is not what its lists say, Python cannot see the difference.
 _narrow = st.sampled_from(
     ("0", "-7", "127", "128", "-129", "32767", "32768", "2147483647", "1.5", "-2.5", "0.1")
 )

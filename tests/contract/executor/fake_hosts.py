@@ -20,7 +20,7 @@ HEARTBEAT_INTERVAL_SECONDS = 0.2
 
 
 class FakeHost:
-    """One host. It runs what it is told at once and drains on demand, unless a test says otherwise."""
+    """One host. It runs what it is sent at once and drains on demand, unless a test says otherwise."""
 
     def __init__(self, spec: HostSpec, ended: Ended) -> None:
         self.spec = spec

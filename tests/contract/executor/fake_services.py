@@ -141,7 +141,7 @@ class FakeScheduler(SchedulerServiceServicer):
     def __init__(self) -> None:
         self.assignments: dict[Key, scheduler_pb.Assignment] = {}
         self.newest: dict[Key, scheduler_pb.Assignment] = {}
-        """Assignments of which the watch has not told yet."""
+        """Assignments that the watch has not sent yet."""
         self.held: dict[Key, int] = {}
         self.leaving = False
         self.beats = 0

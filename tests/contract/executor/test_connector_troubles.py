@@ -1,4 +1,4 @@
-"""Connectors without tasks: what their work waits for, or cannot be divided for, is told until it is over."""
+"""Connectors without tasks: what their work waits for, or cannot be divided for, is shown while it lasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scheduler that says what a test tells it."""
+"""A scheduler that answers as a test wants."""
 
 from __future__ import annotations
 

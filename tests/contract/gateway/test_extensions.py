@@ -1,4 +1,4 @@
-"""REST extensions: filters before everything, resources beside everything, and what they are told."""
+"""REST extensions: filters before everything, resources beside everything, and what they are given."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Metrics(MetricsServiceServicer):
 
 
 class Cluster:
-    """A scheduler with workers that tell metrics, and what asks them."""
+    """A scheduler with workers that report metrics, and what asks them."""
 
     def __init__(self, made: World, scrape: Scrape, stack: AsyncExitStack) -> None:
         self.scheduler, self.scrape = made.scheduler, scrape

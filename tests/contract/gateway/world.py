@@ -62,7 +62,7 @@ class World:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Where the fakes are, as a gateway is told."""
+        """Where the fakes are, as a gateway's settings say."""
         addresses = {
             f"{role}.addresses": self.address for role in ("config", "offset", "status", "scheduler")
         }

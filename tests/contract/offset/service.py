@@ -176,7 +176,7 @@ class Service:
     async def knows(self, connector: str, task: int, generation: int) -> None:
         """Wait until the service has heard of a generation."""
         async with asyncio.timeout(60):
-            while await self.generations.newest(connector, task) != generation:  # noqa: ASYNC110, nobody tells
+            while await self.generations.newest(connector, task) != generation:  # noqa: ASYNC110, nobody reports it
                 await asyncio.sleep(0.005)
 
 

@@ -163,7 +163,7 @@ def _complete(position: int) -> WatchAssignmentsResponse:
 
 
 async def _heard(*streams: tuple[WatchAssignmentsResponse | Exception, ...]) -> list[str]:
-    """Follow these streams one after the other, and tell all that was heard."""
+    """Follow these streams one after the other, and return all that was heard."""
     heard, left, over = list[str](), list(streams), asyncio.Event()
 
     async def watch(after: Revision | None) -> AsyncIterator[WatchAssignmentsResponse]:

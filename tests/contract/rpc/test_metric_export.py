@@ -73,7 +73,7 @@ async def collector() -> AsyncIterator[Collector]:
 
 @asynccontextmanager
 async def exporting(to: Collector, source: Callable[[], Iterable[Reading]]) -> AsyncIterator[None]:
-    """Export what a source tells, every few milliseconds, until the block ends."""
+    """Export what a source reports, every few milliseconds, until the block ends."""
     told = {"otel.exporter.otlp.endpoint": to.address, "otel.metric.export.interval.ms": "20"}
     async with serving_metrics(RpcServer("127.0.0.1:0"), "executor", told, source):
         await eventually(lambda: bool(to.requests), within=60)

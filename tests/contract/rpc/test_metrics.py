@@ -1,4 +1,4 @@
-"""MetricsService over loopback gRPC: what a process tells, at any time of its life."""
+"""MetricsService over loopback gRPC: what a process reports, at any time of its life."""
 
 from __future__ import annotations
 

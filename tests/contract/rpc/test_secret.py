@@ -1,4 +1,4 @@
-"""The secret of a cluster on every call: who is refused, by whom, and what both sides are told.
+"""The secret of a cluster on every call: who is refused, by whom, and what both sides read.
 
 The services that all parts of a cluster call are found, and asked whether they serve.
 """

@@ -1,4 +1,4 @@
-"""TLS on gRPC: who gets in, who is refused and is told why, and certificates replaced under calls."""
+"""TLS on gRPC: who gets in, who is refused and reads why, and certificates replaced under calls."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class FakeWorker:
-    """Beats over a real stream; holds what it is told to hold."""
+    """Beats over a real stream; holds what it is assigned."""
 
     def __init__(self, worker_id: str, stub: Any) -> None:
         self.worker_id = worker_id

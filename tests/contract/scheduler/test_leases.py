@@ -17,7 +17,7 @@ LEASE = 0.6
 
 @asynccontextmanager
 async def alive(cluster: Cluster, *workers: FakeWorker) -> AsyncIterator[None]:
-    """Let workers beat and do what they are told."""
+    """Let workers beat and do what they are assigned."""
 
     async def live() -> None:
         while True:

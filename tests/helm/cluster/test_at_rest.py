@@ -66,7 +66,7 @@ def test_whom_the_values_name_reaches_the_gateway_and_nothing_else(
 
 
 def connect(cluster: Cluster, namespace: str, pod: str, host: str, port: int) -> str:
-    """Take a connection from within a pod; returns what was said when that failed."""
+    """Make a connection from within a pod; returns what was said when that failed."""
     program = CONNECT.format(host=host, port=port)
     return cluster.kubectl(
         f"--namespace={namespace}", "exec", pod, "--", "python", "-c", program, check=False

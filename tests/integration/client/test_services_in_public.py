@@ -1,4 +1,4 @@
-"""What the services tell any gRPC client about themselves: reflection, health, deadlines."""
+"""What the services say to any gRPC client about themselves: reflection, health, deadlines."""
 
 from __future__ import annotations
 

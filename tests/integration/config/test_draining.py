@@ -1,4 +1,4 @@
-"""A config service that is told to end, on a real log (I7): it answers what it has taken."""
+"""A config service that is stopped, on a real log (I7): it answers what it has taken."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from copycat_testkit.eventually import eventually
 
 CONFIG = config_to_proto({"connector.class": "FileStreamSource"})
 WRITERS = 20
-#: How often the leader is told to end: each time some calls are on their way.
+#: How often the leader is stopped: each time some calls are on their way.
 TURNS = 2
 SECONDS = 60.0
 

@@ -19,7 +19,7 @@ class JavaClients:
     """A JVM with the broker's jars."""
 
     def __init__(self, gateway: JavaGateway, connection: Mapping[str, str]) -> None:
-        """Take what every client needs to connect."""
+        """Keep what every client needs to connect."""
         self._gateway = gateway
         self._connection = connection
         self._jvm: Any = gateway.jvm

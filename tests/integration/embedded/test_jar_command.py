@@ -1,4 +1,4 @@
-"""`python -m copycat_embedded`: jars from the repository, and what is said when there is none."""
+"""`python -m copycat_embedded`: jars from the repository, and what is said when it is away."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give a broker that takes records of transactions its coordinator was not told of."""
+    """Give a broker that takes records of transactions its coordinator does not know."""
     unchecked = {"transaction.partition.verification.enable": "false"}
     with EmbeddedKafka(tmp_path_factory.mktemp("kafka"), settings=unchecked) as broker:
         yield broker.bootstrap

@@ -1,4 +1,4 @@
-"""A broker that wants TLS and a password: all three clients of a log get in, wrong ones are told why not."""
+"""A broker that wants TLS and a password: all three clients of a log get in, wrong ones read why not."""
 
 from __future__ import annotations
 

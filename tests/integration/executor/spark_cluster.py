@@ -32,7 +32,7 @@ class Master:
 
     address: str
     page: int
-    """Port of its web page, which tells what it knows as JSON."""
+    """Port of its web page, which shows what it knows as JSON."""
 
     def settings(self, **more: str) -> dict[str, str]:
         """Return the worker properties of an executor that runs its hosts here."""
@@ -61,7 +61,7 @@ class Master:
         return " ".join(each["webuiaddress"] for each in state["workers"] if each["state"] == "ALIVE")
 
     def state(self) -> Any:
-        """Return what its page tells; None where it does not answer yet."""
+        """Return what its page shows; None where it does not answer yet."""
         url = f"http://{HOST}:{self.page}/json/"
         with suppress(OSError, ValueError), urllib.request.urlopen(url, timeout=ASK_SECONDS) as answer:
             return json.load(answer)

@@ -26,7 +26,7 @@ class Scraped:
         ]
 
     def value(self, name: str, **labels: str) -> float | None:
-        """Return the one value there is; None where there is none."""
+        """Return the one value there is, or None."""
         found = self.all(name, **labels)
         assert len(found) < 2, found
         return found[0].value if found else None

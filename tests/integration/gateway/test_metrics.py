@@ -152,7 +152,7 @@ def test_all_that_kafka_connect_tells_of_a_task_is_told(connectors: Connectors, 
     for group, connector in ((SOURCE_TASK, reads), (SINK_TASK, writes), (TASK_ERROR, reads)):
         prefix = f"{CONNECT}{group.name.replace('-', '_')}_"
         told = {name.removeprefix(prefix) for name in page.names(connector=connector, task="0")}
-        # Sizes of transactions are told by exactly-once tasks alone.
+        # Sizes of transactions are reported by exactly-once tasks alone.
         wanted = {each.name.replace("-", "_") for each in group.metrics if "transaction" not in each.name}
         assert wanted <= told
         assert all(each.kind is not Kind.TEXT for each in group.metrics)

@@ -1,4 +1,4 @@
-"""What the root tells of the cluster."""
+"""What the root says of the cluster."""
 
 from __future__ import annotations
 

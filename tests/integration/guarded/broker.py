@@ -49,7 +49,7 @@ REQUEST = "Completed request:"
 
 
 def login(user: str, password: str | None = None) -> str:
-    """Return what a client of a user is told in `sasl.jaas.config`."""
+    """Return the `sasl.jaas.config` of a client of a user."""
     return f'{LOGIN} username="{user}" password="{password or PASSWORDS[user]}";'
 
 
@@ -100,7 +100,7 @@ class GuardedKafka:
         return bindings
 
     def forbid(self, user: str, kind: ResourceType, prefix: str, *operations: AclOperation) -> None:
-        """Take back what a user was allowed."""
+        """Withdraw what a user was allowed."""
         filters = [_binding(AclBindingFilter, user, kind, prefix, operation) for operation in operations]
         for gone in self.admin.delete_acls(filters).values():
             assert gone.result(60), f"{user} was not allowed {operations}"
@@ -108,7 +108,7 @@ class GuardedKafka:
             self._wait(binding, there=False)
 
     def _wait(self, acl: AclBinding | AclBindingFilter, *, there: bool) -> None:
-        """Wait until the broker goes by it: the controller, which answers, tells it later."""
+        """Wait until the broker goes by it: the controller, which answers, sends it later."""
         asked = AclBindingFilter(
             acl.restype,
             acl.name,

@@ -40,7 +40,7 @@ def worker(walls: GuardedKafka, tmp_path: Path) -> dict[str, str]:
 
 
 async def refused(stub: Any) -> RemoteError:
-    """Fence; return the refusal, which tells no password."""
+    """Fence; return the refusal, which shows no password."""
     with pytest.raises(RemoteError) as found:
         await stub.FenceTasks(FENCE, timeout=SECONDS)
     assert not [word for word in PASSWORDS.values() if word in str(found.value)]

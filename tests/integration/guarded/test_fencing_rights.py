@@ -1,4 +1,4 @@
-"""ExactlyOnceSourceIntegrationTest.testTasksFailOnInabilityToFence: who may not fence is told."""
+"""ExactlyOnceSourceIntegrationTest.testTasksFailOnInabilityToFence: who may not fence reads why."""
 
 from __future__ import annotations
 

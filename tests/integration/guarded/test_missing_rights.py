@@ -35,7 +35,7 @@ def write(walls: GuardedKafka, topic: str, value: bytes, key: bytes | None = Non
 
 
 def failure(on: System, name: str) -> str:
-    """Wait until a connector's task has failed; returns why. No password is told, there or in a log."""
+    """Wait until a connector's task has failed; returns why. No password is shown, there or in a log."""
     on.rest.wait(name, "RUNNING", "FAILED")
     trace: str = on.rest.get(f"/connectors/{name}/status")["tasks"][0]["trace"]
     assert not [word for word in PASSWORDS.values() if word in trace + on.cluster.log("executor")]

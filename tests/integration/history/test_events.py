@@ -1,4 +1,4 @@
-"""States, offsets and what Copycat did by itself, as they are told afterwards."""
+"""States, offsets and what Copycat did by itself, as they are shown afterwards."""
 
 from __future__ import annotations
 

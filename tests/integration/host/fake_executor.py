@@ -32,7 +32,7 @@ class Attached:
 
 
 class FakeExecutor(rpc.HostServiceServicer):
-    """Answers hosts as the executor does; commits what they acknowledge unless told otherwise."""
+    """Answers hosts as the executor does; commits what they acknowledge unless a test wants otherwise."""
 
     def __init__(self, bootstrap: str) -> None:
         self.worker = {
@@ -127,7 +127,7 @@ class FakeExecutor(rpc.HostServiceServicer):
         )
 
     def _fence(self, host: Attached, wanted: pb.FenceWanted) -> None:
-        """Answer as told, in order; then that everything is fenced and the newest start asks."""
+        """Answer as the test says, in order; then that everything is fenced and the newest start asks."""
         self.fences.append(wanted)
         done = self.fence_answers.pop(0) if self.fence_answers else pb.FenceDone()
         done.sequence = wanted.sequence

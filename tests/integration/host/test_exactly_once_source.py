@@ -37,7 +37,7 @@ def committed(kafka: str, topic: str) -> list[str]:
 
 
 def stored(kafka: str, cluster: FakeExecutor, connector: str, path: Path) -> int:
-    """Take the committed offset over into what the executor answers; return the position."""
+    """Copy the committed offset into what the executor answers; return the position."""
     key = source_offset_key(connector, partition_of(path))
     position = 0
     for each in consume_all(kafka, cluster.worker["offset.storage.topic"]):

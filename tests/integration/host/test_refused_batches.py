@@ -21,7 +21,7 @@ TINY = 3_000
 
 
 class Sending:
-    """A sender as a source task has one, and what it told."""
+    """A sender as a source task has one, and what it reported."""
 
     def __init__(self, kafka: str, *, report_each: bool = False) -> None:
         self.failed: list[Exception] = []

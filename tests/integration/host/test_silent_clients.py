@@ -45,7 +45,7 @@ UNDER_WAY: Final = 300
 
 
 class Lines(logging.Handler):
-    """What the clients log, and what each was last told of the brokers."""
+    """What the clients log, and what each last learned of the brokers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Lines(logging.Handler):
             self._answers.setdefault(client, {})[int(instance)] = (int(brokers), time.monotonic())
 
     def lost(self, client: str) -> bool:
-        """Whether the first client of this id was told that there are no brokers, and nothing since.
+        """Whether the first client of this id learned that there are no brokers, and nothing since.
 
         An answer that was under way on another connection may name the broker, and the client has it again.
         """

@@ -46,7 +46,7 @@ def reader(kafka: str, connector: str) -> Consumer:
 
 
 def position(kafka: str, connector: str, topic: str) -> int:
-    """Return the group's position in the first partition of a topic; 0 where there is none."""
+    """Return the group's position in the first partition of a topic, or 0."""
     consumer = reader(kafka, connector)
     try:
         (found,) = consumer.committed([ClientPartition(topic, 0)], timeout=10)

@@ -17,7 +17,7 @@ SETTINGS = {
 
 
 def main(app_id: str, bootstrap_servers: str) -> None:
-    """Run until told to stop."""
+    """Run until stopped."""
     with Copycat(app_id, bootstrap_servers, settings=SETTINGS) as copycat:
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda *_: copycat.stop())

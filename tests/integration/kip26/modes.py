@@ -24,7 +24,7 @@ class OverRest(Operations):
     """A system that others started."""
 
     def __init__(self, url: str) -> None:
-        """Take the root of its REST interface."""
+        """Keep the root of its REST interface."""
         self._url = url
 
     @property

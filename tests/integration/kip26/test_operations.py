@@ -66,7 +66,7 @@ async def over_grpc(copycat: CopycatClient, name: str) -> dict[str, Any]:
 
 
 async def agree(copycat: CopycatClient, http: httpx2.AsyncClient, name: str, state: State) -> None:
-    """Wait until connector and task are in a state, and both interfaces tell the same."""
+    """Wait until connector and task are in a state, and both interfaces say the same."""
 
     async def reached() -> bool:
         status = await status_of(copycat, name)

@@ -1,4 +1,4 @@
-"""The commands where REST is served over TLS: they find it, call it, tell its URL."""
+"""The commands where REST is served over TLS: they find it, call it, print its URL."""
 
 from __future__ import annotations
 

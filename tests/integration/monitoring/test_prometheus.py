@@ -52,7 +52,7 @@ def create(system: CopycatUp, name: str, **config: str) -> None:
 
 
 def counted(prometheus: Prometheus, query: str) -> int:
-    """Return the value of the one series that answers; 0 while there is none."""
+    """Return the value of the one series that answers, or 0."""
     return sum(int(each["value"][1]) for each in prometheus.query(query))
 
 

@@ -1,4 +1,4 @@
-"""Connectors whose sources are not there: what an operator is told of each, until the source is there."""
+"""Connectors whose sources are not there: what an operator reads of each, until the source is there."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PARTITIONS = 4
 
 
 class OtherCluster:
-    """Brokers that no worker was told of, seen by their administrator."""
+    """Brokers that no worker knows, seen by their administrator."""
 
     def __init__(self, bootstrap: str, folder: Path) -> None:
         """Write what connectors refer to by placeholders."""

@@ -17,7 +17,7 @@ class Rest:
     """The REST interface of a running system; remembers what it created."""
 
     def __init__(self, url: str, tls: ssl.SSLContext | None = None) -> None:
-        """Take the root, and what to speak TLS with."""
+        """Keep the root, and what to speak TLS with."""
         fresh = httpx2.Limits(max_keepalive_connections=0)  # a gateway may be restarted at any time
         self._http = httpx2.Client(base_url=url, timeout=90, limits=fresh, verify=tls or True)
         self.url = url

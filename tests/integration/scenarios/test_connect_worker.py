@@ -140,7 +140,7 @@ def test_create_connector_with_paused_initial_state(rest: Rest, monitor: Monitor
 def test_create_source_connector_with_stopped_initial_state_and_modify_offsets(
     cluster: Cluster, rest: Rest, monitor: Monitor
 ) -> None:
-    """testCreateSourceConnectorWithStoppedInitialStateAndModifyOffsets: it begins where it was told."""
+    """testCreateSourceConnectorWithStoppedInitialStateAndModifyOffsets: it begins at the altered offsets."""
     name = unique("source")
     rest.create(name, monitor.source(name, max_messages="10"), "STOPPED")
     rest.wait(name, "STOPPED")
@@ -156,7 +156,7 @@ def test_create_source_connector_with_stopped_initial_state_and_modify_offsets(
 def test_create_sink_connector_with_stopped_initial_state_and_modify_offsets(
     cluster: Cluster, rest: Rest, monitor: Monitor
 ) -> None:
-    """testCreateSinkConnectorWithStoppedInitialStateAndModifyOffsets: it begins where it was told."""
+    """testCreateSinkConnectorWithStoppedInitialStateAndModifyOffsets: it begins at the altered offsets."""
     name = create_topic(cluster.bootstrap)
     produce(cluster.bootstrap, name, [b"%d" % number for number in range(10)])
     rest.create(name, monitor.sink(name), "STOPPED")

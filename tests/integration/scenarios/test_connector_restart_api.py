@@ -35,7 +35,7 @@ class Restarted:
         self.monitor.order()
 
     def restart(self, include_tasks: str = "", only_failed: str = "") -> Any:
-        """Ask for a restart and return the answer's body; without flags there is none."""
+        """Ask for a restart and return the answer's body; without flags it has no body."""
         query = f"?includeTasks={include_tasks}&onlyFailed={only_failed}" if include_tasks else ""
         return self.rest.ok("POST", f"/connectors/{self.name}/restart{query}")
 

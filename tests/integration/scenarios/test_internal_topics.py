@@ -1,4 +1,4 @@
-"""InternalTopicsIntegrationTest: the topics of the services are made as told, or the service says why not.
+"""InternalTopicsIntegrationTest: the topics of the services are made as set, or the service says why not.
 
 | scenario | where |
 | --- | --- |

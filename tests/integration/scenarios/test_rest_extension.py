@@ -46,7 +46,7 @@ def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def guarded(kafka: str, users: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    """Run a system with both extensions; its launcher is not told who may use it."""
+    """Run a system with both extensions; its launcher does not know who may use it."""
     settings = {
         "rest.extension.classes": f"{BASIC_AUTH},IntegrationTestRestExtension",
         "rest.basic.auth.file": str(users),
@@ -72,7 +72,7 @@ def copycat(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def test_rest_extension_api(guarded: Guarded, kafka: str, tmp_path: Path) -> None:
-    """A resource of an extension is reachable, and tells connectors, health, configuration and cluster id."""
+    """A resource of an extension is reachable, and shows connectors, health, configuration and cluster id."""
     rest, name = guarded.rest, unique("extended")
     wait_until(lambda: rest.succeeds(f"{ROOT}/registered"), PATIENCE, "the resource")
     assert rest.get(f"{ROOT}/registered") is True

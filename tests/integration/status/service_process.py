@@ -69,7 +69,7 @@ class StatusProcess:
         return [line for line in written if line["message"] == message and line.get("key", "").endswith(key)]
 
     def counted_in_log(self) -> tuple[int, int]:
-        """The retries and the failures that its log tells of."""
+        """The retries and the failures in its log."""
         return sum(line["updates"] for line in self.lines(RETRIED)), len(self.lines(GIVEN_UP))
 
     def records(self) -> int:
@@ -139,7 +139,7 @@ class Caller:
         return task
 
     async def state(self, connector: str, task: int | None = None) -> int:
-        """The state of a connector or task; 0 when there is none."""
+        """The state of a connector or task, or 0."""
         request = pb.GetConnectorStatusRequest(connector=connector)
         try:
             status = (await self.stub.GetConnectorStatus(request, timeout=DEADLINE_SECONDS)).status

@@ -34,7 +34,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture(scope="package")
 def system(kafka: str, hdfs: Hdfs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
-    """Three workers, whose environment tells where HDFS is."""
+    """Three workers, whose environment says where HDFS is."""
     options = ("--executors", "3", "--set", "spark.master=local[4]")
     folder = tmp_path_factory.mktemp("object-sinks")
     with CopycatUp(folder, kafka, options=options, environment=hdfs.environment()) as up:

@@ -116,7 +116,7 @@ def row(number: int) -> dict[str, object]:
 
 
 def told_offsets(path: str) -> tuple[int, int]:
-    """Return the first and the last offset that a file's name tells."""
+    """Return the first and the last offset in a file's name."""
     found = re.search(r"\+(\d+)\+(\d+)\.\w+$", path)
     assert found is not None, path
     return int(found[1]), int(found[2])

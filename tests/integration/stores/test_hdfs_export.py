@@ -71,7 +71,7 @@ def produce_numbers(kafka: str, topic: str, numbers: range) -> None:
 
 
 def exported(store: Store, topic: str) -> list[int]:
-    """Return the numbers in the files of a topic, by the offsets that their names tell."""
+    """Return the numbers in the files of a topic, by the offsets in their names."""
     found: list[int] = []
     for file in sorted(store.list(f"topics/{topic}"), key=lambda file: file.path):
         first, last = told_offsets(file.path)

@@ -62,7 +62,7 @@ def task_of(watch: Watch) -> Callable[[], SinkTask]:
 
 
 def check_whole(store: Store) -> None:
-    """Check that each file a reader sees has the records that its name tells, all of them."""
+    """Check that each file a reader sees has all the records that its name says."""
     for path, data in content(store, "topics/orders").items():
         first, last = told_offsets(path)
         assert rows(path, data) == [row(number) for number in range(first, last + 1, FOLDERS)], path

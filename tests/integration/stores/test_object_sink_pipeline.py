@@ -31,7 +31,7 @@ class Sink:
     config: Mapping[str, str]
     """Where it writes, and as which class."""
     names_last: bool
-    """Whether names of files tell the last offset."""
+    """Whether names of files show the last offset."""
     end_store: Callable[[], None] | None = None
     """Ends the store by force, and starts it again."""
 

@@ -1,4 +1,4 @@
-"""A store whose every change is told, and whose user may die at one of them."""
+"""A store whose every change is reported, and whose user may die at one of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WatchedStore:
         self.name = store.name
 
     def create(self, path: str, *, replace: bool = False) -> NewFile:
-        """Begin a file whose close is told."""
+        """Begin a file whose close is reported."""
         return _WatchedFile(self._store.create(path, replace=replace), path, self._watch)
 
     def rename(self, source: str, target: str) -> None:

@@ -93,7 +93,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     adopt_orphans()
-    with suppress(OSError):  # the executor may end while it is told something
+    with suppress(OSError):  # the executor may end while something is sent to it
         Daemon(socket.socket(fileno=int(sys.argv[1]))).serve()
     os.kill(0, signal.SIGHUP)  # as PySpark's does
 

@@ -29,7 +29,7 @@ def run(httpserver: HTTPServer, connect: FakeConnect) -> Run:
     """Run a command against the cluster, named by the environment."""
 
     def runs(*words: str | Path, said: str = "", **environment: str) -> Result:
-        # The variables of the one who runs the tests are none of theirs.
+        # The variables of the one who runs the tests are not theirs.
         variables = {"COPYCAT_URL": httpserver.url_for(""), "VISUAL": None, "EDITOR": None, **environment}
         return CliRunner().invoke(copycat, list(map(str, words)), input=said, env=variables)
 

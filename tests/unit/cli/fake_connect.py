@@ -60,7 +60,7 @@ class Known:
     tasks: list[str] = field(default_factory=lambda: ["RUNNING"])
     trace: str = ""
     hangs: str = ""
-    """Why its tasks do not move; adds what Copycat tells beside Kafka Connect's fields."""
+    """Why its tasks do not move; adds what Copycat says beside Kafka Connect's fields."""
     topics: list[str] = field(default_factory=list)
     offsets: list[Any] = field(default_factory=list)
 
@@ -112,7 +112,7 @@ class FakeConnect:
         """Called after each look at a status: the world moves on."""
         self.changes: list[tuple[str, str, Any]] = []
         self.foretold: list[Any] | None = None
-        """The effects that every dry run tells; None where Kafka Connect answers, which has none."""
+        """The effects that every dry run shows; None where Kafka Connect answers, which has none."""
         self.dry_runs: list[Asked] = []
 
     def __call__(self, request: Request) -> Response:

@@ -17,7 +17,7 @@ PATH = "/connectors/lines/offsets"
 def moved(
     number: int, before: int | None, after: int | None, repeated: int | None = 0, skipped: int | None = 0
 ) -> dict[str, Any]:
-    """Return what a dry run tells of one partition of a topic."""
+    """Return what a dry run says of one partition of a topic."""
     untold = None in {repeated, skipped}
     return {
         "partition": {"kafka_topic": "t", "kafka_partition": number},

@@ -1,4 +1,4 @@
-"""Where the cluster is, and what is told when it is not there or not well."""
+"""Where the cluster is, and what is said when it is not there or not well."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """ConfigDef: parsing and validation with Kafka's texts.
 
-Names that Kafka, file systems and REST can have, told apart from those that they cannot.
+Names that Kafka, file systems and REST can have, and those that they cannot.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The runbook tells of every alert and of every error code, and of none that is gone."""
+"""The runbook has every alert and every error code, and none that is gone."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Fold:
 
 
 class Bench:
-    """A group commit on a producer and a fold that do as told."""
+    """A group commit on a producer and a fold that do as the test says."""
 
     def __init__(self) -> None:
         self.producer, self.fold = Producer(), Fold()

@@ -18,7 +18,7 @@ ME, OTHER = "me", "other"
 
 
 class Instance:
-    """A candidate that answers as told and counts."""
+    """A candidate that answers as the test says and counts."""
 
     def __init__(self, *members: str, owner: str | None = None) -> None:
         self.answer: Electorate | None = Electorate(frozenset(members), owner)

@@ -66,7 +66,7 @@ async def test_a_missing_topic_is_gone_after_several_looks() -> None:
 async def test_a_broker_that_does_not_know_it_yet_takes_nothing_away(
     between: SeenTopic | UnavailableError,
 ) -> None:
-    """It may just have started: only so many looks in a row that miss it count, and no answer is none."""
+    """It may just have started: only so many looks in a row that miss it count; no answer is no look."""
     missed = [None] * (LOOKS_THAT_MISS - 1)
     assert await said_of(*missed, FIRST, *missed, between, FIRST, WIDER) == [6]
 
@@ -111,7 +111,7 @@ async def test_a_question_that_nobody_answers_ends_all_the_same() -> None:
 
 
 class Starting(KafkaSight):
-    """Asks a broker whom the controller has told nothing yet: it knows neither topics nor brokers."""
+    """Asks a broker to which the controller has sent nothing yet: it knows neither topics nor brokers."""
 
     async def _connected(self, topic: str) -> Any:
         return self

@@ -77,7 +77,7 @@ AT_ONCE = RetryPolicy(first=0.0, factor=1.0, ceiling=0.0)
 
 
 class Service:
-    """Fails as often as it is told, then answers."""
+    """Fails as often as the test says, then answers."""
 
     def __init__(self, *failures: CopycatError) -> None:
         self.failures = list(failures)

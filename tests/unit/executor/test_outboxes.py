@@ -21,7 +21,7 @@ TASK = Instance("orders", 0)
 
 
 class StatusService:
-    """Fails as it is told, then takes everything; writes down what it was asked for, and for how long."""
+    """Fails as a test says, then accepts all; writes down what it was asked for, and for how long."""
 
     def __init__(self, *failures: Exception) -> None:
         self.failures = deque(failures)

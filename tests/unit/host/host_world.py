@@ -71,7 +71,7 @@ class World:
     """A host and what it said."""
 
     def __init__(self, *plugins: PluginSpec) -> None:
-        """Take further plugins."""
+        """Keep further plugins."""
         QuietTask.gate.set()
         QuietTask.hanging.clear()
         self.said: list[pb.AttachRequest] = []

@@ -11,7 +11,7 @@ from copycat_executor.taskhost.host_questions import HostQueries
 
 
 class Asked:
-    """Answers each query as it is told."""
+    """Answers each query as the test says."""
 
     def __init__(self, **answer: object) -> None:
         self.queries = HostQueries(self.hear)

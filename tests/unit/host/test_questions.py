@@ -12,7 +12,7 @@ REF = pb.TaskRef(connector="c")
 
 
 class Asked:
-    """Answers each question as it is told."""
+    """Answers each question as the test says."""
 
     def __init__(self, **answer: object) -> None:
         self.questions = OffsetQuestions(self.hear)

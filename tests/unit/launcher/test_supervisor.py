@@ -151,7 +151,7 @@ async def test_a_program_that_cannot_be_started_again_ends_the_supervision() -> 
 
 
 class Script:
-    """A role that ends as the test says, start by start; after that it serves until told to stop."""
+    """A role that ends as the test says, start by start; after that it serves until stopped."""
 
     def __init__(self, *ends: Exception) -> None:
         self.ends = list(ends)

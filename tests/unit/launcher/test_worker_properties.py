@@ -1,4 +1,4 @@
-"""What `copycat up` tells its roles, and what a worker's properties must say.
+"""What `copycat up` gives its roles, and what a worker's properties must say.
 
 Properties files: what is written is what a reader finds.
 """

@@ -121,7 +121,7 @@ class FakeLink:
 
 
 class FakeSender:
-    """Keeps what it is given; durable at each flush unless it is told to be slow."""
+    """Keeps what it is given; durable at each flush unless it has to be slow."""
 
     def __init__(self, events: list[str] | None = None) -> None:
         self.records: list[OutgoingRecord] = []

@@ -74,7 +74,7 @@ class RecordingTask(SinkTask):
 
 
 class World:
-    """A sink task with everything around it; it is stopped when all is read, unless told otherwise."""
+    """A sink task with everything around it; it is stopped when all is read, unless a test says no."""
 
     def __init__(self, *messages: FakeMessage, paused: bool = False) -> None:
         self.clock = Clock()

@@ -195,7 +195,7 @@ def test_a_predicate_needs_the_records() -> None:
 
 
 class Mark(Transformation):
-    """Adds a field to maps: to columns unless told not to, which it counts; refuses a map with `refuse`."""
+    """Adds a field to maps: to columns unless forbidden, which it counts; refuses a map with `refuse`."""
 
     def __init__(self, name: str, *, columns: bool = True) -> None:
         self.name = name

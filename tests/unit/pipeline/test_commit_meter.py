@@ -31,7 +31,7 @@ class World:
         self.meter.settled(sequence, error)
 
     def totals(self) -> dict[str, float]:
-        """Take the sums of what was noted, but for the sequence number."""
+        """Return the sums of what was noted, but for the sequence number."""
         return {name: each.total for name, each in self.measures.take().items() if name != NUMBER}
 
 

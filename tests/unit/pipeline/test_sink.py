@@ -119,7 +119,7 @@ def test_the_task_says_when_it_wants_the_batch_again() -> None:
             world.task.context.timeout(3000)
         original(what)
 
-    world.task._called = called  # type: ignore[method-assign]  # the fake is told what to do
+    world.task._called = called  # type: ignore[method-assign]  # the fake gets its behaviour here
     start = world.clock.now
     world.run()
 
@@ -303,7 +303,7 @@ def test_a_task_at_rest_waits_longer_for_records_and_one_that_moves_does_not() -
     world.run()
     assert max(waits[:5]) <= 0.1
     assert max(waits[-5:]) > 0.1
-    assert max(waits) <= 0.5  # it is told to stop only between two
+    assert max(waits) <= 0.5  # it is stopped only between two
 
 
 def test_a_paused_task_waits_for_its_resume_and_not_for_kafka() -> None:

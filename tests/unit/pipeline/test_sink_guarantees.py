@@ -44,7 +44,7 @@ def test_at_most_once_nothing_is_put_while_a_commit_is_under_way(most: World) ->
         most.link.control = None
         return read(count, seconds)
 
-    most.receiver.read = deaf  # type: ignore[method-assign, assignment]  # the fake is told what to do
+    most.receiver.read = deaf  # type: ignore[method-assign, assignment]  # the fake gets its behaviour here
     end = most.clock.now + 60
     most.control.on_wait = lambda: most.control.stop() if most.clock.now >= end else None
 

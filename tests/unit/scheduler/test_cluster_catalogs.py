@@ -90,7 +90,7 @@ async def test_a_cluster_without_sinks_is_let_go_and_taken_up_again() -> None:
         await it.known(AWAY, 2)
         it.catalogs.want({HOME})
         async with asyncio.timeout(60):
-            while not it.others["away:1"].closed:  # noqa: ASYNC110 - nobody tells
+            while not it.others["away:1"].closed:  # noqa: ASYNC110 - nobody reports it
                 await asyncio.sleep(0.001)
         assert it.catalogs.partitions(AWAY) is None
         it.catalogs.want(set())

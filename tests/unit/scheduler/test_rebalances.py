@@ -30,7 +30,7 @@ class World:
         self.rebalances.planned(generation, changed=False)
 
     def told(self, leader: str = "here:1") -> dict[str, Value]:
-        """Return what is told now."""
+        """Return what is reported now."""
         return dict(self.rebalances.reading(leader).values)
 
 

@@ -72,7 +72,7 @@ async def test_new_partitions_are_found_later_and_a_broker_that_is_away_changes_
         kafka.away, kafka.topics["orders"] = True, 2
         before = kafka.reads
         async with asyncio.timeout(10):
-            while kafka.reads < before + 3:  # noqa: ASYNC110, nobody tells of a failed read
+            while kafka.reads < before + 3:  # noqa: ASYNC110, nobody reports a failed read
                 await asyncio.sleep(0.001)
         assert catalog.partitions(ORDERS) == (TopicPartition("orders", 0),)
         kafka.away = False

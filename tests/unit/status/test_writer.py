@@ -46,7 +46,7 @@ def reporting(state: State, generation: int = 1, worker: str = "w1") -> ReportSt
 
 
 class FlakyLog(MemoryLog):
-    """Fails as many appends as it is told to."""
+    """Fails as many appends as the test says."""
 
     def __init__(self, topic: MemoryTopic) -> None:
         super().__init__(topic)

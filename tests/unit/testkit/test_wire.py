@@ -1,4 +1,4 @@
-"""A line that is cut holds everything back and tells nobody; mended, it passes on what it held."""
+"""A line that is cut holds everything back without a word; mended, it passes on what it held."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A source that counts: each of its source partitions is the numbers from 1, without end, at a steady rate.
 
-A number goes into the Kafka partition of the same index, so that a topic tells by itself what is missing.
+A number goes into the Kafka partition of the same index, so that a topic shows by itself what is missing.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class TellingFeed(Feed):
     """Says each time it has to take all assignments, and not only what changed."""
 
     def assignments(self, snapshot: Sequence[AssignmentChange]) -> None:
-        """Take a snapshot."""
+        """Accept a snapshot."""
         print(SNAPSHOT, flush=True)
         super().assignments(snapshot)
 
@@ -231,7 +231,7 @@ class Plugins:
 
 
 def void(_: object) -> None:
-    """Take a result that nobody needs."""
+    """Accept a result that nobody needs."""
 
 
 def _answer_for_plugins(plugins: Plugins, server: grpc.aio.Server) -> None:

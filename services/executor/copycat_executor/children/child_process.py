@@ -64,7 +64,7 @@ class Owner(Protocol[E_contra]):
         """Return what a new process is sent before anything else, if anything is."""
 
     def heard(self, event: E_contra) -> None:
-        """Take an event of the child, in the order in which it wrote them; must not block."""
+        """Handle an event of the child, in the order in which it wrote them; must not block."""
 
     def silence_limit_seconds(self) -> float | None:
         """Return how long the process may take to write its next line; None for as long as it likes."""
@@ -78,7 +78,7 @@ class Owner(Protocol[E_contra]):
     def ended(
         self, ending: str, authors: frozenset[str], *, outside: bool, served: bool
     ) -> PluginProcessGoneError:
-        """Note that the process ended, and how; another is started. Returns what open calls are told.
+        """Note that the process ended, and how; another is started. Returns the error of open calls.
 
         Args:
             ending: How it ended, for people.
@@ -308,7 +308,7 @@ class ChildProcess(Generic[E]):
             await process.end(self._program.grace_seconds)
 
     async def _read(self, process: PipedProcess) -> None:
-        """Take what it writes to its end; kill it when it is silent for too long or writes no message."""
+        """Read what it writes to its end; kill it when it is silent for too long or writes no message."""
         name = self._program.name
         try:
             while line := await process.read_line(self._silence_limit_seconds()):

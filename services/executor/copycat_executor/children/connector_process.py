@@ -46,7 +46,7 @@ class ProcessEnd:
 
     @property
     def told(self) -> bool:
-        """Whether something tells those who may be the cause from the others who were there."""
+        """Whether something distinguishes those who may be the cause from the others who were there."""
         return bool(self.known or self.called)
 
     def suspects(self, there: Collection[str]) -> frozenset[str]:
@@ -70,7 +70,7 @@ class _Owner:
         self._known: set[str] = set()
 
     def first_message(self) -> None:
-        """Return nothing: the copy knows all that its template was told."""
+        """Return nothing: the copy knows all that its template was sent."""
 
     def called(self, authors: Sequence[str]) -> None:
         """Note whose code runs in the process from now on."""
@@ -126,7 +126,7 @@ class ConnectorProcess:
         Args:
             start: Starts it: makes a copy of the template.
             heard: Hears what the process says without having been called.
-            ended: Judges its end, before another is started; returns what its open calls are told.
+            ended: Judges its end, before another is started; returns the error of its open calls.
         """
         self._owner = _Owner(heard, ended)
         program: Program[ProcessEvent] = Program(

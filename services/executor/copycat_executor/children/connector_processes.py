@@ -31,7 +31,7 @@ from copycat_executor.pipes.messages import T
 
 log = logging.getLogger(__name__)
 
-#: Where nothing tells one of those who share a process from the others, its first end may be a coincidence.
+#: Where nothing distinguishes one of those who share a process, its first end may be a coincidence.
 DEATHS_TO_PART: Final = 2
 #: Processes beside the shared one, some 6 MB each; beyond them suspects share.
 MAX_APART: Final = 16
@@ -72,7 +72,7 @@ class ConnectorProcesses:
     """Runs author code of connectors, each in the process where it harms nobody else."""
 
     def __init__(self, worker: Mapping[str, str], jobs: Jobs) -> None:
-        """Take the worker's properties, which the processes get."""
+        """Keep the worker's properties, which the processes get."""
         self._template = Template(worker)
         self._jobs = jobs
         self._listener: ProcessListener = _Nobody()
@@ -193,7 +193,7 @@ class ConnectorProcesses:
             job.cancel()
 
     def _ended(self, place: _Place, end: ProcessEnd) -> PluginProcessGoneError:
-        """Judge the end of a process; returns what its open calls are told."""
+        """Judge the end of a process; returns the error of its open calls."""
         there, apart = set(place.residents), place is not self._shared
         # Apart, whoever waited is blamed all the same: it fails, and so waits before the next try.
         ran = {connector_author(name) for name in there if end.served or apart}
@@ -205,7 +205,7 @@ class ConnectorProcesses:
             log.warning("suspected of the end of a process of connectors: %s", ", ".join(sorted(suspects)))
         self._forget_homes()
         if not alone:
-            self._part([name for name in there if connector_author(name) in suspects], told=end.told)
+            self._part([name for name in there if connector_author(name) in suspects], distinct=end.told)
         if apart or there <= set(self._homes):
             self._close(place)
         place.residents.clear()
@@ -217,10 +217,10 @@ class ConnectorProcesses:
     def _forget_homes(self) -> None:
         self._homes = {name: home for name, home in self._homes.items() if self._stays_apart(name)}
 
-    def _part(self, suspects: Iterable[str], *, told: bool) -> None:
-        """Divide suspects between processes of their own, if something `told` them from the others."""
+    def _part(self, suspects: Iterable[str], *, distinct: bool) -> None:
+        """Divide suspects between processes of their own, if something distinguished them (`distinct`)."""
         by_author = {connector_author(name): name for name in suspects}
-        enough = 1 if told else DEATHS_TO_PART
+        enough = 1 if distinct else DEATHS_TO_PART
         movers = [each for each in by_author if self._recent().count(each) >= enough]
         for part in parts(movers, self._suspicions, PARTS):
             place = self._place_apart()

@@ -41,7 +41,7 @@ class OpenCall(Generic[T]):
         self.sent, self.began = True, now_text()
 
     def answer(self, result: UnreadResult) -> None:
-        """Take the result, if it is of the call's type: an author may have returned anything."""
+        """Keep the result, if it is of the call's type: an author may have returned anything."""
         try:
             self.result.set_result(read_result(self.call, result))
         except BadLineError as error:

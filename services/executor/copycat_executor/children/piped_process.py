@@ -37,7 +37,7 @@ class PipedProcess:
     """A process from its start to its end; our ends of its connection are nobody else's."""
 
     def __init__(self, process: Handle, output: asyncio.StreamReader, given: asyncio.StreamWriter) -> None:
-        """Take the process, what it writes, and what it is given to read."""
+        """Keep the process, what it writes, and what it is given to read."""
         self._process = process
         self._output, self._input = output, given
 

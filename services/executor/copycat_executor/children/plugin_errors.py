@@ -12,7 +12,7 @@ class PluginError(RemoteError):
     """Author code failed; it carries the code of the error where that had one."""
 
     def __init__(self, failure: Failure) -> None:
-        """Take the failure as the child process described it."""
+        """Keep the failure as the child process described it."""
         super().__init__(failure.code or ConnectError.code, failure.message, **failure.fields)
         self.trace = failure.trace
         self.kind = failure.kind

@@ -77,7 +77,7 @@ class Queries:
         module: str = MODULE,
         deadline_seconds: float = QUERY_TIMEOUT_SECONDS,
     ) -> None:
-        """Take the worker's properties; nothing is started yet. `module` is what the engine runs."""
+        """Keep the worker's properties; nothing is started yet. `module` is what the engine runs."""
         self._jobs = jobs
         self._deadline_seconds = deadline_seconds
         program: Program[Never] = Program(

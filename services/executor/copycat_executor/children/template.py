@@ -37,7 +37,7 @@ LAST_LINES_SECONDS: Final = 0.2
 
 
 class _Copy:
-    """A copy, which is no child of ours: the template tells how it ended, the kernel that it did."""
+    """A copy, which is no child of ours: the template reports how it ended, the kernel that it did."""
 
     def __init__(self, pid: int, output: asyncio.StreamReader) -> None:
         self.pid = pid
@@ -75,7 +75,7 @@ class _Copy:
             self._code.set_result(code)
 
     def orphaned(self) -> None:
-        """Note that nobody will tell how it ends."""
+        """Note that nobody will report how it ends."""
         self._orphaned = True
         if self._gone or self._file is None:
             self.ended(None)
@@ -140,7 +140,7 @@ class _Owner:
         return PluginProcessGoneError(ending)
 
     def orphan(self) -> None:
-        """Note that nobody tells any more how copies end."""
+        """Note that nobody reports any more how copies end."""
         orphans, self._copies = self._copies, {}
         for copy in orphans.values():
             copy.orphaned()
@@ -150,7 +150,7 @@ class Template:
     """The process that has loaded the plugins, and the one that takes its place when it ends."""
 
     def __init__(self, worker: Mapping[str, str], *, module: str = MODULE) -> None:
-        """Take the worker's properties, which the process gets; `module` is what it runs."""
+        """Keep the worker's properties, which the process gets; `module` is what it runs."""
         self._module = module
         self._owner = _Owner(dict(worker))
         program: Program[TemplateEvent] = Program(self._start, "connectors", FROM_TEMPLATE)

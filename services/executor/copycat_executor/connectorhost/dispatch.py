@@ -53,7 +53,7 @@ class Dispatcher:
         out: LineWriter,
         run_connectors: Callable[[Iterable[str]], None] = lambda _: None,
     ) -> None:
-        """Take what is installed and set.
+        """Keep what is installed and set.
 
         `run_connectors` hears which connectors there are, until it has heard of too many to name them.
         """
@@ -148,7 +148,7 @@ class Dispatcher:
                     self._submit(known, number, call, partial(known.task_configs, max_tasks))
             case StopConnector(incarnation=incarnation):
                 known = self._instances.get(incarnation)
-                if known is None:  # whoever began it may have been told to stop before this process was there
+                if known is None:  # whoever began it may have been stopped before this process was there
                     self._out.reply(number, call, lambda: None, str)
                 else:
                     self._submit(known, number, call, partial(self._stop, known, incarnation))

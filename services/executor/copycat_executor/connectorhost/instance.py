@@ -65,7 +65,7 @@ class ConnectorInstance:
         return self._config.raw.get("name") or f"{self._incarnation}"
 
     def scrub(self, text: str) -> str:
-        """Take the connector's secrets out of a text."""
+        """Remove the connector's secrets from a text."""
         return self._config.scrub(text)
 
     def declared(self) -> Declared:

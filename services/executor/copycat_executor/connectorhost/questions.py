@@ -37,7 +37,7 @@ class Question:
     def __init__(
         self, resources: ConnectorResources, number: int, authors: tuple[str, ...], out: LineWriter
     ) -> None:
-        """Take the call's number, whose code answers it, and where its stages are reported."""
+        """Keep the call's number, whose code answers it, and where its stages are reported."""
         self._resources = resources
         self._number = number
         self._out = out
@@ -63,7 +63,7 @@ class Question:
         """Do nothing: whoever asked hears of the end of the process."""
 
     def scrub(self, text: str) -> str:
-        """Take secrets out of a text."""
+        """Remove secrets from a text."""
         return self._config.scrub_refusal(text)
 
     def plugins(self) -> PluginListing:

@@ -66,7 +66,7 @@ class Template:
         reader: int,
         be_copy: Callable[[socket.socket], NoReturn],
     ) -> None:
-        """Take our ends of the pipes.
+        """Keep our ends of the pipes.
 
         Args:
             lines: The executor's.

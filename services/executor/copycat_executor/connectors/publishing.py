@@ -74,7 +74,7 @@ class Publishing:
     async def publish(self, start: ConnectorStart) -> None:
         """Ask and publish, again and again until it works; running tasks are not touched by a failure.
 
-        What fails is told as the connector's trouble until it works. Where the connector asks to be asked
+        What fails is reported as the connector's trouble until it works. Where the connector asks to be asked
         again, because what it waited for is there, that is done at once.
 
         Raises:

@@ -86,7 +86,7 @@ class PluginProcessGoneError(CopycatError):
 
 
 class HostRefusedError(CopycatError):
-    """A process that wants to be a host of this executor is none."""
+    """A process that wants to be a host of this executor is not one."""
 
     code = ErrorCode("host.refused", grpc="PERMISSION_DENIED", http=403)
 

@@ -35,7 +35,7 @@ class NoPlace:
     """No slot is free; ask again when a host has ended."""
 
     retire: str | None
-    """A shared host whose tasks could join others, to free its slot; None when there is none."""
+    """A shared host whose tasks could join others, to free its slot; None without such a host."""
 
 
 Place: TypeAlias = InHost | NewHost | NoPlace

@@ -65,7 +65,7 @@ class Suspicions(Generic[K]):
 
 
 def parts(suspects: Iterable[K], suspicions: Suspicions[K], count: int) -> list[Sequence[K]]:
-    """Divide suspects into at most `count` parts, so that the next death tells more.
+    """Divide suspects into at most `count` parts, so that the next death says more.
 
     Those who are suspected most stand in different parts, as far as that goes.
     """

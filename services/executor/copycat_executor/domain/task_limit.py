@@ -30,7 +30,7 @@ def asked_tasks(config: Config, limit: int) -> int:
 
 
 def limit_text(config: Config, limit: int) -> str | None:
-    """Return what to tell the user when the worker's limit is below `tasks.max`; None when it is not."""
+    """Return the warning for the user when the worker's limit is below `tasks.max`; None when it is not."""
     wanted = tasks_max(config)
     if wanted <= limit:
         return None

@@ -78,7 +78,7 @@ class HostPool:
         tls: Callable[[], HostTls | None] = lambda: None,
         span_endpoint: str = "",
     ) -> None:
-        """Take what hosts are launched with.
+        """Keep what hosts are launched with.
 
         Args:
             launcher: Runs their processes.
@@ -116,7 +116,7 @@ class HostPool:
         self._residents = residents
 
     def attach(self, hello: pb.Hello) -> LaunchedHost:
-        """Take the control stream of a host; it has proved with its call that it is one of ours.
+        """Accept the control stream of a host; it has proved with its call that it is one of ours.
 
         Raises:
             HostRefusedError: It is not one this executor waits for, or is to end.

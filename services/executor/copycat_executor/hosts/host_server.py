@@ -70,7 +70,7 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
     async def Attach(
         self, request_iterator: AsyncIterator[pb.AttachRequest], context: object
     ) -> AsyncIterator[pb.AttachResponse]:
-        """Take a host's events, give it commands."""
+        """Handle a host's events, and send it commands."""
         del context
         first = await anext(aiter(request_iterator), None)
         if first is None or first.WhichOneof("event") != "hello":

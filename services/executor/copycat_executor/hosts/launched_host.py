@@ -38,7 +38,7 @@ class Pulse:
     """What was seen last of the pulse of a host."""
 
     shown: str
-    """The name of its thread; empty where there is none."""
+    """The name of its thread, or nothing."""
     since: float
     """When that was seen first, seconds."""
     computed: Mapping[str, float] | None = None
@@ -82,7 +82,7 @@ class LaunchedHost:
         self.pid = 0
         self.session: HostSession | None = None
         self.leased = asyncio.Event()
-        """Set once it has attached and was told how long it may go on, or has ended."""
+        """Set once it has attached and has its lease, or has ended."""
         self.gone = asyncio.Event()
 
     @property

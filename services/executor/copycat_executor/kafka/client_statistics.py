@@ -31,7 +31,7 @@ Statistics = Mapping[str, Any]
 class ClientStatistics(ABC):
     """Hears a client's statistics, within its polls, and notes what is new of them.
 
-    A client that takes the place of another counts from zero: it is told apart by its name.
+    A client that takes the place of another counts from zero: its name distinguishes it.
     """
 
     _counts: Mapping[str, str] = _COUNTS

@@ -80,7 +80,7 @@ class KafkaReceiver:
         `statistics` hears what the client reports of itself.
 
         Raises:
-            ConfigError: The brokers' addresses are none.
+            ConfigError: The brokers' addresses are invalid.
         """
         check_brokers(config)
         self._config = config
@@ -104,7 +104,7 @@ class KafkaReceiver:
         return Consumer(properties, logger=_log)
 
     def committed(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int | None]:
-        """Return the group's positions, null where there is none."""
+        """Return the group's positions, null where a partition has no position."""
         asked = [ClientPartition(*partition) for partition in partitions]
         try:
             found = self._consumer.committed(asked, timeout=_ANSWER_TIMEOUT_SECONDS)

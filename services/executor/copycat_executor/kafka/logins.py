@@ -21,7 +21,7 @@ class LoginWatch:
         self._refusal: KafkaError | None = None
 
     def note(self, error: KafkaError) -> None:
-        """Take what the client says of its connections."""
+        """Note what the client says of its connections."""
         if error.code() == _LOGIN_REFUSED_CODE:
             self._refusal = error
 

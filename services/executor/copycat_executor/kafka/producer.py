@@ -121,7 +121,7 @@ class KafkaSender(Producing):
                 fails when its client is replaced.
 
         Raises:
-            ConfigError: The brokers' addresses are none.
+            ConfigError: The brokers' addresses are invalid.
         """
         self._replaced = replaced
         self._repeats = repeats

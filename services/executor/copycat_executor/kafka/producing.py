@@ -52,7 +52,7 @@ class Producing(ABC):
         """Prepare; `draining` ends waits for room in the queue, `statistics` hears what the client reports.
 
         Raises:
-            ConfigError: The brokers' addresses are none.
+            ConfigError: The brokers' addresses are invalid.
         """
         check_brokers(config)
         self._config = config
@@ -215,7 +215,7 @@ class Producing(ABC):
         return delivered
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        """Take note of what became of a plain record; called by the client within `poll` and `flush`."""
+        """Note what became of a plain record; called by the client within `poll` and `flush`."""
         if error is not None:
             topic, partition = message.topic() or "", message.partition()
             headers = cast("KafkaHeaders", message.headers() or ())
@@ -226,7 +226,7 @@ class Producing(ABC):
             self._failed(error, message, record, None)
 
     def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
-        """Take note of a record that the client gave up."""
+        """Note a record that the client gave up."""
         self._gave_up(not_written(record.topic, error), message, done)
 
     def _gave_up(self, error: Exception, record: object, done: Done | None) -> None:

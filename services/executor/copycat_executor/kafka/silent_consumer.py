@@ -94,7 +94,7 @@ class SilenceWatch:
         self._turn = 0
 
     def records_came(self) -> None:
-        """Take note that records came: the consumer is not stuck."""
+        """Note that records came: the consumer is not stuck."""
         if self._next is not None:
             self._next = None
             self._doubts.clear()

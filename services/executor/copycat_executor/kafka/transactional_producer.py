@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 #: Between two looks whether the task must end, while the brokers are waited for.
 _CHECK_SECONDS: Final = 0.5
-#: A task that is told to end waits so long for brokers that do not answer.
+#: A task that has to end waits so long for brokers that do not answer.
 _DRAIN_PATIENCE_SECONDS: Final = 3.0
 #: For a last word to the brokers, so that readers need not wait for the transaction's time-out.
 _ABORT_AT_CLOSE_SECONDS: Final = 1.0

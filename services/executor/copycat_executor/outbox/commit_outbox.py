@@ -52,7 +52,7 @@ class _Waiting:
     def add(
         self, ack: host_pb.Acknowledged, group: SinkGroup, store: pb.OffsetsStore | None, reply: Reply
     ) -> None:
-        """Take one more acknowledgement; what it says of a partition replaces what was waiting."""
+        """Keep one more acknowledgement; what it says of a partition replaces what was waiting."""
         self.generation, self.group, self.store = ack.task.generation, group, store
         self.source |= source_offsets_from_proto(ack.source_offsets)
         self.expected = source_offsets_from_proto(ack.expected) | self.expected

@@ -55,7 +55,7 @@ class OpenTrouble:
 
 
 class TroubleOutbox:
-    """Sends the newest trouble of each instance; nothing is sent while there is none."""
+    """Sends the newest trouble of each instance; without one nothing is sent."""
 
     def __init__(
         self,

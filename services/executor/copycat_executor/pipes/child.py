@@ -22,7 +22,7 @@ Scrub = Callable[[str], str]
 
 
 def take_pipes() -> tuple[BufferedReader, BinaryIO]:
-    """Take our pipes away from author code: what it prints goes to stderr, what it reads is empty.
+    """Keep our pipes from author code: what it prints goes to stderr, what it reads is empty.
 
     Returns the lines of the executor, and where ours go.
     """

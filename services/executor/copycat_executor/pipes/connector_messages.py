@@ -43,7 +43,7 @@ class BeginConnectors(Message, frozen=True):
 
 
 class MakeCopy(Call[None], frozen=True):
-    """Has the template make a copy of itself, of which a `CopyMade` tells before the answer."""
+    """Has the template make a copy of itself, which a `CopyMade` reports before the answer."""
 
     number: int
     """Comes with the connection as well, as text: one that nobody waits for any more is passed over."""
@@ -165,7 +165,7 @@ class OffsetMove(Message, frozen=True):
 
 
 class OffsetEffect(Message, frozen=True):
-    """What a move would do, as far as the connector can tell."""
+    """What a move would do, as far as the connector knows."""
 
     repeated: int | None
     skipped: int | None
@@ -174,7 +174,7 @@ class OffsetEffect(Message, frozen=True):
 
 
 class ExplainOffsets(QuestionCall[tuple[OffsetEffect | None, ...] | None], frozen=True):
-    """Asks a source connector what moves would do; answers with None where it can tell nothing."""
+    """Asks a source connector what moves would do; answers with None where it knows nothing."""
 
     config: Mapping[str, str | None]
     moves: tuple[OffsetMove, ...]
@@ -270,7 +270,7 @@ AnyConnectorCall: TypeAlias = (
     Ping | StartConnector | MakeTaskConfigs | StopConnector | ListPlugins | DescribeKeys | AnyConfigQuestion
 )
 ConnectorOrder: TypeAlias = AbandonConnector | QueryChecked | SetLevel
-"""What a copy is told without a reply."""
+"""What is sent to a copy without a reply."""
 ToConnectors: TypeAlias = Ask[AnyConnectorCall] | ConnectorOrder
 
 ConnectorEvent: TypeAlias = (

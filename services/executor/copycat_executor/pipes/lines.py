@@ -30,7 +30,7 @@ class LineReader(Generic[M]):
     """Reads the lines of one direction of one conversation."""
 
     def __init__(self, messages: object) -> None:
-        """Take the type of its messages: `M` again, which may be a union."""
+        """Keep the type of its messages: `M` again, which may be a union."""
         self._decoder: msgspec.json.Decoder[M] = msgspec.json.Decoder(messages)
 
     def read(self, line: bytes) -> M:

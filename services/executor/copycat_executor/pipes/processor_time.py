@@ -39,7 +39,7 @@ class ThreadNames:
         self._places: dict[int, Path] = {}
 
     def read(self, pid: int) -> str:
-        """Return the name that the thread of a process has now; empty where there is none."""
+        """Return the name that the thread of a process has now, or nothing."""
         place = self._places.pop(pid, None) or self._find(pid)
         if place is None:
             return ""

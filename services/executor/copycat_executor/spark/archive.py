@@ -30,7 +30,7 @@ def archive_file(java: Java, properties: Mapping[str, str], kind: ClassArchive) 
 
 
 def use_options(java: Java, properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the JVM options that use an archive; none when there is none."""
+    """Return the JVM options that use an archive; nothing without one."""
     for kind in ClassArchive:
         file = archive_file(java, properties, kind)
         if file.is_file():

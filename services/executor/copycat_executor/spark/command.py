@@ -48,7 +48,7 @@ def find_java(properties: Mapping[str, str]) -> Java:
     """Return the Java that runs Spark: the one of `spark.java.home`, or else of JAVA_HOME, or of the PATH.
 
     Raises:
-        NoJavaError: There is none of version 17 or newer; the text lists what was looked at.
+        NoJavaError: No Java of version 17 or newer was found; the text lists what was looked at.
     """
     home = properties.get(JAVA_HOME)
     places = [(JAVA_HOME, Path(home) / "bin" / "java")] if home else given_javas(os.environ)

@@ -20,7 +20,7 @@ RETAINED_IN_UI = "20"
 DEFAULTS = {
     "spark.app.name": "copycat",
     "spark.driver.memory": "128m",
-    # Spark wants 450 MB of heap unless told how much of it to set aside; a driver of hosts uses 60 MB.
+    # Spark wants 450 MB of heap without a setting; a driver of hosts uses 60 MB.
     "spark.testing.reservedMemory": "16777216",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -101,7 +101,7 @@ def preload() -> None:
 
 
 def leave_zips() -> None:
-    """Take PySpark from its installed package and not from the zip files Spark puts on the path.
+    """Import PySpark from its installed package and not from the zip files Spark puts on the path.
 
     A worker drops Python's path caches at each start (`invalidate_caches`); then the directory of each zip is
     read again, in Python: 0.1 s for Spark's.

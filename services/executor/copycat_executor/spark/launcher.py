@@ -61,7 +61,7 @@ class SparkLauncher:
         return (self._spark.context.master or "").startswith("local")
 
     def close(self) -> None:
-        """Take no more kills; hosts end with the session."""
+        """Kill no more; hosts end with the session."""
         self._kills.shutdown(wait=False, cancel_futures=True)
 
     def _cancel(self, host_id: str) -> None:

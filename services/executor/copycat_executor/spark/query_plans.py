@@ -1,4 +1,4 @@
-"""What a query over records may be, told from Spark's plans of it, and the column of each row's place.
+"""What a query over records may be, seen from Spark's plans of it, and the column of each row's place.
 
 The plans are Spark's own (Catalyst): what is refused here is what its parser and analyser found, not a text.
 """
@@ -28,7 +28,7 @@ _FIX = "write SELECT expressions FROM records [WHERE condition]"
 
 
 def parse(session: SparkSession, sql: str) -> JavaObject:
-    """Parse a query and check what can be told before Spark looks anything up; runs nothing.
+    """Parse a query and check what can be said before Spark looks anything up; runs nothing.
 
     Raises:
         ParseException: It is no SQL.
@@ -47,7 +47,7 @@ def check_analysed(plan: JavaObject) -> None:
     """Check the plan Spark made of a query: one row or none for each record, and the same each time.
 
     Raises:
-        ConfigError: It is none.
+        ConfigError: It is not a query.
     """
     for node in _nodes(plan):
         name = _name(node)

@@ -16,5 +16,5 @@ def run(specs: Iterable[str]) -> Iterator[str]:
 
 
 def idle(specs: Iterable[str]) -> Iterator[str]:
-    """Take the way of a host through Spark and do nothing."""
+    """Go the way of a host through Spark and do nothing."""
     return iter(specs)

@@ -85,7 +85,7 @@ class Feed:
         return generation_for(generation, (self._assigned or {}).get(instance), self._worker_id)
 
     def connectors(self, snapshot: Sequence[ConfigChange]) -> set[str]:
-        """Take the config service's snapshot; returns the connectors that are gone since what was known."""
+        """Apply the config service's snapshot; returns the connectors that are gone since what was known."""
         known = self._configured or {}
         found = (messages.configured(each.connector) for each in snapshot)
         self._configured = {connector.name: connector for connector in found}
@@ -93,7 +93,7 @@ class Feed:
         return known.keys() - self._configured.keys()
 
     def connector_changed(self, message: ConfigChange) -> None:
-        """Take one change of a connector's configuration; other messages of the watch change nothing here."""
+        """Apply one change of a connector's configuration; other messages change nothing here."""
         if self._configured is None:
             return
         match message.WhichOneof("change"):
@@ -106,7 +106,7 @@ class Feed:
                 self._changed(message.removed)
 
     def assignments(self, snapshot: Sequence[AssignmentChange]) -> None:
-        """Take the scheduler's snapshot; what happened before it is unknown, so no hold continues."""
+        """Apply the scheduler's snapshot; what happened before it is unknown, so no hold continues."""
         known = self._assigned or {}
         found: dict[Instance, Assigned] = {}
         for each in snapshot:
@@ -125,7 +125,7 @@ class Feed:
         self._changed(None)
 
     def assignment_changed(self, message: AssignmentChange) -> None:
-        """Take one change of the scheduler."""
+        """Apply one change of the scheduler."""
         if self._assigned is None:
             return
         match message.WhichOneof("change"):

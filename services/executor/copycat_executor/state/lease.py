@@ -23,7 +23,7 @@ class WorkerLease:
     """Holds once the scheduler has answered a heartbeat and the assignments of then are known."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Take a clock that goes on while this process is stopped."""
+        """Keep a clock that goes on while this process is stopped."""
         self._clock = clock
         self._until = clock()
         self._answered = False

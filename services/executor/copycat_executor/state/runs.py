@@ -283,14 +283,14 @@ class Runs:
         """How many different lists `held` has returned, or would have."""
 
     def task(self, instance: Instance) -> TaskRun:
-        """Return a task's object, which is made where there is none yet."""
+        """Return a task's object, which is made where it is missing."""
         found = self.find_task(instance)
         if found is None:
             found = self._tasks.setdefault(instance.connector, {})[instance] = TaskRun(instance, self)
         return found
 
     def connector(self, name: str) -> ConnectorRun:
-        """Return a connector's object, which is made where there is none yet."""
+        """Return a connector's object, which is made where it is missing."""
         if name not in self._connectors:
             self._connectors[name] = ConnectorRun(Instance(name), self)
         return self._connectors[name]

@@ -50,7 +50,7 @@ def _made(name: str, role: str, worker: Config, connector: Config, plugins: Plug
 def find_converter(
     name: str, worker: Config, connector: Config, plugins: Plugins
 ) -> tuple[Config, PluginSpec]:
-    """Take a converter from the connector or else the worker; its settings come from that same level only.
+    """Make a converter of the connector or else the worker; its settings come from that same level only.
 
     Raises:
         ConfigError: It is not named or not installed.

@@ -1,7 +1,7 @@
 """Notices tasks that have work and do not move: a call that does not return, or fails again and again.
 
 A task that waits through its context, or returns from `poll` with nothing, moves: it has nothing to do. What
-is found is told. Much later a call is given up; `poll`, which may wait for data, has a bound of its own.
+is found is reported. Much later a call is given up; `poll`, which may wait for data, has a bound of its own.
 """
 
 from __future__ import annotations

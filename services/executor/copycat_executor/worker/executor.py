@@ -85,7 +85,7 @@ class Executor:
         await self.hosts.close(LAST_REPORTS_TIMEOUT_SECONDS)
 
     async def _join(self) -> None:
-        """Take work once it can start at once: it may run well elsewhere until then."""
+        """Accept work once it can start at once: it may run well elsewhere until then."""
         try:
             async with asyncio.timeout(WARM_HOST_TIMEOUT_SECONDS):
                 await self.hosts.warm()

@@ -1,4 +1,4 @@
-"""Writes numbered lines into a file while there is none called `stop`, and calls the gateway all the while.
+"""Writes numbered lines into a file until there is a file `stop`, and calls the gateway all the while.
 
 Runs in a pod, on Python's own library alone.
 """

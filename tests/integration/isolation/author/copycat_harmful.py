@@ -44,7 +44,7 @@ def spin() -> None:
 
 
 def leak() -> None:
-    """Take memory for ever, a gigabyte in some seconds."""
+    """Allocate memory for ever, a gigabyte in some seconds."""
     while True:
         LEAKED.append(b"\1" * MEGABYTE)
         time.sleep(0.002)

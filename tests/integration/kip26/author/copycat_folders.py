@@ -62,7 +62,7 @@ class FolderTask(SourceTask):
     """Copies the lines of its files; the offset is the number of lines read.
 
     Calls that overlap fail, and leave the file `overlap` in the folder: not every failed call fails the task.
-    A twin of it in whatever process fails it where it is told to be alone.
+    A twin of it in whatever process fails it where it has to be alone.
     """
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -156,7 +156,7 @@ class RangeTask(SourceTask):
     """Finds the servers of its range, and copies the newest value of each metric of each."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the range."""
+        """Keep the range."""
         self._folder = Path(config["folder"])
         self._topic = config["topic.prefix"]
         self._first, self._last = config["server.range"].split("-")

@@ -17,7 +17,7 @@ AT_ONCE = 5000
 
 
 class MetricsConnector(SourceConnector):
-    """Gives all hosts to one task; nobody is told of the partitions."""
+    """Gives all hosts to one task; nobody learns of the partitions."""
 
     def start(self, config: Mapping[str, str]) -> None:
         """Keep the configuration."""

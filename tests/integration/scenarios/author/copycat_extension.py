@@ -1,4 +1,4 @@
-"""A REST extension that tells over REST what it is told about the cluster."""
+"""A REST extension that shows over REST what it learns about the cluster."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ def order(line: str) -> dict[str, Any] | None:
 
 
 def shout(text: str) -> str:
-    """Take text and return text."""
+    """Accept text and return text."""
     return text.upper()
 
 
 def two(first: str, second: str) -> str:
-    """Take more than a transformation gives."""
+    """Need more arguments than a transformation gives."""
     return first + second

@@ -41,7 +41,7 @@ def made_of(kind: str = "source") -> list[pb.PluginInUse]:
 
 
 def values(readings: Iterable[Reading], group: str, **tags: str) -> dict[str, Value] | None:
-    """Return the values of the one instance of a group with exactly these tags; None where it is not told."""
+    """Return the values of the one instance of a group with exactly these tags, or None."""
     found = [dict(each.values) for each in readings if each.group.name == group and each.tags == tags]
     assert len(found) <= 1, found
     return found[0] if found else None
@@ -96,7 +96,7 @@ class Worker:
         self._run(instance).leave()
 
     def readings(self) -> Iterator[Reading]:
-        """Yield all that is told."""
+        """Yield all that is reported."""
         return self.runs.readings()
 
     def run(self, connector: str, task: int | None = None, *, kind: str = "source") -> Instance:
@@ -108,7 +108,7 @@ class Worker:
         return instance
 
     def told(self, group: str, **tags: str) -> dict[str, Value] | None:
-        """Return what is told of one instance of a group; None where there is none."""
+        """Return what is reported of one instance of a group, or None."""
         return values(self.readings(), group, **tags)
 
     def _run(self, instance: Instance) -> TaskRun | ConnectorRun:

@@ -1,4 +1,4 @@
-"""What a worker tells about its tasks."""
+"""What a worker reports about its tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker tells about itself and its connectors."""
+"""What a worker reports about itself and its connectors."""
 
 from __future__ import annotations
 

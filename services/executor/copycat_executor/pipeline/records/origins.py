@@ -11,7 +11,7 @@ from copycat_telemetry.tracing import TRACEPARENT
 from copycat_executor.pipeline.records.receiver import KafkaMessage
 from copycat_executor.pipeline.records.sender import KafkaHeaders
 
-#: A longer header is none of W3C's trace context.
+#: A longer header is not one of W3C's trace context.
 _MAX_BYTES: Final = 64
 
 #: Records by their `traceparent` and topic.

@@ -28,7 +28,7 @@ class KafkaMessage(Protocol):
         """Return the value's bytes; None for a tombstone."""
 
     def headers(self) -> list[tuple[str, bytes | None]] | None:
-        """Return the headers; None when there are none."""
+        """Return the headers, or None."""
 
     def timestamp(self) -> tuple[int, int]:
         """Return the kind of timestamp and the milliseconds since the epoch."""
@@ -38,7 +38,7 @@ class RecordReceiver(Protocol):
     """Reads assigned partitions; called by one thread only. It joins no group and commits nothing."""
 
     def committed(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int | None]:
-        """Return the group's positions as they are now, null where there is none.
+        """Return the group's positions as they are now, null where a partition has no position.
 
         A consumer that reads only what is committed waits for open transactions that change them.
 
@@ -56,7 +56,7 @@ class RecordReceiver(Protocol):
         """
 
     def read(self, most: int, seconds: float) -> list[KafkaMessage]:
-        """Return the next records, in order per partition; waits when there are none.
+        """Return the next records, in order per partition; waits for the first.
 
         Raises:
             ConnectError: Kafka refuses for good.

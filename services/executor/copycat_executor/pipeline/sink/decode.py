@@ -324,7 +324,7 @@ def _column(converter: Converter, runs: list[Run], datas: list[bytes | None]) ->
 def _headers(
     converter: HeaderConverter, topics: list[str], messages: Sequence[KafkaMessage]
 ) -> list[tuple[Header, ...]] | None:
-    # A list is quicker than what stops at the first: mostly there is none.
+    # A list is quicker than what stops at the first: mostly nothing is found.
     if not any([each.headers() for each in messages]):  # noqa: C419
         return None
     return [_decode_headers(converter, topic, each) for topic, each in zip(topics, messages, strict=True)]

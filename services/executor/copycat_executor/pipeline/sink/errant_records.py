@@ -110,7 +110,7 @@ class ErrantRecords:
             raise self._exceeded
 
     def settle(self) -> None:
-        """Take note of the writes that ended.
+        """Note the writes that ended.
 
         Raises:
             ConnectError: A record could not be written to the dead letter queue.

@@ -22,7 +22,7 @@ _FLUSH_CHECK_SECONDS: Final = 0.15
 class AtMostOnce:
     """Waits until the offset service has a batch's offset, then sends the batch once (`SourceDelivery`).
 
-    A task that is told to end still sends the batch whose offset is committed; one that is killed loses it.
+    A task that is stopped still sends the batch whose offset is committed; one that is killed loses it.
     """
 
     def __init__(self, runtime: SourceRuntime) -> None:
@@ -93,7 +93,7 @@ class AtMostOnce:
             self._runtime.commits.settle(settlement)
 
     def _commit(self) -> None:
-        """Commit what is new and wait for it, also while the task is told to end: nothing is lost by that."""
+        """Commit what is new and wait for it, also while the task is stopping: nothing is lost by that."""
         control, commits = self._runtime.control, self._runtime.commits
         while commits.pending or commits.unsettled:
             if commits.pending:

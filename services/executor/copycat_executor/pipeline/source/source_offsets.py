@@ -40,7 +40,7 @@ def to_json(mapping: Position | None) -> bytes | None:
 
 
 def from_json(text: bytes | None) -> dict[str, Any] | None:
-    """Read a source offset; None when there is none or it is not a map."""
+    """Read a source offset; None where it is missing or not a map."""
     if not text:
         return None
     value = json.loads(text)

@@ -107,7 +107,7 @@ class SourceDelivery(Protocol):
         """
 
     def deliver(self, batch: Batch) -> None:
-        """Take a batch that is not empty to Kafka, or on its way there.
+        """Send a batch that is not empty to Kafka, or on its way there.
 
         Raises:
             ToleranceExceededError: A record failed.

@@ -46,7 +46,7 @@ class Answers(Generic[T]):
             self._open.pop(number, None)
 
     def answer(self, number: int, found: T | CopycatError) -> None:
-        """Hand over an answer, or why there is none; one that nobody waits for is dropped."""
+        """Hand over an answer, or why it is missing; one that nobody waits for is dropped."""
         waiting = self._open.get(number)
         if waiting is None or waiting.done():
             return

@@ -48,7 +48,7 @@ class CallLog:
     """The calls of one run. `with calls("put"):` notes one; of two within each other the inner counts."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Take seconds that never run backwards."""
+        """Keep a clock whose seconds never run backwards."""
         self.clock = clock
         self.open: OpenCall | None = None
         self.waits: Wait | None = None

@@ -40,7 +40,7 @@ def memory_limit(setting: str | None) -> int:
 
 
 def over_limit_text(used: int, limit: int, key: str) -> str:
-    """Return what to tell the user of a process that has taken more memory than it may."""
+    """Return the message for the user about a process that has taken more memory than it may."""
     return f"Its process took {used // MEGABYTE} MB of memory; {key} allows {limit // MEGABYTE} MB"
 
 

@@ -44,11 +44,11 @@ class StaleTaskError(Exception):
 
 
 class DrainedError(Exception):
-    """The task was told to end while it waited for room in a queue or for a retry."""
+    """The task was stopped while it waited for room in a queue or for a retry."""
 
 
 class ToleranceExceededError(ConnectError):
-    """A record failed and `errors.tolerance` is none; raised from the failure itself."""
+    """A record failed and `errors.tolerance` does not tolerate it; raised from the failure itself."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__("Tolerance exceeded in error handler", stage=stage.value)

@@ -1,4 +1,4 @@
-"""The frame of a run, for source and sink tasks: start, go round until told to end, last commit, close."""
+"""The frame of a run, for source and sink tasks: start, go round until stopped, last commit, close."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class TaskSteps(Protocol):
         """Initialize and start the task; what it raises fails the task at stage START."""
 
     def set_paused(self, paused: bool) -> None:
-        """Take note of a pause or resume, before it is reported."""
+        """Note a pause or resume, before it is reported."""
 
     def go_round(self) -> None:
         """Do one round: move a batch or rest for a moment, commit what is due."""
 
     def settle(self, settlements: Sequence[Settlement]) -> None:
-        """Take note of the fate of acknowledgements, none of which is stale."""
+        """Note what became of acknowledgements, none of which is stale."""
 
     def commit_last(self, *, failed: bool) -> None:
         """Acknowledge what can be made durable, for the last time; `failed` when the task failed."""
@@ -82,7 +82,7 @@ class TaskRun:
         self._paused = False
 
     def run(self, starting: AbstractContextManager[object] | None = None) -> None:
-        """Run until told to end; blocks. `starting` is entered while the task starts.
+        """Run until stopped; blocks. `starting` is entered while the task starts.
 
         Raises:
             TaskFailedError: The task failed; everything is closed.

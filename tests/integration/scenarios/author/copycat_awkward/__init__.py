@@ -1,1 +1,1 @@
-"""Plugins nobody should write: they hang before they can be told to, or cannot be made."""
+"""Plugins nobody should write: they hang before they can be stopped, or cannot be made."""

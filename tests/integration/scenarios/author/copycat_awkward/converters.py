@@ -55,7 +55,7 @@ class Demanding(Plain):
     """Cannot be made without an argument."""
 
     def __init__(self, wanted: str) -> None:
-        """Take it."""
+        """Accept it."""
         self.wanted = wanted
 
 
@@ -63,7 +63,7 @@ class DemandingHeader(PlainHeader):
     """Cannot be made without an argument."""
 
     def __init__(self, wanted: str) -> None:
-        """Take it."""
+        """Accept it."""
         self.wanted = wanted
 
 

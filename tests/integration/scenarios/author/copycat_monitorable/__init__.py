@@ -1,4 +1,4 @@
-"""Connectors that tell what happens to them, and go wrong when a test wants it."""
+"""Connectors that report what happens to them, and go wrong when a test wants it."""
 
 from __future__ import annotations
 

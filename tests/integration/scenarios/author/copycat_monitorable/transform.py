@@ -13,7 +13,7 @@ class FaultyPassthrough(Transformation):
     """Asks to be tried again, for ever, when it sees its value; passes all else."""
 
     def configure(self, config: Mapping[str, str | None]) -> None:
-        """Take the value."""
+        """Replace the record by its value."""
         self._value = config.get("value")
 
     def apply(self, record: ConnectRecord) -> ConnectRecord:  # type: ignore[override]

@@ -19,6 +19,7 @@ from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.system import CopycatUp, names
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from tests.plain_hosts import on_plain_hosts
 from tests.tls_override import guards, page, shell
 
 pytestmark = pytest.mark.timeout(300)
@@ -62,7 +63,7 @@ def system(kafka: str, typist: Typist) -> Iterator[CopycatUp]:
     certificates = Path(typist('echo "$COPYCAT_CERTIFICATES"').strip())
     settings = {**guards(certificates), "listeners": typist.url, **names(unique("override"))}
     options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    with CopycatUp(typist.folder / "data", kafka, options=options) as up:
+    with CopycatUp(typist.folder / "data", kafka, options=options, environment=on_plain_hosts()) as up:
         yield up
 
 

@@ -12,6 +12,8 @@ import pytest
 from copycat_testkit.kafka import idempotent_producer, unique, wait_until
 from copycat_testkit.system import SERVICES, CopycatUp, names
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = pytest.mark.timeout(600)
 
 PATIENCE: Final = 90.0
@@ -134,7 +136,7 @@ def test_what_nobody_can_read_ends_no_service_now_or_at_its_next_start(kafka: st
     group, topic = unique("unreadable"), unique("lines")
     settings = names(group) | {"changes.storage.topic": f"{group}-changes"}
     options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    system = CopycatUp(tmp_path / "data", kafka, options=options)
+    system = CopycatUp(tmp_path / "data", kafka, options=options, environment=on_plain_hosts())
     expected = {**UNREADABLE, "config": UNREADABLE["config"] + 1}
 
     with system, httpx2.Client(base_url=system.url, timeout=PATIENCE) as rest:

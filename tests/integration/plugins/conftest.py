@@ -14,6 +14,8 @@ from copycat_testkit.schema_registry import SchemaRegistry
 from copycat_testkit.scratch_environment import ScratchEnvironment, make_scratch_environment
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 
 @pytest.fixture(scope="package")
 def schema_registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -32,7 +34,7 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture(scope="package")
 def system(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CopycatUp]:
     """Run a whole system; a test that kills a part of it waits until its own tasks run again."""
-    with CopycatUp(tmp_path_factory.mktemp("system"), kafka) as up:
+    with CopycatUp(tmp_path_factory.mktemp("system"), kafka, environment=on_plain_hosts()) as up:
         yield up
 
 

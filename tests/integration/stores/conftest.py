@@ -10,6 +10,8 @@ from copycat_testkit.postgres import Postgres, running_postgres
 from copycat_testkit.s3 import S3Server
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 
 @pytest.fixture(scope="package")
 def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
@@ -37,5 +39,6 @@ def system(kafka: str, hdfs: Hdfs, tmp_path_factory: pytest.TempPathFactory) -> 
     """Three workers, whose environment says where HDFS is."""
     options = ("--executors", "3", "--set", "spark.master=local[4]")
     folder = tmp_path_factory.mktemp("object-sinks")
-    with CopycatUp(folder, kafka, options=options, environment=hdfs.environment()) as up:
+    environment = on_plain_hosts(hdfs.environment())
+    with CopycatUp(folder, kafka, options=options, environment=environment) as up:
         yield up

@@ -28,6 +28,7 @@ def pytest_collection():
 def run_tests(folder: Path, processes: int) -> str:
     """Run the tests of a folder in processes beside this one, and return what was said."""
     words = ["-n", str(processes), "--no-loadscope-reorder", "-v", "-p", "tests.conftest", "--rootdir", "."]
+    words += ["-p", "no:schemathesis", "-p", "no:faker"]  # as in all runs of these tests
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-c", os.devnull, "-o", "cache_dir=.pytest_cache", *words, "tests"],

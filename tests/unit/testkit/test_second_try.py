@@ -13,7 +13,7 @@ INI = """
 [pytest]
 asyncio_default_fixture_loop_scope = function
 second_try = real
-addopts = -p copycat_testkit.second_try -p no:cacheprovider
+addopts = -p copycat_testkit.second_try -p no:cacheprovider -p no:schemathesis -p no:faker
 """
 #: A system of the module that the first try of a test breaks; a file says whether it was broken before.
 TESTS = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_executor.kafka.client_config import producer_config
 from copycat_executor.kafka.producer import KafkaSender
-from copycat_executor.pipeline.records.sender import Done, PlacedRecords
+from copycat_executor.pipeline.records.sender import Done, OutgoingRecord, PlacedRecords
 from copycat_testkit.kafka import consume_all, create_topic, wait_until
 
 SECONDS = 60.0
@@ -69,6 +70,24 @@ def test_placed_records_keep_all_they_have_and_the_watched_are_told_of(kafka: st
     assert [each.timestamp()[1] for each in messages] == STAMPS
     assert [(each.headers() or []) for each in messages] == headers
     assert told == {place: place for place in watched}
+
+
+def test_no_timestamp_becomes_another_time_without_a_word(
+    kafka: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic, began, values = create_topic(kafka), int(time.time() * 1000), VALUES[:4]
+    with sending(kafka) as sender:
+        sender.send_placed(PlacedRecords(topic, values, None, None, 0, [0, -1, None, 5]), {})
+        sender.send_placed(PlacedRecords(topic, values, None, None, 0, 0), {})
+        for stamp in (0, -1, None, -5):
+            sender.send(OutgoingRecord(topic, b"v", partition=0, timestamp=stamp))
+    stamps = [each.timestamp()[1] for each in consume_all(kafka, topic)]
+    told = [None if each >= began else each for each in stamps]
+    assert told == [1, None, None, 5, *[1] * 4, 1, None, None, -5]
+    assert [each.message for each in caplog.records if "timestamp 0" in each.message] == [
+        "A record has the timestamp 0, which this Kafka client cannot write: it and all such records of this "
+        f"task get 1, a millisecond after the epoch. First met for topic {topic}"
+    ]
 
 
 def test_columns_of_several_lengths_are_refused_before_anything_is_written(kafka: str) -> None:

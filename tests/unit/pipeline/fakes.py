@@ -142,7 +142,9 @@ class FakeSender:
     def send_placed(self, records: PlacedRecords, done: Mapping[int, Done]) -> None:
         self.columns += 1
         nothing = [None] * len(records.values)
-        columns = (records.keys or nothing, records.headers or nothing, records.timestamps or nothing)
+        stamps = records.timestamps
+        times = [stamps] * len(nothing) if stamps is None or isinstance(stamps, int) else stamps
+        columns = (records.keys or nothing, records.headers or nothing, times)
         for place, (value, key, headers, at) in enumerate(zip(records.values, *columns, strict=True)):
             record = OutgoingRecord(records.topic, value, key, headers or (), records.partition, at)
             self.send(record, done.get(place))

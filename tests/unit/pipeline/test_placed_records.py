@@ -9,6 +9,7 @@ from copycat_connect.data import SourceBatch
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_executor.pipeline.records.chain import ChainStep
 from copycat_executor.pipeline.records.sender import OutgoingRecord
+from copycat_executor.pipeline.task.stages import ToleranceExceededError
 
 from tests.unit.pipeline.test_source_path import Upper, World, batch
 
@@ -89,3 +90,21 @@ def test_a_transaction_that_is_aborted_tells_of_nothing() -> None:
     world.written.report()
 
     assert heard == []
+
+
+def test_a_batch_with_a_timestamp_that_kafka_refuses_stops_at_its_record() -> None:
+    world = World()
+
+    with pytest.raises(ToleranceExceededError):
+        world.path.deliver(batch(["a", "b"], timestamps=[5, -2]))
+
+    assert world.sender.values == [b"a"]
+
+
+@pytest.mark.parametrize("stamps", [[0, -1], [0, None]])
+def test_the_epoch_and_no_timestamp_reach_the_producer(stamps: list[int | None]) -> None:
+    world = World()
+
+    world.path.deliver(batch(["a", "b"], timestamps=stamps))
+
+    assert [each.timestamp for each in world.sender.records] == stamps

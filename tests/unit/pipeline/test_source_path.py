@@ -187,6 +187,30 @@ def test_records_with_times_of_their_own_travel_as_columns_too() -> None:
     assert (world.sender.values, world.sender.columns) == ([b"a", b"b", b"c"], 1)
 
 
+UNWRITABLE = [
+    ({"topic": None}, "no topic"),
+    ({"topic": ""}, "no topic"),
+    ({"kafka_partition": -1}, "partition -1"),
+    ({"timestamp": -2}, "timestamp -2"),
+    ({"timestamp": 1.5}, "timestamp 1.5"),
+    ({"timestamp": 2**63}, "timestamp 9223372036854775808"),
+    ({"headers": [Header(None, "v")]}, "no key"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("odd", "said"), UNWRITABLE)
+def test_what_kafka_cannot_hold_fails_its_record_and_no_other(odd: dict[str, object], said: str) -> None:
+    reports = Reports()
+    world = World(handler=tolerance(ALL, reports))
+
+    world.path.deliver([record("a", 1), record("b", 2).replace(**odd), record("c", 3)])
+
+    assert world.sender.values == [b"a", b"c"]
+    assert [each.stage for each in reports.failed] == [Stage.KAFKA_PRODUCE]
+    assert said in str(reports.failed[0].error)
+    assert world.offset() == b'{"p":3}'
+
+
 def test_records_of_several_topics_keep_their_order() -> None:
     world = World()
     other = SourceRecord({"f": "x"}, {"p": 2}, "u", "b")

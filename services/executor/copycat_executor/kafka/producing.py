@@ -21,7 +21,14 @@ from copycat_executor.kafka.client_config import ClientConfig
 from copycat_executor.kafka.client_statistics import ClientStatistics
 from copycat_executor.kafka.logins import LoginWatch
 from copycat_executor.kafka.remedies import not_written
-from copycat_executor.pipeline.records.sender import Done, KafkaHeaders, OutgoingRecord, PlacedRecords
+from copycat_executor.pipeline.records.sender import (
+    NO_TIMESTAMP,
+    Done,
+    KafkaHeaders,
+    OutgoingRecord,
+    PlacedRecords,
+    Times,
+)
 
 OnFailure = Callable[[Exception, object], None]
 OnDelivery = Callable[[KafkaError | None, Message], None]
@@ -30,6 +37,9 @@ _log = logging.getLogger(__name__)
 #: While the client's queue is full, between two looks whether the task must end.
 QUEUE_FULL_WAIT_SECONDS: Final = 0.05
 _ANY_PARTITION: Final = -1
+#: To librdkafka the timestamp 0 means now, so that the epoch itself cannot be written.
+_NOW: Final = 0
+_NEXT_TO_EPOCH: Final = 1
 #: Meanwhile no other thread runs; this takes some 5 ms.
 _RECORDS_WITHOUT_A_BREAK: Final = 10_000
 
@@ -64,6 +74,7 @@ class Producing(ABC):
         self._login = LoginWatch("producer", config.properties[BOOTSTRAP_SERVERS])
         self._accepted = 0
         self._topic = ""
+        self._met_epoch = False
         self._producer = self._connect()
 
     def _connect(self) -> Producer:
@@ -111,12 +122,14 @@ class Producing(ABC):
             return _placed(records, place), done.get(place)
 
         count, nothing = len(records.values), repeat(None)
-        _check_lengths(records.values, records.keys, records.headers, records.timestamps)
+        single = None if isinstance(records.timestamps, int) else records.timestamps
+        _check_lengths(records.values, records.keys, records.headers, single)
         partition = _ANY_PARTITION if records.partition is None else records.partition
         callbacks: list[OnDelivery | None] = [None] * count
         for place, each in done.items():
             callbacks[place] = self._on_delivery(_placed(records, place), each)
-        stamps = repeat(0) if records.timestamps is None else [each or 0 for each in records.timestamps]
+        self._topic, self._accepted = records.topic, self._accepted + count
+        stamps = self._stamps(records.timestamps)
         # By position, since names cost a third: after the partition come two names of the callback, of
         # which the client takes the first that is given, also as None.
         columns: list[Iterable[object]] = [
@@ -138,7 +151,6 @@ class Producing(ABC):
         record_at: Callable[[int], tuple[OutgoingRecord, Done | None]],
     ) -> None:
         """Call the client for each value and what belongs to it, without a step of Python for a record."""
-        self._topic, self._accepted = topic, self._accepted + len(values)
         left, others = iter(values), [iter(each) for each in columns]
         while length_hint(left):
             some = islice(left, _RECORDS_WITHOUT_A_BREAK)
@@ -193,9 +205,31 @@ class Producing(ABC):
             record.key,
             partition=_ANY_PARTITION if record.partition is None else record.partition,
             on_delivery=self._on_delivery(record, done),
-            timestamp=record.timestamp or 0,
+            timestamp=self._stamp(record.timestamp),
             headers=list(record.headers) or None,
         )
+
+    def _stamps(self, timestamps: Times) -> Iterable[int]:
+        if timestamps is None or isinstance(timestamps, int):
+            return repeat(self._stamp(timestamps))
+        if None not in timestamps and min(cast("Sequence[int]", timestamps), default=1) > 0:
+            return cast("Sequence[int]", timestamps)  # as a rule: no step of Python for a record
+        return [*map(self._stamp, timestamps)]
+
+    def _stamp(self, timestamp: int | None) -> int:
+        """Return what stands for a timestamp with the client."""
+        if timestamp is None or timestamp == NO_TIMESTAMP:
+            return _NOW
+        if timestamp:
+            return timestamp
+        if not self._met_epoch:
+            self._met_epoch = True
+            _log.warning(
+                "A record has the timestamp 0, which this Kafka client cannot write: it and all such records "
+                "of this task get 1, a millisecond after the epoch. First met for topic %s",
+                self._topic,
+            )
+        return _NEXT_TO_EPOCH
 
     @abstractmethod
     def _again(self, error: Exception, record: OutgoingRecord, done: Done | None = None) -> None:
@@ -220,9 +254,7 @@ class Producing(ABC):
             topic, partition = message.topic() or "", message.partition()
             headers = cast("KafkaHeaders", message.headers() or ())
             timestamp = message.timestamp()[1]
-            record = OutgoingRecord(
-                topic, message.value(), message.key(), headers, partition, max(timestamp, 0)
-            )
+            record = OutgoingRecord(topic, message.value(), message.key(), headers, partition, timestamp)
             self._failed(error, message, record, None)
 
     def _failed(self, error: KafkaError, message: Message, record: OutgoingRecord, done: Done | None) -> None:
@@ -243,13 +275,14 @@ def _check_lengths(values: Sequence[object], *columns: Sequence[object] | None) 
 
 
 def _placed(records: PlacedRecords, place: int) -> OutgoingRecord:
+    stamps = records.timestamps
     return OutgoingRecord(
         records.topic,
         records.values[place],
         None if records.keys is None else records.keys[place],
         () if records.headers is None else records.headers[place],
         records.partition,
-        None if records.timestamps is None else records.timestamps[place],
+        stamps if stamps is None or isinstance(stamps, int) else stamps[place],
     )
 
 

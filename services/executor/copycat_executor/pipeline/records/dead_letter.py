@@ -17,7 +17,7 @@ from copycat_connect.error_text import bounded, text_of, writable
 from copycat_connect.errors import ConnectError
 
 from copycat_executor.pipeline.records.receiver import KafkaMessage
-from copycat_executor.pipeline.records.sender import KafkaHeaders, OutgoingRecord, RecordSender
+from copycat_executor.pipeline.records.sender import NO_TIMESTAMP, KafkaHeaders, OutgoingRecord, RecordSender
 from copycat_executor.pipeline.records.tolerate import FailedRecord
 from copycat_executor.pipeline.records.trace import class_name, trace_text
 from copycat_executor.pipeline.task.measures import Measures
@@ -27,6 +27,8 @@ _log = logging.getLogger(__name__)
 _HEADER_PREFIX: Final = "__connect.errors."
 #: A flush looks this often whether its time is over.
 _FLUSH_CHECK_SECONDS: Final = 0.15
+#: Timestamps have 64 bits.
+_BEYOND_KAFKA: Final = 2**63
 
 
 class DeadLetterQueue:
@@ -67,6 +69,7 @@ class DeadLetterQueue:
             headers += self._context(failed, letter)
         record = OutgoingRecord(self._topic, letter.value, letter.key, headers, timestamp=letter.timestamp)
         written: Future[None] = Future()
+        written.set_running_or_notify_cancel()  # whoever waits for it cannot cancel it
 
         def done(_: RecordMetadata | None, error: Exception | None) -> None:
             if error is None:
@@ -133,6 +136,7 @@ class _Unwritten(Protocol):
     def value(self) -> bytes | None: ...
     def key(self) -> bytes | None: ...
     def headers(self) -> list[tuple[str, bytes | None]] | None: ...
+    def timestamp(self) -> tuple[int, int]: ...
 
 
 def letter_of_message(original: object) -> Letter:
@@ -143,7 +147,7 @@ def letter_of_message(original: object) -> Letter:
         message.value(),
         message.key(),
         list(message.headers() or ()),
-        stamp if kind and stamp >= 0 else None,
+        stamp if kind and stamp != NO_TIMESTAMP else None,
         (
             ("topic", message.topic()),
             ("partition", str(message.partition())),
@@ -168,7 +172,9 @@ class SourceLetters:
             return Letter(original.value, original.key, original.headers, original.timestamp, origin)
         unwritten: _Unwritten = original  # type: ignore[assignment]  # a producer reports nothing else
         headers = list(unwritten.headers() or ())
-        return Letter(unwritten.value(), unwritten.key(), headers, None, (("topic", unwritten.topic()),))
+        kind, stamp = unwritten.timestamp()
+        kept = stamp if kind else None
+        return Letter(unwritten.value(), unwritten.key(), headers, kept, (("topic", unwritten.topic()),))
 
     def _of_record(self, record: SourceRecord) -> Letter:
         origin = (
@@ -181,7 +187,9 @@ class SourceLetters:
             return Letter(found, None, (), record.timestamp, origin)
         value = self._bytes(record.topic, record.value_schema, record.value)
         key = self._bytes(record.topic, record.key_schema, record.key)
-        return Letter(value, key, (), record.timestamp, origin)
+        stamp = record.timestamp
+        kept = stamp if isinstance(stamp, int) and abs(stamp) < _BEYOND_KAFKA else None
+        return Letter(value, key, (), kept, origin)
 
     def _bytes(self, topic: str, schema: Schema | None, value: object) -> bytes | None:
         if value is None:

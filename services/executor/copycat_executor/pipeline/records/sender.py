@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from copycat_connect.data.record_metadata import RecordMetadata
 
 KafkaHeaders = Sequence[tuple[str, bytes | None]]
+#: How Kafka writes that a record has no timestamp.
+NO_TIMESTAMP: Final = -1
+#: Milliseconds since the epoch, one for all records or one for each; None and `NO_TIMESTAMP` mean now.
+Times = Sequence[int | None] | int | None
 Done = Callable[[RecordMetadata | None, Exception | None], None]
 
 
@@ -27,7 +31,7 @@ class OutgoingRecord:
     partition: int | None = None
     """Partition; None lets the producer choose by key."""
     timestamp: int | None = None
-    """Milliseconds since the epoch; None means now."""
+    """Milliseconds since the epoch; None and `NO_TIMESTAMP` mean now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,8 @@ class PlacedRecords:
     """The headers, one list per value; None when no record has any."""
     partition: int | None
     """Partition of all; None lets the producer choose by key."""
-    timestamps: Sequence[int | None] | None
-    """Milliseconds since the epoch, one per value; None means now."""
+    timestamps: Times
+    """When each was made."""
 
 
 class RecordWriter(Protocol):

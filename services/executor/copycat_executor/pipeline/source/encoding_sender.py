@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final, cast
 
 from copycat_connect.data.batches import SourceBatch
 from copycat_connect.data.headers import Headers
 from copycat_connect.data.records import SourceRecord
 from copycat_connect.data.schema import OPTIONAL_BYTES_SCHEMA, Schema
+from copycat_connect.errors import DataError
 
 from copycat_executor.pipeline.records.converters import Converters
-from copycat_executor.pipeline.records.sender import KafkaHeaders, OutgoingRecord, PlacedRecords, RecordWriter
+from copycat_executor.pipeline.records.sender import (
+    NO_TIMESTAMP,
+    KafkaHeaders,
+    OutgoingRecord,
+    PlacedRecords,
+    RecordWriter,
+    Times,
+)
 from copycat_executor.pipeline.records.tolerate import Tolerance
-from copycat_executor.pipeline.source.sent_records import WrittenRecords
+from copycat_executor.pipeline.source.sent_records import TASK_CLASS, WrittenRecords
 from copycat_executor.pipeline.task.stages import RecordSkippedError, Stage
 from copycat_executor.pipeline.task.topic_ledger import TopicLedger
 
 Keys = tuple[Schema | None, list[object] | None]
 Values = tuple[Schema | None, Sequence[object]]
+
+
+_EARLIEST: Final = 0
+_LATEST: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +66,7 @@ class EncodingSender:
         self._written = written
         self.delivered = 0
 
-    def send_columns(
-        self, topic: str, keys: Keys, values: Values, *, utf8: bool, timestamps: Sequence[int | None] | None
-    ) -> bool:
+    def send_columns(self, topic: str, keys: Keys, values: Values, *, utf8: bool, timestamps: Times) -> bool:
         """Send records as columns of keys and values, each with its schema.
 
         Returns:
@@ -64,6 +76,8 @@ class EncodingSender:
             ConnectError: The topic is missing and cannot be created.
             DrainedError: The task must end.
         """
+        if not (_is_name(topic) and _are_times(timestamps)):
+            return False
         columns = self._encode_columns(topic, keys, values, utf8=utf8)
         if columns is None:
             return False
@@ -86,14 +100,14 @@ class EncodingSender:
             ConnectError: The topic is missing and cannot be created.
             DrainedError: The task must end.
         """
+        timestamps = batch.timestamp if batch.timestamps is None else batch.timestamps
+        if not (_is_name(batch.topic) and _is_partition(batch.kafka_partition) and _are_times(timestamps)):
+            return False
         keys = (batch.key_schema, batch.keys)
         columns = self._encode_columns(batch.topic, keys, values, headers=batch.headers, utf8=batch.utf8)
         if columns is None:
             return False
         self._topics.meet(batch.topic)
-        timestamps = batch.timestamps
-        if timestamps is None and batch.timestamp is not None:
-            timestamps = [batch.timestamp] * len(columns.values)
         records = PlacedRecords(
             batch.topic,
             columns.values,
@@ -173,6 +187,11 @@ class EncodingSender:
             RecordSkippedError: It failed and that is tolerated.
             ToleranceExceededError: It failed and that is not tolerated.
         """
+        try:
+            _check(record)
+        except DataError as error:
+            again = partial(_check, record)
+            self._tolerance.recover(error, original, Stage.KAFKA_PRODUCE, TASK_CLASS, again)
         topic = record.topic
         headers = record.headers if record.has_headers else None
         kafka_headers = () if headers is None else self._encode_headers(topic, headers, original)
@@ -207,3 +226,48 @@ class EncodingSender:
                 value = self._tolerance.recover(error, original, Stage.HEADER_CONVERTER, name, value_of)
             encoded.append((header.key, value))
         return encoded
+
+
+def _check(record: SourceRecord) -> None:
+    """Refuse what no record of Kafka can have, and what the client would write as something else.
+
+    Raises:
+        DataError: There is something of that kind.
+    """
+    if not _is_name(record.topic):
+        raise DataError(f"The record has no topic: it is {record.topic!r}, and must be a name")
+    if not _is_partition(record.kafka_partition):
+        raise DataError(
+            f"The record for topic {record.topic} has partition {record.kafka_partition!r}: it must be 0 or "
+            "more, or None"
+        )
+    stamp = record.timestamp
+    if stamp is not None and stamp != NO_TIMESTAMP and not _is_time(stamp):
+        raise DataError(
+            f"The record for topic {record.topic} has timestamp {stamp!r}: it must be milliseconds since the "
+            "epoch, 0 or more, or None"
+        )
+    if record.has_headers and not all(isinstance(each.key, str) for each in record.headers):
+        raise DataError(f"A header of the record for topic {record.topic} has no key")
+
+
+def _is_name(topic: object) -> bool:
+    return isinstance(topic, str) and topic != ""
+
+
+def _is_partition(partition: object) -> bool:
+    return partition is None or (isinstance(partition, int) and partition >= 0)
+
+
+def _is_time(stamp: object) -> bool:
+    return isinstance(stamp, int) and _EARLIEST <= stamp <= _LATEST
+
+
+def _are_times(timestamps: Times) -> bool:
+    """Return whether all can be written as they are; no step of Python for each, as a rule."""
+    if timestamps is None or isinstance(timestamps, int):
+        return timestamps is None or _is_time(timestamps)
+    try:
+        return min(array("q", cast("Sequence[int]", timestamps)), default=_EARLIEST) >= _EARLIEST
+    except (TypeError, OverflowError):
+        return all(each is None or _is_time(each) for each in timestamps)

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 CommitRecord = Callable[[SourceRecord, RecordMetadata | None], None]
 CommitWatched = Callable[[object, RecordMetadata | None], None]
 
-_TASK_CLASS: Final = "org.apache.kafka.connect.runtime.WorkerSourceTask"
+TASK_CLASS: Final = "org.apache.kafka.connect.runtime.WorkerSourceTask"
 
 
 class WrittenRecords:
@@ -95,7 +95,7 @@ class SendFailures:
         self.lost += 1
         self._tolerance.note_failure()
         try:
-            self._tolerance.fail(FailedRecord(Stage.KAFKA_PRODUCE, _TASK_CLASS, error, message))
+            self._tolerance.fail(FailedRecord(Stage.KAFKA_PRODUCE, TASK_CLASS, error, message))
         except ToleranceExceededError:
             self._first = self._first or error
         else:

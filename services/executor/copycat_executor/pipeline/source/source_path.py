@@ -136,9 +136,7 @@ class _ColumnLane:
             sent = self._sender.send_placed(batch, values)
         else:
             keys, utf8 = _keys(batch, changed.places), batch.utf8 and not changed.done
-            stamp = batch.timestamp
-            stamps = None if stamp is None else [stamp] * len(values[1])
-            sent = self._sender.send_columns(batch.topic, keys, values, utf8=utf8, timestamps=stamps)
+            sent = self._sender.send_columns(batch.topic, keys, values, utf8=utf8, timestamps=batch.timestamp)
         if not sent:
             return changed
         self._progress.advance(batch.source_partition, batch.source_offset)

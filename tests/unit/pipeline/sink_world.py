@@ -8,6 +8,7 @@ from copycat_connect.plugin import SinkTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.sink.decode import Decoder
+from copycat_executor.pipeline.sink.errant_records import ErrantRecords
 from copycat_executor.pipeline.sink.sink_delivery import SinkDelivery
 from copycat_executor.pipeline.sink.sink_guarantees import AtLeastOnceSink
 from copycat_executor.pipeline.sink.sink_loop import SinkLoop
@@ -86,6 +87,7 @@ class World:
         self.policy = ErrorPolicy()
         self.partitions: dict[TopicPartition, int | None] = {A: None}
         self.delivery: type[SinkDelivery] = AtLeastOnceSink
+        self.errant: ErrantRecords | None = None
 
     def run(self, most: int = 100) -> None:
         self.calls = CallLog(self.clock)
@@ -110,6 +112,7 @@ class World:
             collect_garbage=lambda: None,
             max_records=most,
             closers=(self.receiver.close,),
+            errant=self.errant,
         )
         loop, last_commit = SinkLoop(runtime, self.delivery(runtime)), runtime.timing.last_commit
         TaskRun(loop, self.control, self.link, last_commit, clock=self.clock, tidy=lambda: None).run()

@@ -16,9 +16,10 @@ from copycat_executor.pipeline.records.sender import Done, OutgoingRecord
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy, FailedRecord
 from copycat_executor.pipeline.sink.errant_records import ErrantRecords
 from copycat_executor.pipeline.task.measures import Measures
-from copycat_executor.pipeline.task.stages import Stage, ToleranceExceededError
+from copycat_executor.pipeline.task.stages import Stage, TaskFailedError, ToleranceExceededError
 
 from tests.unit.pipeline.fakes import Clock, FakeMessage, FakeSender, Reports, text_converters, tolerance
+from tests.unit.pipeline.sink_world import World
 
 MESSAGE = FakeMessage(7, b"value", b"key", headers_=[("h", b"1")], timestamp_=(1, 55))
 ALL = ErrorPolicy(tolerate_all=True)
@@ -157,8 +158,46 @@ def test_a_record_that_could_not_be_queued_is_told_before_the_commit() -> None:
     reporter = errant(BrokenSender())
     reporter.report(traced(), DataError("no room"))
 
+    for _ in range(2):  # the last commit of a task that failed asks again
+        with pytest.raises(ConnectError, match="errant record"):
+            reporter.settle()
+
+
+def test_a_record_that_could_not_be_reported_is_told_though_the_task_swallows_it() -> None:
+    reporter = errant(FakeSender())
+    with pytest.raises(DataError):
+        reporter.report(SinkRecord("t", 0, 7, value=object()), DataError("no room"))
+
+    with pytest.raises(ConnectError, match="errant record"):
+        reporter.check()
     with pytest.raises(ConnectError, match="errant record"):
         reporter.settle()
+
+
+def test_an_answer_that_does_not_come_is_waited_for_and_cannot_be_cancelled() -> None:
+    sender = FakeSender()
+    reporter = errant(sender)
+    answer = reporter.report(traced(), DataError("no room"))
+
+    assert not answer.cancel()
+    assert not reporter.settle()
+    sender.flush(1)
+    assert reporter.settle()
+
+
+def test_no_commit_passes_a_record_whose_dead_letter_was_lost_not_even_the_last() -> None:
+    world = World(*[FakeMessage(offset, b"v") for offset in range(3)])
+    world.errant = reporter = errant(BrokenSender())
+
+    def hand_back() -> None:
+        reporter.report(traced(), DataError("no room"))
+
+    world.task.on_put = hand_back
+    with pytest.raises(TaskFailedError):
+        world.until(20)
+        world.run()
+
+    assert world.link.sinks == []
 
 
 def as_text(topic: str, schema: Schema | None, value: object) -> bytes | None:
@@ -179,6 +218,19 @@ def test_a_record_that_was_never_encoded_is_encoded_with_its_origin() -> None:
 
 def test_what_cannot_be_encoded_is_shown() -> None:
     assert LETTERS(SourceRecord({}, {}, "t", {1, 2})).value == b"{1, 2}"
+
+
+@pytest.mark.parametrize(("stamp", "kept"), [(0, 0), (-5, -5), (2**70, None), (1.5, None)])
+def test_a_letter_keeps_each_timestamp_that_kafka_can_hold(stamp: int, kept: int | None) -> None:
+    assert LETTERS(SourceRecord({}, {}, "t", "v", timestamp=stamp)).timestamp == kept
+
+
+@pytest.mark.parametrize(("stamp", "kept"), [(0, 0), (-1, None), (-5, -5)])
+def test_a_letter_has_the_timestamp_of_its_message(stamp: int, kept: int | None) -> None:
+    message = FakeMessage(7, b"v", timestamp_=(1, stamp))
+
+    assert letter_of_message(message).timestamp == kept
+    assert LETTERS(message).timestamp == stamp  # -1 is none to the producer
 
 
 def test_bytes_that_were_made_are_kept() -> None:

@@ -78,13 +78,27 @@ class ErrantRecords:
         self._reporters = reporters
         self._open: list[Future[None]] = []
         self._exceeded: ToleranceExceededError | None = None
+        self._lost: BaseException | None = None
 
     def report(self, record: SinkRecord, error: Exception) -> Future[None]:
         """Report a record; the engine waits for the answer before it commits.
 
         Raises:
             ToleranceExceededError: The connector tolerates no errors.
+            Exception: It could not be reported. A task may swallow that; `check` and `settle` do not.
         """
+        try:
+            written = self._report(record, error)
+        except ToleranceExceededError as exceeded:
+            self._exceeded = exceeded
+            raise
+        except BaseException as failure:
+            self._lost = self._lost or failure
+            raise
+        self._tolerance.note_skipped()
+        return written
+
+    def _report(self, record: SinkRecord, error: Exception) -> Future[None]:
         message = record.message if isinstance(record, TracedRecord) else self._rebuild(record)
         failed = FailedRecord(Stage.TASK_PUT, _TASK_CLASS, error, message)
         self._tolerance.note_failure()
@@ -95,9 +109,7 @@ class ErrantRecords:
             written.set_result(None)
         self._open.append(written)
         if not self._tolerance.policy.tolerate_all:
-            self._exceeded = ToleranceExceededError(Stage.TASK_PUT)
-            raise self._exceeded from error
-        self._tolerance.note_skipped()
+            raise ToleranceExceededError(Stage.TASK_PUT) from error
         return written
 
     def check(self) -> None:
@@ -105,22 +117,28 @@ class ErrantRecords:
 
         Raises:
             ToleranceExceededError: A record was reported although none is tolerated.
+            ConnectError: A record could not be reported.
         """
         if self._exceeded is not None:
             raise self._exceeded
+        if self._lost is not None:
+            raise ConnectError("Failed to report an errant record") from self._lost
 
-    def settle(self) -> None:
-        """Note the writes that ended.
+    def settle(self) -> bool:
+        """Note the writes that ended; False while one has not.
+
+        Once a record was lost this raises at each call: no later commit of this run may pass it.
 
         Raises:
+            ToleranceExceededError: A record was reported although none is tolerated.
             ConnectError: A record could not be written to the dead letter queue.
         """
-        ended = [each for each in self._open if each.done()]
+        for each in self._open:
+            if each.done() and self._lost is None:
+                self._lost = each.exception()
+        self.check()
         self._open = [each for each in self._open if not each.done()]
-        for each in ended:
-            failure = each.exception()
-            if failure is not None:
-                raise ConnectError("Failed to report an errant record") from failure
+        return not self._open
 
     def _rebuild(self, record: SinkRecord) -> RebuiltMessage:
         topic, headers = record.topic, record.headers

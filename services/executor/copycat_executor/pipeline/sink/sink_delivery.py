@@ -184,7 +184,7 @@ class SinkDelivery(ABC):
             return False
         if runtime.errant is not None:
             with failing(Stage.TASK_PUT):
-                runtime.errant.settle()
+                return runtime.errant.settle()
         return True
 
 

@@ -15,6 +15,7 @@ from copycat_testkit.system import CopycatUp, names
 
 from tests.integration.kip26.more_workers import Workers
 from tests.integration.kip26.world import until
+from tests.plain_hosts import on_plain_hosts
 
 HERE = Path(__file__).parent
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -49,9 +50,9 @@ def cluster(kafka: str, plugin_path: None, tmp_path_factory: pytest.TempPathFact
         "spark.master": "local[4]",
     }
     options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    with CopycatUp(
-        tmp_path_factory.mktemp("cluster"), kafka, options=("--executors", "3", *options)
-    ) as system:
+    options += ["--executors", "3"]
+    folder = tmp_path_factory.mktemp("cluster")
+    with CopycatUp(folder, kafka, options=options, environment=on_plain_hosts()) as system:
         yield system
 
 

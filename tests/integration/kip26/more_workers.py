@@ -12,6 +12,7 @@ from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.system import CopycatUp
 
 from tests.integration.kip26.world import SECONDS
+from tests.plain_hosts import on_plain_hosts
 
 
 class Workers:
@@ -20,7 +21,7 @@ class Workers:
     def __init__(self, system: CopycatUp, folder: Path) -> None:
         self._properties = read_properties(system.folder / "worker.properties")
         self._folder = folder
-        self._commands = Commands(folder)
+        self._commands = Commands(folder, on_plain_hosts())
 
     def start(self, role: str, **more: str) -> Command:
         """Start a role whose properties differ in these, `_` for `.`."""

@@ -46,6 +46,7 @@ class Configs:
         *,
         initial_state: TargetState | None = None,
         create_only: bool = False,
+        expected: Config | None = None,
         timeout: float | None = None,
     ) -> Put:
         """Create a connector or replace its configuration; the same again writes nothing.
@@ -57,16 +58,19 @@ class Configs:
             config: The whole configuration, its `name` included.
             initial_state: Written with it in one transaction.
             create_only: Refuse when the connector is there.
+            expected: Refuse when its configuration is neither this nor `config`.
             timeout: Seconds; 10 when nothing is said.
 
         Raises:
-            RemoteError: connector.exists (`create_only`), connector.name_invalid.
+            RemoteError: connector.exists (`create_only`), connector.config_changed (`expected`),
+                connector.unknown (`expected` of no connector), connector.name_invalid.
         """
         request = pb.PutConnectorRequest(
             name=name,
             config=config_to_proto(config),
             initial_state=target_state_to_proto(initial_state),
             create_only=create_only,
+            expected=None if expected is None else config_to_proto(expected),
         )
         reply = await self._stub.PutConnector(request, timeout=timeout)
         return Put(reply.created, connector_of(reply.connector), revision_of(reply.revision))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2 as pb
@@ -99,6 +101,8 @@ class Services(ServiceStubs):
         self.workers = Workers(self.scheduler, secret=secret, tls=tls, patience=patience)
         self.kafka = _KafkaCluster(self.scheduler)
         self.catalogue = Catalogue(self.workers)
+        self.changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Held for a connector while a change is made from its configuration."""
         self.lost_logs = LostLogs(self.channels)
         self.scrape = Scrape(asdict(addresses), self.workers, secret=secret, tls=tls)
 

@@ -18,6 +18,7 @@ from litestar.exceptions import HTTPException
 log = logging.getLogger(__name__)
 
 CONNECTOR_UNKNOWN = "connector.unknown"
+CONFIG_CHANGED = "connector.config_changed"
 CONNECTOR_EXISTS = "connector.exists"
 STATUS_UNKNOWN = "status.unknown"
 PLUGIN_HANGS = "plugin.hangs"

@@ -63,6 +63,27 @@ async def test_of_many_who_put_a_connector_one_creates_it(world: Any) -> None:
     assert sum(answer.created for answer in answers) == 1
 
 
+async def test_of_many_who_change_the_same_configuration_one_does(world: Any) -> None:
+    await world.stub.PutConnector(put())
+    expected = config_to_proto(CONFIG)
+
+    answers = await asyncio.gather(
+        *(world.stub.PutConnector(put({"n": str(n)}, expected=expected)) for n in range(20)),
+        return_exceptions=True,
+    )
+
+    refused = [each for each in answers if isinstance(each, RemoteError)]
+    assert len(answers) - len(refused) == 1
+    assert {each.remote_code.name for each in refused} == {"connector.config_changed"}
+
+
+async def test_an_expected_configuration_creates_no_connector(world: Any) -> None:
+    with pytest.raises(RemoteError) as refused:
+        await world.stub.PutConnector(put(expected=config_to_proto(CONFIG)))
+
+    assert refused.value.remote_code.name == "connector.unknown"
+
+
 async def test_a_connector_is_created_with_its_initial_state(world: Any) -> None:
     created = await world.stub.PutConnector(
         put(initial_state=types_pb2.TARGET_STATE_STOPPED, create_only=True)

@@ -20,6 +20,10 @@ class ConnectorExistsError(CopycatError):
     code = ErrorCode("connector.exists", grpc="ALREADY_EXISTS", http=409)
 
 
+class ConfigReplacedError(CopycatError):
+    code = ErrorCode("connector.config_changed", grpc="ABORTED", http=409)
+
+
 class FakeConfig(ConfigServiceServicer):
     """Keeps connectors; `fails` is raised by every write instead."""
 
@@ -29,6 +33,8 @@ class FakeConfig(ConfigServiceServicer):
         self.restarts: list[pb.RequestRestartRequest] = []
         self.levels: list[tuple[str, str]] = []
         self.fails: Exception | None = None
+        self.between: Callable[[], None] | None = None
+        """Called once, before the next write."""
         self.fenced: list[str] = []
         self.fencing: Exception | Callable[[], object] | None = None
         """Raised by fencing, or called by it."""
@@ -64,6 +70,12 @@ class FakeConfig(ConfigServiceServicer):
         known = self.connectors.get(request.name)
         if known and request.create_only:
             raise ConnectorExistsError("another text")
+        if self.between is not None:
+            between, self.between = self.between, None
+            between()
+            known = self.connectors.get(request.name)
+        if request.HasField("expected") and (known is None or known.config != request.expected):
+            raise ConfigReplacedError(request.name)
         self.initial_states[request.name] = request.initial_state
         connector = pb.Connector(name=request.name, config=request.config, tasks=known.tasks if known else [])
         self.connectors[request.name] = connector

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from copycat_connect.errors import OutcomeUnknownError
 
@@ -67,6 +69,28 @@ async def test_patch_changes_adds_and_removes_keys(cluster: World) -> None:
         "tasks.max": "3",
         "added": "y",
     }
+
+
+async def test_of_many_patches_at_once_all_stay(cluster: World) -> None:
+    cluster.config.has("c", {"topic": "t"})
+
+    replies = await asyncio.gather(
+        *(cluster.rest.patch("/connectors/c/config", json={f"k{number}": "v"}) for number in range(40))
+    )
+
+    assert {reply.status_code for reply in replies} == {200}
+    stored = (await cluster.rest.get("/connectors/c/config")).json()
+    assert {f"k{number}" for number in range(40)} <= stored.keys()
+
+
+async def test_a_patch_keeps_what_another_gateway_wrote_meanwhile(cluster: World) -> None:
+    cluster.config.has("c", {"topic": "t"})
+    cluster.config.between = lambda: cluster.config.has("c", {"topic": "t", "theirs": "1"})
+
+    reply = await cluster.rest.patch("/connectors/c/config", json={"ours": "2"})
+
+    config = reply.json()["config"]
+    assert (reply.status_code, config["theirs"], config["ours"]) == (200, "1", "2")
 
 
 async def test_patch_validates_the_result(cluster: World) -> None:

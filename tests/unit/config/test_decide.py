@@ -15,6 +15,7 @@ from copycat_config.domain.commands import (
 from copycat_config.domain.decide import decide
 from copycat_config.domain.errors import (
     ConfigChangedError,
+    ConfigReplacedError,
     ConnectorExistsError,
     ConnectorStoppedError,
     InvalidNameError,
@@ -65,6 +66,18 @@ def test_a_connector_is_created_once() -> None:
 def test_a_connector_that_is_not_there_is_not_replaced() -> None:
     with pytest.raises(UnknownConnectorError):
         decide(PutConnector("orders", CONFIG, replace_only=True), ConfigState())
+
+
+def test_a_change_of_another_configuration_than_the_expected_is_refused() -> None:
+    state = given(*CREATED, ConnectorConfigured("orders", CHANGED))
+
+    with pytest.raises(ConfigReplacedError, match="replaced meanwhile"):
+        decide(PutConnector("orders", {"a": "b"}, expected=CONFIG), state)
+    with pytest.raises(UnknownConnectorError):
+        decide(PutConnector("orders", CHANGED, expected=CONFIG), ConfigState())
+    assert decide(PutConnector("orders", CHANGED, expected=CONFIG), state) == ()  # sent again
+    changed = (ConnectorConfigured("orders", CHANGED),)
+    assert decide(PutConnector("orders", CHANGED, expected=CONFIG), given(*CREATED)) == changed
 
 
 def test_replacing_leaves_the_target_state_alone() -> None:

@@ -55,6 +55,7 @@ def put_connector(request: pb.PutConnectorRequest) -> PutConnector:
         config_from_proto(request.config),
         target_state_from_proto(request.initial_state),
         request.create_only,
+        expected=config_from_proto(request.expected) if request.HasField("expected") else None,
     )
 
 

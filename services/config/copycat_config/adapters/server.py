@@ -124,14 +124,15 @@ class ConfigServicer(grpc_pb.ConfigServiceServicer):
 
     async def _put(self, command: commands.PutConnector) -> tuple[bool, ConfigState, types_pb2.Revision]:
         """Guess whether the connector is there and let the decision check: only then `created` is certain."""
-        create = command.create_only or find_connector(self._events.state, command.connector) is None
+        known = find_connector(self._events.state, command.connector) is not None
+        create = command.create_only or not (known or command.expected is not None)
         while True:
             try:
                 outcome = await self._events.execute(
                     replace(command, create_only=create, replace_only=not create)
                 )
             except (ConnectorExistsError, UnknownConnectorError):
-                if command.create_only:
+                if command.create_only or command.expected is not None:
                     raise
                 create = not create
             else:

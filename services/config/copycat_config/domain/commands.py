@@ -20,6 +20,8 @@ class PutConnector:
     """Refuse when the connector is there."""
     replace_only: bool = False
     """Refuse when it is not."""
+    expected: Config | None = None
+    """Refuse when the configuration is neither this nor the one to write."""
 
 
 @dataclass(frozen=True, slots=True)

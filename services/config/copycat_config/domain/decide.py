@@ -20,6 +20,7 @@ from copycat_config.domain.commands import (
 )
 from copycat_config.domain.errors import (
     ConfigChangedError,
+    ConfigReplacedError,
     ConnectorExistsError,
     ConnectorStoppedError,
     InvalidNameError,
@@ -101,13 +102,15 @@ def _put_connector(command: PutConnector, facts: ConnectorFacts) -> tuple[Config
     _check_name(command.connector, "name")
     configured = ConnectorConfigured(command.connector, command.config)
     if facts.config is None:
-        if command.replace_only:
+        if command.replace_only or command.expected is not None:
             raise UnknownConnectorError(command.connector)
         if command.initial_state is None:
             return (configured,)
         return (TargetStateSet(command.connector, command.initial_state), configured)
     if command.create_only:
         raise ConnectorExistsError(command.connector)
+    if command.expected is not None and facts.config not in (command.expected, command.config):
+        raise ConfigReplacedError(command.connector)
     target: tuple[ConfigEvent, ...] = ()
     if command.initial_state not in (None, facts.target_in_force):
         target = _set_target(command.connector, command.initial_state, facts)

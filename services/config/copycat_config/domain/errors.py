@@ -47,6 +47,18 @@ class ConfigChangedError(CopycatError):
         )
 
 
+class ConfigReplacedError(CopycatError):
+    """A change was made from a configuration that is no longer in force: make it again."""
+
+    code = ConfigChangedError.code
+
+    def __init__(self, connector: str) -> None:
+        super().__init__(
+            f"The configuration of connector {connector} was replaced meanwhile: change the one in force",
+            connector=connector,
+        )
+
+
 class TasksChangedError(CopycatError):
     """Another task set was committed while the tasks before it were fenced: begin anew."""
 

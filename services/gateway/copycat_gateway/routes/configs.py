@@ -11,7 +11,7 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import INVALID, UNKNOWN, documented
 from copycat_gateway.history.past import facts_at, not_known
-from copycat_gateway.registration import named, register
+from copycat_gateway.registration import change, named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, SITE
 from copycat_gateway.routes.moments import AT, PAST
 from copycat_gateway.views.connectors import ConnectorInfo, location
@@ -70,12 +70,7 @@ async def patch_config(
     services: NamedDependency[Services], connector: NamedDependency[str], payload: NamedDependency[bytes]
 ) -> Response[ConnectorInfo]:
     """Merge the body into the stored configuration; the result is validated like a new one."""
-    changes = string_map(payload)
-    stored = config_from_proto((await services.connector(connector)).config)
-    merged = {key: value for key, value in {**stored, **changes}.items() if changes.get(key, "") is not None}
-    if "name" in merged:
-        named(connector, merged)
-    made = await register(services, connector, merged)
+    made = await change(services, connector, string_map(payload))
     return answer(made.info)
 
 

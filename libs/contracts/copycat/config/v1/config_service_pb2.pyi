@@ -83,6 +83,7 @@ class PutConnectorRequest(_message.Message):
     CONFIG_FIELD_NUMBER: _builtins.int
     INITIAL_STATE_FIELD_NUMBER: _builtins.int
     CREATE_ONLY_FIELD_NUMBER: _builtins.int
+    EXPECTED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Unique name."""
     initial_state: _types_pb2.TargetState.ValueType
@@ -93,6 +94,10 @@ class PutConnectorRequest(_message.Message):
     def config(self) -> _types_pb2.Config:
         """The raw configuration, complete."""
 
+    @_builtins.property
+    def expected(self) -> _types_pb2.Config:
+        """Refuse (connector.config_changed) when its configuration is neither this nor the one to write; with it nothing is created."""
+
     def __init__(
         self,
         *,
@@ -100,10 +105,11 @@ class PutConnectorRequest(_message.Message):
         config: _types_pb2.Config | None = ...,
         initial_state: _types_pb2.TargetState.ValueType = ...,
         create_only: _builtins.bool = ...,
+        expected: _types_pb2.Config | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "expected", b"expected"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "create_only", b"create_only", "initial_state", b"initial_state", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config", "create_only", b"create_only", "expected", b"expected", "initial_state", b"initial_state", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Fail when a page is longer than people read at once, or a docstring says what needs decoding."""
+"""Fail when a page is longer than people read at once, or a docstring or comment says what needs decoding."""
 
 import ast
 import re
@@ -18,11 +18,12 @@ ARCHITECTURE = "services/README.md"
 GLOSSARY = "services/GLOSSARY.md"
 DECISIONS = "tools/adr"
 
-#: Their docstrings come from elsewhere, or say what these phrases are.
+#: Their words come from elsewhere, or say what these phrases are.
 LEFT_OUT = ("libs/contracts/", "tools/check_words.py", "tests/unit/docs/test_words.py")
-#: What neither docstrings nor the front pages and decisions say: "Take the limits.",
+#: What neither docstrings, comments nor the front pages and decisions say: "Take the limits.",
 #: "addresses are none", "tells the cluster id".
 PHRASES = re.compile(r"^Take\b(?! over\b)|\b(?:is|are) none\b|\btells?\b|\btold\b|\btelling\b")
+COMMENT = re.compile(r"(?:^|  )\s*#:? (.*)$", re.MULTILINE)
 
 
 def words(text: str) -> int:
@@ -61,14 +62,20 @@ def _faults_of_decision(number: int, text: str) -> Iterator[str]:
         yield f"its title is not '# {number}. ' and the decision as a sentence"
 
 
-def faults_of_docstrings(text: str) -> Iterator[str]:
-    """Yield each line of a docstring that has one of the phrases."""
+def faults_of_code(text: str) -> Iterator[str]:
+    """Yield each line of a docstring, a field's included, and each comment that has one of the phrases."""
     for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        for line in (ast.get_docstring(node) or "").splitlines():
-            if found := PHRASES.search(line):
-                yield f"a docstring has {found[0]!r}: {line.strip()}"
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            for line in node.value.value.splitlines():
+                if found := PHRASES.search(line.strip()):
+                    yield f"a docstring has {found[0]!r}: {line.strip()}"
+    for comment in COMMENT.findall(text):
+        if found := PHRASES.search(comment):
+            yield f"a comment has {found[0]!r}: {comment}"
 
 
 def main() -> int:
@@ -91,7 +98,7 @@ def _faults(name: str, text: str, index: str) -> Iterator[str]:
         if re.match(rf"{DECISIONS}/\d", name) and Path(name).name not in index:
             yield f"{DECISIONS}/README.md does not list it"
     elif not name.startswith(LEFT_OUT):
-        yield from faults_of_docstrings(text)
+        yield from faults_of_code(text)
 
 
 if __name__ == "__main__":

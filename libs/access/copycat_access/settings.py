@@ -136,7 +136,7 @@ class TokenSettings:
     audiences: Sequence[str]
     """One of them is in their `aud`."""
     jwks: str | None
-    """URL or path of the keys; none: the issuer tells."""
+    """URL or path of the keys; none: the issuer says."""
     ca: str | None
     """PEM file of authorities."""
     algorithms: Sequence[str]

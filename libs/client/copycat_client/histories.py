@@ -12,7 +12,7 @@ import grpc
 from copycat.history.v1 import history_service_pb2 as pb
 from copycat.history.v1.history_service_pb2_grpc import HistoryServiceStub
 
-#: Which service tells of which kinds of changes.
+#: Which service reports which kinds of changes.
 ROLE_BY_KIND: Final[Mapping[str, str]] = {
     "config": "config",
     "target_state": "config",
@@ -42,7 +42,7 @@ class PastChange:
     before: Any
     """The fact before, from JSON; nothing where there was none, or nobody knows."""
     after: Any
-    """The fact after, from JSON; nothing where there is none any more."""
+    """The fact after, from JSON; nothing where it is gone."""
     before_known: bool
     """Whether `before` is known."""
     omitted: bool

@@ -52,9 +52,9 @@ class SinkEffect:
     high: int | None
     """The offset that its next record will have."""
     repeated: int | None
-    """Records that would be read once more, at most; nothing where it cannot be told."""
+    """Records that would be read once more, at most; nothing where it is unknown."""
     skipped: int | None
-    """Records that would not be read, at most; nothing where it cannot be told."""
+    """Records that would not be read, at most; nothing where it is unknown."""
     out_of_range: bool
     """The partition has no such offset: the consumer would begin where `auto.offset.reset` says."""
     nothing_since: bool
@@ -68,9 +68,9 @@ class SourceEffect:
     """What a move of a source partition would do, as far as its connector knows."""
 
     repeated: int | None
-    """How much would be delivered once more, at most; nothing where it cannot be told."""
+    """How much would be delivered once more, at most; nothing where it is unknown."""
     skipped: int | None
-    """How much would never be delivered, at most; nothing where it cannot be told."""
+    """How much would never be delivered, at most; nothing where it is unknown."""
     unit: str
     """What is counted, such as lines; empty where nothing is."""
 

@@ -22,7 +22,7 @@ class RetryPolicy:
     jitter: float = 0.0
     """Share of a wait that may be added at random, so that instances do not all come back at once."""
     max_retries: int | None = None
-    """Tries after the first; 0 is none, None sets no such limit."""
+    """Tries after the first; 0 for a single try, None sets no such limit."""
 
     def wait(self, retries: int, random: float = 0.0) -> float:
         """Return the seconds to wait after so many retries, from 0 on; `random` is from 0 to 1."""

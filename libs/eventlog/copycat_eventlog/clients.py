@@ -102,7 +102,7 @@ def librdkafka_config(bootstrap_servers: str, security: Security) -> dict[str, s
         | {
             "bootstrap.servers": bootstrap_servers,
             "log_level": 0,
-            # Producers ask brokers to create what they miss unless told otherwise; see `uncreating`.
+            # Producers ask brokers to create what they miss unless a setting forbids it; see `uncreating`.
             "allow.auto.create.topics": False,
             "reconnect.backoff.max.ms": 1000,
         }

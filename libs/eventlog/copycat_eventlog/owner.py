@@ -21,10 +21,10 @@ from copycat_eventlog.settings import LogSettings
 from copycat_eventlog.tokens import TokenProvider
 from copycat_eventlog.uncreating import uncreating
 
-#: For the thread to end once it was told to; the event loop stands still meanwhile.
+#: For the thread to end once it has to; the event loop stands still meanwhile.
 _END_SECONDS = 1.0
-#: Between two looks for records, in an election in which there are none, and the longest wait of a broker for
-#: one; every change of the assignment is heard at once all the same. Unless told otherwise the client looks
+#: Between two looks for records, in an election without records, and the longest wait of a broker for
+#: one; every change of the assignment is heard at once all the same. By default the client looks
 #: each 0.2 s, Faust asks it each second, and the broker waits 1.5 s.
 _LOOK_SECONDS = 5.0
 

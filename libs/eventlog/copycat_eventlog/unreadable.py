@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 E = TypeVar("E")
 S = TypeVar("S")
 
-#: A watch tells each fact in one message, and services take 64 MiB. Kafka's own limit is 1 MB, unless raised.
+#: A watch sends each fact in one message, and services take 64 MiB. Kafka's own limit is 1 MB, unless raised.
 MAX_BYTES: Final = 16 * 1024 * 1024
 #: More of a key is no use to anybody; it is what another program wrote.
 MAX_KEY_CHARACTERS: Final = 300

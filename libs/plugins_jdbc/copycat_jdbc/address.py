@@ -91,16 +91,16 @@ def parse_address(url: str, key: str = "connection.url") -> Address:
     scheme, _, rest = url.strip().partition(":")
     dialect, _, place = rest.partition(":")
     if scheme.lower() != "jdbc" or dialect.lower() not in DRIVERS:
-        message = f"Invalid value for configuration {key}: expected one of {_SHAPES}"
-        raise ConfigError(message, key=key)
+        raise ConfigError(f"Invalid value for configuration {key}: expected one of {_SHAPES}", key=key)
     dialect = dialect.lower()
     if dialect == "sqlite":
         path, _, parameters = place.partition("?")
         return Address(dialect, (), path or ":memory:", dict(parse_qsl(parameters)))
     found = _SERVER.match(place)
     if found is None:
-        message = f"Invalid value for configuration {key}: expected jdbc:{dialect}://host:port/database"
-        raise ConfigError(message, key=key)
+        raise ConfigError(
+            f"Invalid value for configuration {key}: expected jdbc:{dialect}://host:port/database", key=key
+        )
     hosts = tuple(
         _host(part, _PORTS[dialect], key)
         for part in (found["hosts"] or "localhost").rpartition("@")[2].split(",")
@@ -115,6 +115,7 @@ def _host(text: str, default: int, key: str) -> tuple[str, int]:
         return text.strip("[]") or "localhost", default
     number = parse_integer(port, 32)
     if number is None or not 0 < number < 65536:
-        message = f"Invalid value for configuration {key}: the port is no number from 1 to 65535"
-        raise ConfigError(message, key=key)
+        raise ConfigError(
+            f"Invalid value for configuration {key}: the port is no number from 1 to 65535", key=key
+        )
     return host.strip("[]") or "localhost", number

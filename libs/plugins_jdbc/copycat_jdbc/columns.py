@@ -146,17 +146,15 @@ def _scaled(scale: int) -> Convert:
     def convert(value: Any) -> Decimal:
         number = value if isinstance(value, Decimal) else Decimal(str(value))
         if not number.is_finite():
-            message = f"{number} is no decimal; set numeric.mapping=best_fit_eager_double"
-            raise DataError(message)
+            raise DataError(f"{number} is no decimal; set numeric.mapping=best_fit_eager_double")
         if number.as_tuple().exponent == -scale:
             return number
         scaled = number.quantize(step)
         if scaled != number:
-            message = (
+            raise DataError(
                 f"a value has more than {scale} digits behind the point; give the column a scale, or set "
                 "numeric.mapping=best_fit_eager_double"
             )
-            raise DataError(message)
         return scaled
 
     return convert

@@ -41,7 +41,7 @@ _POSTGRESQL: Final[Mapping[str, SqlType]] = {
     "cidr": postgresql.CIDR(),
     "macaddr": postgresql.MACADDR(),
 }
-#: By the numbers of the protocol. Texts and bytes share numbers: what comes tells which it is.
+#: By the numbers of the protocol. Texts and bytes share numbers: what comes shows which it is.
 _MYSQL: Final[Mapping[int, SqlType]] = {
     1: mysql.TINYINT(),
     2: sql.SmallInteger(),

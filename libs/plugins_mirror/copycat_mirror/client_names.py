@@ -69,8 +69,10 @@ def librdkafka_settings(java: Mapping[str, str], prefix: str) -> dict[str, str]:
             try:
                 found[other] = written(value)
             except ValueError as error:
-                message = f"Invalid value for configuration {prefix}{name}: it must be a number"
-                raise ConfigError(message, key=f"{prefix}{name}") from error
+                raise ConfigError(
+                    f"Invalid value for configuration {prefix}{name}: it must be a number",
+                    key=f"{prefix}{name}",
+                ) from error
     tokens = librdkafka_oauth(read_oauth(java, prefix)) if is_oauth(java) else {}
     return {**found, **_login(java.get("sasl.jaas.config") or ""), **tokens, **_stores(java, prefix)}
 

@@ -99,8 +99,10 @@ class Clients:
         fixed: Mapping[str, str],
     ) -> Client:
         if not java.get(_SERVERS):
-            message = f"Missing required configuration {cluster}{_SERVERS}: the addresses of that cluster"
-            raise ConfigError(message, key=f"{cluster}{_SERVERS}")
+            raise ConfigError(
+                f"Missing required configuration {cluster}{_SERVERS}: the addresses of that cluster",
+                key=f"{cluster}{_SERVERS}",
+            )
         label = f"{self._config.get(SOURCE_ALIAS)}->{self._config.get(TARGET_ALIAS, 'target')}"
         own = "|".join(filter(None, (java.get("client.id"), label, self._config.get("name"), self._role)))
         settings = {**librdkafka_settings(java, cluster), **fixed, "client.id": own}

@@ -217,8 +217,9 @@ class Cluster:
         try:
             return future.result(self._seconds)
         except TimeoutError as error:
-            message = f"Cluster {self._place} did not answer within {self._seconds:g} s (admin.timeout.ms)"
-            raise RetriableError(message) from error
+            raise RetriableError(
+                f"Cluster {self._place} did not answer within {self._seconds:g} s (admin.timeout.ms)"
+            ) from error
 
     def _failure(self, what: str, error: KafkaException) -> ConnectError:
         reason = error.args[0]

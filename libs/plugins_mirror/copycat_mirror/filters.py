@@ -46,8 +46,10 @@ def patterns(name: str, value: object) -> None:
         try:
             compile_user_pattern(name, each)
         except re.error as error:
-            message = f"Invalid value {each} for configuration {name}: it is no regular expression: {error}"
-            raise ConfigError(message, key=name) from error
+            raise ConfigError(
+                f"Invalid value {each} for configuration {name}: it is no regular expression: {error}",
+                key=name,
+            ) from error
 
 
 def _compiled(written: Mapping[str, Sequence[str]]) -> list[UserPattern]:

@@ -35,10 +35,9 @@ def check_offsets(
             raise ConnectError("Source partitions may not be null")
         for key in texts:
             if not isinstance(_given(partition, key), str):
-                message = (
+                raise ConnectError(
                     f"Source partition {dict(partition)} has an invalid value for '{key}': it must be a text"
                 )
-                raise ConnectError(message)
         if number is not None:
             _check_number(_given(partition, number), f"Source partition {dict(partition)}", number)
         _check_offset(partition, offset, only_zero=only_zero)
@@ -47,22 +46,20 @@ def check_offsets(
 def _check_offset(partition: SourcePartition, offset: SourceOffset, *, only_zero: bool) -> None:
     where = f"The offset of source partition {dict(partition)}"
     if OFFSET not in offset:
-        message = f"{where} is missing the '{OFFSET}' key, which is required"
-        raise ConnectError(message)
+        raise ConnectError(f"{where} is missing the '{OFFSET}' key, which is required")
     _check_number(offset[OFFSET], where, OFFSET)
     if only_zero and offset[OFFSET] != 0:
-        message = f"{where} must be 0: it has no meaning, nothing else is ever stored"
-        raise ConnectError(message)
+        raise ConnectError(f"{where} must be 0: it has no meaning, nothing else is ever stored")
 
 
 def _given(partition: SourcePartition, key: str) -> object:
     if partition.get(key) is None:
-        message = f"Source partition {dict(partition)} is missing the '{key}' key, which is required"
-        raise ConnectError(message)
+        raise ConnectError(
+            f"Source partition {dict(partition)} is missing the '{key}' key, which is required"
+        )
     return partition[key]
 
 
 def _check_number(value: object, where: str, key: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        message = f"{where} has an invalid value for '{key}': it must be a whole number, 0 or more"
-        raise ConnectError(message)
+        raise ConnectError(f"{where} has an invalid value for '{key}': it must be a whole number, 0 or more")

@@ -118,8 +118,7 @@ class _Reader:
     def __init__(self, data: bytes, *, versioned: bool = False) -> None:
         self._data, self._at = data, 0
         if versioned and (version := self.number(_INT16)) != _VERSION:
-            message = f"The record has version {version}; only {_VERSION} can be read"
-            raise DataError(message)
+            raise DataError(f"The record has version {version}; only {_VERSION} can be read")
 
     def number(self, kind: struct.Struct) -> int:
         return int(kind.unpack(self._take(kind.size))[0])
@@ -133,8 +132,7 @@ class _Reader:
     def _take(self, size: int) -> bytes:
         taken = self._data[self._at : self._at + size]
         if size < 0 or len(taken) < size:
-            message = f"The record ends after {len(self._data)} bytes, in the middle of a field"
-            raise DataError(message)
+            raise DataError(f"The record ends after {len(self._data)} bytes, in the middle of a field")
         self._at += size
         return taken
 

@@ -35,8 +35,9 @@ def make_internal_topic(cluster: Cluster, topic: str, replication: int, replicat
     except ConnectError as error:
         if type(error) is not ConnectError:
             raise
-        message = f"{error.message}. {replication_key} must not be more than the cluster's number of brokers"
-        raise ConnectError(message) from error
+        raise ConnectError(
+            f"{error.message}. {replication_key} must not be more than the cluster's number of brokers"
+        ) from error
 
 
 class OffsetTranslation:

@@ -61,8 +61,7 @@ class Watch(Generic[T]):
         if self._found is None:
             if self._error is not None:
                 raise self._error.with_traceback(None)
-            message = f"{places}: not all that a look needs is answered yet"
-            raise RetriableError(message)
+            raise RetriableError(f"{places}: not all that a look needs is answered yet")
         return self._found
 
     def look(self) -> None:

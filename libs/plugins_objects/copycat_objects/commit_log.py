@@ -66,12 +66,11 @@ class Commit:
             files = tuple((str(sealed), str(final)) for sealed, final in fields["files"])
             return cls(number, fields["position"], fields["connector"], files)
         except (ValueError, KeyError, TypeError) as error:
-            message = (
+            raise ConnectError(
                 f"{path} is no entry of a commit log: somebody else wrote or changed it. Delete the "
                 "files in its "
                 "folder to go on behind the last offset that the names of the written files tell"
-            )
-            raise ConnectError(message) from error
+            ) from error
 
 
 class CommitLog:

@@ -37,11 +37,10 @@ class Compatibility(Enum):
         if _differs(record, current):
             return True
         if current.version is None or record.version is None:
-            message = (
+            raise DataError(
                 f"Schema version required for 'schema.compatibility={self.value}': give schemas a version "
                 "or set it to NONE"
             )
-            raise DataError(message)
         if self is Compatibility.FORWARD:
             return record.version < current.version
         return record.version > current.version

@@ -99,8 +99,10 @@ class HdfsSettings(Settings):
         for name, url in ((stores.STORE_URL, self.store_url), (stores.HDFS_URL, self.hdfs_url)):
             if url:
                 return name, url
-        message = f'Missing required configuration "{stores.HDFS_URL}" which has no default value.'
-        raise ConfigError(message, key=stores.HDFS_URL)
+        raise ConfigError(
+            f'Missing required configuration "{stores.HDFS_URL}" which has no default value.',
+            key=stores.HDFS_URL,
+        )
 
     def check_hive(self) -> None:
         """Check what the published connector asks of those who want tables in Hive.
@@ -109,5 +111,7 @@ class HdfsSettings(Settings):
             ConfigError: Their schemas may change in any way.
         """
         if self.hive and self.writing.schema_compatibility == "NONE":
-            message = "Hive Integration requires schema compatibility to be BACKWARD, FORWARD or FULL"
-            raise ConfigError(message, key=COMPATIBILITY)
+            raise ConfigError(
+                "Hive Integration requires schema compatibility to be BACKWARD, FORWARD or FULL",
+                key=COMPATIBILITY,
+            )

@@ -39,12 +39,12 @@ class Choices:
         """
         if value not in self.names:
             short = ", ".join(dict.fromkeys(self.names.values()))
-            message = (
+            raise ConfigError(
                 f"Invalid value {value} for configuration {name}: it must be one of {short}, or the "
                 "class name "
-                "that the published connectors have for one of these"
+                "that the published connectors have for one of these",
+                key=name,
             )
-            raise ConfigError(message, key=name)
 
 
 def _with_classes(classes: Mapping[str, tuple[str, ...]]) -> Choices:

@@ -27,7 +27,7 @@ class Layout:
     file_delimiter: str = "+"
     """Between the parts of a file's name."""
     names_last: bool = True
-    """Whether names tell the offset of the last record too."""
+    """Whether names have the offset of the last record too."""
 
     def topic_folder(self, topic: str) -> str:
         """Return the folder of a topic's files."""

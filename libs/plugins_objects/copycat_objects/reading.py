@@ -209,11 +209,11 @@ def _needed_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
-        message = (
+        raise ConfigError(
             f"Invalid value {name} for configuration {TIMEZONE}: it is no time zone such as UTC or "
-            "Europe/Paris"
-        )
-        raise ConfigError(message, key=TIMEZONE) from error
+            "Europe/Paris",
+            key=TIMEZONE,
+        ) from error
 
 
 def _missing(key: str, whose: str) -> ConfigError:

@@ -84,11 +84,10 @@ class Staging:
 
     def _check_published(self, sealed: str, path: str) -> None:
         if self._store.find(path) is None:
-            message = (
+            raise ConnectError(
                 f"Neither {sealed} nor {path} is in {self._store.name}: somebody deleted records there "
                 "that were committed. Alter the connector's offsets to read them from Kafka again"
             )
-            raise ConnectError(message)
 
     def clear(self, claim: Claim) -> None:
         """Delete what earlier tasks began and nobody will publish."""

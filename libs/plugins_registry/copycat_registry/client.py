@@ -37,11 +37,11 @@ class Registry:
         try:
             self._client = SchemaRegistryClient(config)
         except (OSError, ssl.SSLError) as error:
-            message = (
+            raise ConfigError(
                 f"A file named under {SSL}* cannot be read ({error.strerror}): check that it is there, "
-                "that it is a PEM file, and its password."
-            )
-            raise ConfigError(message, key=TRUST_STORE) from error
+                "that it is a PEM file, and its password.",
+                key=TRUST_STORE,
+            ) from error
 
     def register(self, topic: str, subject: str, schema: SchemaText) -> int:
         """Return the id of a schema, registered under the subject if it was not.

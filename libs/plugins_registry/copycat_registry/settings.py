@@ -37,8 +37,9 @@ def _check_urls(name: str, value: ConfigSetting) -> None:
     urls: list[str] = value or []
     if not urls or not all(url.startswith(("http://", "https://")) for url in urls):
         # The addresses may hold a password: they are not repeated.
-        message = f"{name} must be a list of addresses, each like http://host:port or https://host:port."
-        raise ConfigError(message, key=name)
+        raise ConfigError(
+            f"{name} must be a list of addresses, each like http://host:port or https://host:port.", key=name
+        )
 
 
 class RegistrySettings(ConverterSettings):
@@ -277,21 +278,25 @@ class RegistrySettings(ConverterSettings):
         if source == "URL":
             return {}
         if source != "USER_INFO":
-            message = f"{BASIC_SOURCE} is {source}, which is not known here: set it to URL or USER_INFO."
-            raise ConfigError(message, key=BASIC_SOURCE)
+            raise ConfigError(
+                f"{BASIC_SOURCE} is {source}, which is not known here: set it to URL or USER_INFO.",
+                key=BASIC_SOURCE,
+            )
         given = self.basic_user_info.value or self.former_user_info.value
         if ":" not in given:
-            message = (
+            raise ConfigError(
                 f"{BASIC_SOURCE} is USER_INFO and {BASIC_USER_INFO} is not a name and a password "
-                "with a colon between them: set it so."
+                "with a colon between them: set it so.",
+                key=BASIC_USER_INFO,
             )
-            raise ConfigError(message, key=BASIC_USER_INFO)
         return {"basic.auth.user.info": given}
 
     def _bearer(self, source: str) -> dict[str, str]:
         if source != "STATIC_TOKEN" or not self.bearer_token.value:
-            message = f"{_BEARER_SOURCE} must be STATIC_TOKEN, with the token in {_BEARER_TOKEN}."
-            raise ConfigError(message, key=_BEARER_SOURCE)
+            raise ConfigError(
+                f"{_BEARER_SOURCE} must be STATIC_TOKEN, with the token in {_BEARER_TOKEN}.",
+                key=_BEARER_SOURCE,
+            )
         # The client wants a cluster beside every token; registries that know none ignore it.
         bearer = {
             _BEARER_SOURCE: source,
@@ -318,11 +323,11 @@ def _check_store(place: str, file: str | None, kind: str, form: str) -> None:
     if file is None:
         return
     if form.upper() != "PEM":
-        message = (
+        raise ConfigError(
             f"{kind} is {form}: only PEM files can be read here. Export the store to PEM, name "
-            f"that file in {place}, and set {kind}=PEM."
+            f"that file in {place}, and set {kind}=PEM.",
+            key=kind,
         )
-        raise ConfigError(message, key=kind)
     check_client_file(place, file)
 
 

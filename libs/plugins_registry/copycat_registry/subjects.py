@@ -14,8 +14,9 @@ SubjectName = Callable[[str, bool, str | None], str]
 def check_strategy(key: str, value: ConfigSetting) -> None:
     """Accept the class names of strategies known here, with their package or without."""
     if str(value).rpartition(".")[2] not in _STRATEGIES:
-        message = f"{key} is {value}, which is not known here: set it to one of {', '.join(_STRATEGIES)}."
-        raise ConfigError(message, key=key)
+        raise ConfigError(
+            f"{key} is {value}, which is not known here: set it to one of {', '.join(_STRATEGIES)}.", key=key
+        )
 
 
 def subject_strategy(class_name: str) -> SubjectName:
@@ -31,11 +32,11 @@ def _by_topic(topic: str, is_key: bool, record: str | None) -> str:
 def _by_record(topic: str, is_key: bool, record: str | None) -> str:
     if record is None:
         side = "key" if is_key else "value"
-        message = (
+        raise DataError(
             f"The {side} of a record of topic {topic} is no record with a name, so that {side}.subject.name."
-            f"strategy cannot name its subject: write structs, or set the strategy to TopicNameStrategy."
+            f"strategy cannot name its subject: write structs, or set the strategy to TopicNameStrategy.",
+            topic=topic,
         )
-        raise DataError(message, topic=topic)
     return record
 
 

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 #: What a call ends with that got no connection.
 _NO_CONNECTION: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
-#: Between two looks at why there is none.
+#: Between two looks at why a connection is missing.
 _LOOK_SECONDS: Final = 30.0
 
 

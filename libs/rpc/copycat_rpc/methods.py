@@ -25,7 +25,7 @@ class RepeatableError(Exception):
     def __init__(self, error: CopycatError) -> None:
         super().__init__(error.message)
         self.error = error
-        """What the caller is told when it is not."""
+        """What the caller reads when it is not."""
 
 
 class Renewing(Protocol):

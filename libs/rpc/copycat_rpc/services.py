@@ -57,7 +57,7 @@ class Addresses:
 ADDRESS_KEYS: Final = tuple(addresses_key(each.name) for each in fields(Addresses))
 """The worker properties that say where the services answer, `config.addresses` and so on."""
 
-#: The services that tell the past of their facts.
+#: The services that answer for the past of their facts.
 HISTORIANS: Final = ("config", "offset", "status")
 
 

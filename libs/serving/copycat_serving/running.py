@@ -17,7 +17,7 @@ C = TypeVar("C")
 E = TypeVar("E")
 S = TypeVar("S")
 Ready = Callable[[str], None]
-#: For calls under way when the service is told to stop: no caller waits longer by itself.
+#: For calls under way when the service stops: no caller waits longer by itself.
 DRAIN_SECONDS = CALL_TIMEOUT_SECONDS
 #: For streams to end, and for calls under way when the log has crashed.
 STOP_GRACE_SECONDS = 5.0

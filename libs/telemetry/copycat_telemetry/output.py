@@ -71,7 +71,7 @@ class TakenOutput:
             os.dup2(self.stdout.fileno(), STDOUT)
             os.dup2(self.stderr.fileno(), STDERR)
             os.close(self._control)
-            self._control = -1  # what is told from now on goes nowhere
+            self._control = -1  # what is sent from now on goes nowhere
             self.stdout.close()
             self.stderr.close()
 
@@ -137,7 +137,7 @@ class _Reader:
         while True:
             ready = {each for each, _ in waits.poll()}
             piece = os.read(self._output, READ_BYTES) if self._output in ready else None
-            # After the output was read: what it may not show was told before it was written.
+            # After the output was read: what it may not show was sent before it was written.
             if not self._heed_control() and self._control in ready:
                 waits.unregister(self._control)
             if piece is not None:

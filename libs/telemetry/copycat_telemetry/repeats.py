@@ -15,10 +15,10 @@ from copycat_telemetry.context import log_context, what_about
 #: Lines of one kind that are written in a window; the rest of it is counted.
 MAX_LINES_PER_WINDOW: Final = 5
 WINDOW_SECONDS: Final = 30.0
-#: How many kinds are told apart at a time; beyond it the one that began first is forgotten.
+#: How many kinds are distinguished at a time; beyond it the one that began first is forgotten.
 MAX_KINDS: Final = 1000
 MAX_KIND_CHARACTERS: Final = 200
-#: What tells lines of one kind apart that are about different things.
+#: What distinguishes lines of one kind that are about different things.
 SUBJECT_FIELDS: Final = ("connector", "task", "host", "worker", "topic")
 _NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 

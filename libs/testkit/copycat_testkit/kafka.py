@@ -146,7 +146,7 @@ def consume_all(
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
             "fetch.queue.backoff.ms": 2,
-            "fetch.wait.max.ms": 10,  # where a topic ends with what is no record, its end is told that late
+            "fetch.wait.max.ms": 10,  # where a topic ends with what is no record, its end shows that late
         }
     )
     try:

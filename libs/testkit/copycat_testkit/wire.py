@@ -74,7 +74,7 @@ class Wire:
         if this is not None:
             self._pipes.add(this)
             this.add_done_callback(self._pipes.discard)
-        with suppress(OSError):  # an end is gone, which closing the other one tells it
+        with suppress(OSError):  # an end is gone, which it learns when the other one is closed
             await self._whole.wait()
             far, far_out = await asyncio.open_connection(LOOPBACK, self._target_port)
             try:

@@ -34,7 +34,7 @@ class LogLine:
     fields: Mapping[str, object] = field(default_factory=dict)
     """What it is about: `connector`, `task`, `why` ..."""
     trace: str = ""
-    """The stack trace; empty where there is none."""
+    """The stack trace, or nothing."""
 
     def tree(self) -> dict[str, object]:
         """Return the line for programs."""

@@ -130,7 +130,7 @@ class GatewaySettings:
     admin_listeners: Sequence[Listener] | None
     """Where /admin answers; missing: with the rest; none: nowhere."""
     tls: Tls | None
-    """Settings of TLS for listeners with https; missing where there is none."""
+    """Settings of TLS for listeners with https; missing without one."""
     admin_tls: Tls | None
     """The same for those of /admin."""
     addresses: Addresses

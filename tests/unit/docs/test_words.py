@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.check_words import LEFT_OUT, ROOT, faults_of_docstrings, faults_of_page
+from tools.check_words import LEFT_OUT, ROOT, faults_of_code, faults_of_page
 
 DECISION = "# 7. Hosts keep idle tasks\n"
 
@@ -45,11 +45,19 @@ def test_a_page_within_its_limits_passes(name: str, text: str) -> None:
     ["Take the limits.", "Its addresses are none.", "Return what was told.", "One.\n\nIt tells why."],
 )
 def test_a_docstring_with_a_banned_phrase_is_named(said: str) -> None:
-    assert list(faults_of_docstrings(f'def one():\n    """{said}"""\n'))
+    assert list(faults_of_code(f'def one():\n    """{said}"""\n'))
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["#: What it was told.\nTEXT = ''\n", "one()  # there is none\n", 'TEXT = ""\n"""Take it."""\n'],
+)
+def test_a_comment_or_the_docstring_of_a_field_is_named_too(code: str) -> None:
+    assert list(faults_of_code(code))
 
 
 def test_other_docstrings_and_texts_in_code_pass() -> None:
-    assert not list(faults_of_docstrings('"""Return the limits."""\nTEXT = "Take it as told."\n'))
+    assert not list(faults_of_code('"""Return the limits."""\nTEXT = "Take it as told."\n'))
 
 
 def test_what_is_left_out_is_there() -> None:

@@ -32,7 +32,7 @@ class OAuthLogin:
     scope: str = ""
     """What the token shall be good for; empty leaves that to the endpoint."""
     extensions: Mapping[str, str] = field(default_factory=dict)
-    """What is told to the broker beside the token (KIP-342)."""
+    """What is sent to the broker beside the token (KIP-342)."""
 
 
 def is_oauth(properties: Mapping[str, str]) -> bool:

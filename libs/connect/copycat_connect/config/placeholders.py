@@ -79,7 +79,7 @@ class Resolution(Generic[V]):
     values: dict[str, V] = field(repr=False)
     """Every key with its value."""
     secrets: Secrets
-    """What may not be told to anybody."""
+    """What nobody may see."""
     ttl_ms: int | None = None
     """How long it counts, milliseconds; None for ever."""
 

@@ -66,7 +66,7 @@ class Schema:
     optional: bool = False
     """True when null is a value."""
     default: ConnectValue = None
-    """Stands in for a missing value; None means there is none."""
+    """Stands in for a missing value; None means that no default is set."""
     name: str | None = None
     """Name of the type; some names make it a logical type."""
     version: int | None = None

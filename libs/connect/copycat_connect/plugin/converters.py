@@ -16,7 +16,7 @@ from copycat_connect.data.schema_and_value import SchemaAndValue
 from copycat_connect.data.value import ConnectValue
 
 CONVERTER_TYPE = "converter.type"
-"""The key that tells a converter what it converts; the engine sets it."""
+"""The key that says what a converter converts; the engine sets it."""
 C = TypeVar("C", bound="ConverterSettings")
 
 

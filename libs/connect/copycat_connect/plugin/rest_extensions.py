@@ -73,7 +73,7 @@ class ClusterDetails:
     """What is known about the cluster."""
 
     kafka_cluster_id: str | None
-    """Id of the Kafka cluster; None where the worker was not told."""
+    """Id of the Kafka cluster; None where the worker does not know it."""
 
 
 class ClusterState(Protocol):

@@ -49,7 +49,7 @@ _INTERFACES = {
 }
 CONNECTORS = (PluginKind.SINK, PluginKind.SOURCE)
 LISTED = tuple(kind for kind in PluginKind if kind is not PluginKind.REST_EXTENSION)
-"""What Connect's listing of plugins tells: what a connector's configuration may name."""
+"""What Connect's listing of plugins shows: what a connector's configuration may name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class VersionRecommender:
     """Proposes the installed version of a plugin."""
 
     spec: PluginSpec | None
-    """The plugin; None when there is none, hence nothing to propose."""
+    """The plugin; None without one, hence nothing to propose."""
     class_key: str | None = None
     """The key hides while this one, which names the plugin's class, has no value; None never hides it."""
 

@@ -52,7 +52,7 @@ def fit(element: SchemaAndValue | None, common: Schema | None) -> ConnectValue:
             raise DataError("Unable to convert a null value to a schema that requires a value")
         return None
     if common is None:
-        # No schema of the list or map tells its elements' widths.
+        # No schema of the list or map gives its elements' widths.
         return _with_widths(element.schema, element.value)
     if element.schema == common:
         return element.value

@@ -51,7 +51,7 @@ class PastChange:
     before: str | None = None
     """JSON text of the fact before; None where there was none or nobody knows."""
     after: str | None = None
-    """JSON text of the fact after; None where there is none any more."""
+    """JSON text of the fact after; None where it is gone."""
     before_known: bool = False
     """Whether `before` is known, so that None says that there was none."""
     omitted: bool = False

@@ -272,8 +272,7 @@ class FileStreamSourceTask(SourceTask):
             self.context.wait(_MISSING_FILE_WAIT_SECONDS)
             return False
         except OSError as error:
-            message = f"Cannot open {self._file}: {error.strerror}"
-            raise ConnectError(message) from error
+            raise ConnectError(f"Cannot open {self._file}: {error.strerror}") from error
         self._wait_for(None)
         self._descriptor = descriptor
         self._skip(descriptor)
@@ -292,8 +291,7 @@ class FileStreamSourceTask(SourceTask):
     def _skip(self, descriptor: int) -> None:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
-            message = f"Cannot read {self._file}: it is a directory"
-            raise ConnectError(message)
+            raise ConnectError(f"Cannot read {self._file}: it is a directory")
         if stat.S_ISREG(mode):
             # Beyond the end reads give nothing until the file has grown that far.
             os.lseek(descriptor, self._lines.position, os.SEEK_SET)

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 
 from copycat_connect.plugin import OffsetEffect
 
-#: A longer way is told in bytes: to read it could take longer than whoever asks would wait.
+#: A longer way is given in bytes: to read it could take longer than whoever asks would wait.
 MAX_COUNTED_BYTES: Final = 256 << 20
 _CHUNK_BYTES: Final = 1 << 20
 

@@ -31,10 +31,9 @@ def number_of(config: Mapping[str, str]) -> int:
     """
     number = config.get(ID, "")
     if not number.isdecimal():
-        message = (
+        raise ConnectError(
             f"The task's configuration needs its number as 'id', which the connector sets; got {number!r}"
         )
-        raise ConnectError(message)
     return int(number)
 
 
@@ -100,17 +99,15 @@ class NumberedSource(SourceConnector):
 def _check_partition(partition: SourcePartition | None) -> None:
     if partition is None or partition.keys() != {ID} or not _is_count(partition[ID]):
         shape = "null" if partition is None else _shape(list(partition))
-        message = f'A source partition is the number of a task, such as {{"id": 0}}; got {shape}'
-        raise ConnectError(message)
+        raise ConnectError(f'A source partition is the number of a task, such as {{"id": 0}}; got {shape}')
 
 
 def _check_offset(offset: SourceOffset) -> None:
     if not _is_count(offset.get(SEQNO)):
-        message = (
+        raise ConnectError(
             'A source offset is the number of the last record, from 0, such as {"seqno": 41}; '
             f"got {_shape(list(offset))}"
         )
-        raise ConnectError(message)
 
 
 def _is_count(value: object) -> bool:

@@ -35,5 +35,4 @@ def _line(data: Mapping[str, ConnectValue]) -> str:
 def _plain(value: ConnectValue) -> str:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
-    message = f"no JSON for a {type(value).__name__}"
-    raise TypeError(message)
+    raise TypeError(f"no JSON for a {type(value).__name__}")

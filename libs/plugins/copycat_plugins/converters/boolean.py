@@ -43,13 +43,11 @@ class BooleanConverter(Converter, HeaderConverter):
         """Return the byte; null stays null."""
         del topic, headers
         if schema is not None and schema.type is not SchemaType.BOOLEAN:
-            message = f"Invalid schema type for BooleanConverter: {schema.type}"
-            raise DataError(message)
+            raise DataError(f"Invalid schema type for BooleanConverter: {schema.type}")
         if value is None:
             return None
         if not isinstance(value, bool):
-            message = f"BooleanConverter is not compatible with objects of type {class_text(value)}"
-            raise DataError(message)
+            raise DataError(f"BooleanConverter is not compatible with objects of type {class_text(value)}")
         return b"\x01" if value else b"\x00"
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> SchemaAndValue:

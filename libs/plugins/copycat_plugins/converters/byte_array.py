@@ -36,14 +36,12 @@ class ByteArrayConverter(Converter, HeaderConverter):
         """Return bytes as they are; anything else is refused."""
         del topic, headers
         if schema is not None and schema.type is not SchemaType.BYTES:
-            message = f"Invalid schema type for ByteArrayConverter: {schema.type}"
-            raise DataError(message)
+            raise DataError(f"Invalid schema type for ByteArrayConverter: {schema.type}")
         if value is None or type(value) is bytes:
             return value
         if isinstance(value, (bytes, bytearray, memoryview)):
             return bytes(value)
-        message = f"ByteArrayConverter is not compatible with objects of type {class_text(value)}"
-        raise DataError(message)
+        raise DataError(f"ByteArrayConverter is not compatible with objects of type {class_text(value)}")
 
     def from_connect_batch(
         self, topic: str, schema: Schema | None, values: Sequence[ConnectValue], utf8: bool = False

@@ -68,7 +68,7 @@ class NumberFormat:
     schema: Schema
     """Schema of what is read."""
     take: Callable[[ConnectValue], float]
-    """Returns a number of this type; raises TypeError for what is none."""
+    """Returns a number of this type; raises TypeError for anything else."""
     deserializer: str
     """Kafka's deserializer as its error text names it."""
 
@@ -101,8 +101,7 @@ class NumberConverter(Converter, HeaderConverter):
             return SchemaAndValue(number.schema, None)
         if len(data) != number.layout.size:
             cause = f"Size of data received by {number.deserializer} is not {number.layout.size}"
-            message = f"Failed to deserialize {number.name}: "
-            raise DataError(message) from ValueError(cause)
+            raise DataError(f"Failed to deserialize {number.name}: ") from ValueError(cause)
         return SchemaAndValue(number.schema, number.layout.unpack(data)[0])
 
     def from_connect(

@@ -45,8 +45,9 @@ class StringConverter(Converter, HeaderConverter):
         try:
             "".encode(name)
         except LookupError as error:
-            message = f"Invalid value {name} for configuration {_ENCODING}: Unknown character set"
-            raise ConfigError(message, key=_ENCODING) from error
+            raise ConfigError(
+                f"Invalid value {name} for configuration {_ENCODING}: Unknown character set", key=_ENCODING
+            ) from error
         self._encoding = "utf-8" if name.lower() in ("utf-8", "utf8") else name
 
     def to_connect(self, topic: str, headers: Headers | None, data: bytes | None) -> SchemaAndValue:

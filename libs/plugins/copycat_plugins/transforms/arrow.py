@@ -59,8 +59,7 @@ def arrow_column(name: str, kind: pa.DataType, values: Sequence[ConnectValue]) -
                 _refuse_lists_as_maps(kind, value)
         return pa.array(plain, kind)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, RecursionError) as error:
-        message = f"The {name} does not fit {name}.schema: {error}"
-        raise DataError(message) from error
+        raise DataError(f"The {name} does not fit {name}.schema: {error}") from error
 
 
 def _plain(value: ConnectValue) -> ConnectValue:

@@ -57,11 +57,10 @@ def parse_casts(mappings: Sequence[str]) -> tuple[dict[str, SchemaType], SchemaT
         else:
             whole = _parse_type(parts[0])
     if whole is not None and (casts or len(mappings) > 1):
-        message = (
+        raise ConfigError(
             "Cast transformations that specify a type to cast the entire value to may only specify a single "
             "cast in their spec"
         )
-        raise ConfigError(message)
     # Of several fields that fail Kafka Connect names the first of its hash map.
     return {name: casts[name] for name in in_hash_order(casts)}, whole
 
@@ -69,16 +68,16 @@ def parse_casts(mappings: Sequence[str]) -> tuple[dict[str, SchemaType], SchemaT
 def _parse_type(text: str) -> SchemaType:
     name = text.strip().upper()
     if name not in SchemaType.__members__:
-        message = (
+        raise ConfigError(
             "Invalid value java.lang.IllegalArgumentException: No enum constant "
             f"org.apache.kafka.connect.data.Schema.Type.{name} for configuration "
             f"Invalid type found in casting spec: {text.strip()}"
         )
-        raise ConfigError(message)
     if SchemaType[name] not in TARGETS:
         supported = ", ".join(map(str, TARGETS))
-        message = f"Cast transformation does not support casting to {name}; supported types are [{supported}]"
-        raise ConfigError(message)
+        raise ConfigError(
+            f"Cast transformation does not support casting to {name}; supported types are [{supported}]"
+        )
     return SchemaType[name]
 
 

@@ -65,15 +65,13 @@ def cast(schema: Schema | None, value: ConnectValue, target: SchemaType) -> Conn
     if target is SchemaType.STRING:
         return _to_string(schema, value)
     if not isinstance(value, (bool, int, float, Decimal, str)):
-        message = f"Unexpected type in Cast transformation: {class_text(value)}"
-        raise DataError(message)
+        raise DataError(f"Unexpected type in Cast transformation: {class_text(value)}")
     try:
         if target is SchemaType.BOOLEAN:
             return _to_boolean(value)
         return _to_integer(value, _BITS[target]) if target in _BITS else _to_float(value, target)
     except ValueError as error:
-        message = f"Value ({to_text(value)}) was out of range for requested data type"
-        raise DataError(message) from error
+        raise DataError(f"Value ({to_text(value)}) was out of range for requested data type") from error
 
 
 def _check_source(schema: Schema | None, value: ConnectValue) -> None:
@@ -86,14 +84,14 @@ def _check_source(schema: Schema | None, value: ConnectValue) -> None:
     elif isinstance(value, (list, dict)):
         found = "ARRAY" if isinstance(value, list) else "MAP"
     else:
-        message = (
+        raise DataError(
             f"Cast transformation was passed a value of type {class_text(value)} "
             "which is not supported by Connect's data API"
         )
-        raise DataError(message)
     supported = ", ".join([*map(str, TARGETS), "BYTES"])
-    message = f"Cast transformation does not support casting from {found}; supported types are [{supported}]"
-    raise DataError(message)
+    raise DataError(
+        f"Cast transformation does not support casting from {found}; supported types are [{supported}]"
+    )
 
 
 def _wrap(number: int, bits: int) -> int:

@@ -58,8 +58,7 @@ class ExtractField(SidedTransformation):
         struct = None if value is None else require_struct(value, _PURPOSE, schema)
         field = field_at(schema, self._steps)
         if field is None:
-            message = f"Unknown field: {self._field}"
-            raise DataError(message)
+            raise DataError(f"Unknown field: {self._field}")
         if struct is None:
             return field.schema, None
         return field.schema, value_in_struct(struct, self._steps, replace_null=self._replace_null)

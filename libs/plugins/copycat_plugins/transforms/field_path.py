@@ -33,11 +33,10 @@ def split_path(path: str, *, nested: bool) -> tuple[str, ...]:
         if path[place : place + 1] == "`":
             closing = _CLOSING.search(path, place + 1)
             if closing is None:
-                message = (
+                raise ConfigError(
                     f"Incomplete backtick pair in path: [{path}], consider adding a backslash before "
                     f"backtick at position {place} to escape it"
                 )
-                raise ConfigError(message)
             step, end = path[place + 1 : closing.start()], closing.end()
         else:
             dot = path.find(".", place)

@@ -99,11 +99,10 @@ class Flatten(SidedTransformation):
             if field.schema.type is SchemaType.STRUCT:
                 self._add_fields(builder, name, field.schema, optional=may_be_null, default=inherited)
             elif field.schema.type is SchemaType.MAP:
-                message = (
+                raise DataError(
                     f"Flatten transformation does not support {field.schema.type} for record with schemas "
                     f"(for field {name})."
                 )
-                raise DataError(message)
             else:
                 builder.field(name, _leaf(field.schema, optional=may_be_null, default=inherited))
 

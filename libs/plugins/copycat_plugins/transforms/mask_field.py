@@ -144,8 +144,7 @@ def _blank(value: ConnectValue) -> ConnectValue:
         case time():
             blank = time()
         case _:
-            message = f"Cannot mask value of type: {class_text(value)}"
-            raise DataError(message)
+            raise DataError(f"Cannot mask value of type: {class_text(value)}")
     return blank
 
 
@@ -153,14 +152,14 @@ def _replace(schema: Schema | None, value: ConnectValue, replacement: str) -> Co
     if isinstance(value, str):
         return replacement
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        message = f"Cannot mask value of type {class_text(value)} with custom replacement."
-        raise DataError(message)
+        raise DataError(f"Cannot mask value of type {class_text(value)} with custom replacement.")
     try:
         number = Decimal(replacement)
     except InvalidOperation as error:
         article = "" if isinstance(value, Decimal) else "a "
-        message = f"Unable to convert {replacement} (class java.lang.String) to {article}number"
-        raise DataError(message) from error
+        raise DataError(
+            f"Unable to convert {replacement} (class java.lang.String) to {article}number"
+        ) from error
     if isinstance(value, Decimal):
         return number
     if isinstance(value, float):
@@ -169,7 +168,7 @@ def _replace(schema: Schema | None, value: ConnectValue, replacement: str) -> Co
     else:
         narrow = _NARROW_BITS.get(type(value), 64)
         masked = _cut(int(number), narrow if schema is None else _BITS.get(schema.type, 64))
-    # What told its width by itself still does.
+    # What had its width by itself still has.
     return masked if type(value) in (int, float) else type(value)(masked)
 
 

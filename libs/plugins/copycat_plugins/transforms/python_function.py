@@ -83,11 +83,10 @@ class PythonFunction(Transformation):
             return None
         if type(result) is not type(record):
             found = type(result).__qualname__
-            message = (
+            raise DataError(
                 f"The function returned {found}; it returns the record it was given, changed or copied by "
                 "record.replace(...), or None to drop it"
             )
-            raise DataError(message)
         if self._fit is not None:
             result.value_schema, result.value = self._schema, self._fit(result.value)
         return result

@@ -43,16 +43,14 @@ def loadable_function(name: str, value: ConfigSetting) -> None:
 def _load(text: str) -> Function:
     source, colon, path = text.rpartition(":")
     if not (source and colon and path):
-        message = "Write module:function, or /path/to/file.py:function"
-        raise _Unusable(message)
+        raise _Unusable("Write module:function, or /path/to/file.py:function")
     members = _run_file(Path(source)) if source.endswith(".py") else vars(_import(source))
     found: Any = members.get(path.partition(".")[0])
     for step in path.split(".")[1:]:
         found = getattr(found, step, None)
     if found is None:
         functions = sorted(each for each, value in members.items() if inspect.isfunction(value))
-        message = f"{source} has no {path}; its functions: {', '.join(functions) or 'none'}"
-        raise _Unusable(message)
+        raise _Unusable(f"{source} has no {path}; its functions: {', '.join(functions) or 'none'}")
     _check_callable(found, path)
     return found  # type: ignore[no-any-return]  # whatever it is, it was found callable
 
@@ -64,12 +62,12 @@ def _import(module: str) -> ModuleType:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and (module == error.name or module.startswith(f"{error.name}.")):
-            message = (
+            raise _Unusable(
                 f"There is no module {error.name}; install it where the worker runs, or correct the name"
-            )
-            raise _Unusable(message) from error
-        message = f"Module {module} needs {error.name}, which is not installed where the worker runs"
-        raise _Unusable(message) from error
+            ) from error
+        raise _Unusable(
+            f"Module {module} needs {error.name}, which is not installed where the worker runs"
+        ) from error
     except (Exception, SystemExit) as error:  # the top of a call into a plugin: it may raise anything
         raise _failure(module, error) from error
 
@@ -78,11 +76,10 @@ def _run_file(file: Path) -> dict[str, Any]:
     folders = [Path(entry) for entry in sys.path if entry and os.path.isabs(entry)]  # noqa: PTH117  # text
     real = file.resolve()
     if not file.is_absolute() or not any(real.is_relative_to(folder.resolve()) for folder in folders):
-        message = (
+        raise _Unusable(
             "A file needs an absolute path in a folder that modules are imported from; add its folder to the "
             "worker's PYTHONPATH"
         )
-        raise _Unusable(message)
     members = {"__name__": file.stem, "__file__": str(file)}
     try:
         exec(_compiled(file), members)  # noqa: S102  # what the transformation is for
@@ -95,8 +92,9 @@ def _compiled(file: Path) -> CodeType:
     try:
         return compile(read_named_file(file), str(file), "exec", dont_inherit=True)
     except OSError as error:
-        message = f"{file} cannot be read ({error.strerror}); it must be there on every worker"
-        raise _Unusable(message) from error
+        raise _Unusable(
+            f"{file} cannot be read ({error.strerror}); it must be there on every worker"
+        ) from error
 
 
 def _failure(source: str, error: BaseException) -> _Unusable:
@@ -114,11 +112,9 @@ def _failure(source: str, error: BaseException) -> _Unusable:
 
 def _check_callable(found: object, path: str) -> None:
     if not callable(found):
-        message = f"{path} is a {type(found).__qualname__} and not a function"
-        raise _Unusable(message)
+        raise _Unusable(f"{path} is a {type(found).__qualname__} and not a function")
     if inspect.iscoroutinefunction(found) or inspect.isgeneratorfunction(found):
-        message = f"{path} is asynchronous or a generator; it must return its result"
-        raise _Unusable(message)
+        raise _Unusable(f"{path} is asynchronous or a generator; it must return its result")
     try:
         signature = inspect.signature(found)
     except ValueError:
@@ -126,5 +122,6 @@ def _check_callable(found: object, path: str) -> None:
     try:
         signature.bind(None)
     except TypeError as error:
-        message = f"{path}{signature} cannot be called with one argument; write def {path}(value)"
-        raise _Unusable(message) from error
+        raise _Unusable(
+            f"{path}{signature} cannot be called with one argument; write def {path}(value)"
+        ) from error

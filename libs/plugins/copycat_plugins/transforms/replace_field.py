@@ -96,8 +96,7 @@ class ReplaceField(SidedTransformation):
             old_name = self._old_names.get(target.name, target.name)
             field = schema.field(old_name)
             if field is None:
-                message = f"{old_name} is not a valid field name"
-                raise DataError(message)
+                raise DataError(f"{old_name} is not a valid field name")
             result.put(target, read_field(struct, field, replace_null=self._replace_null))
         return updated, result
 

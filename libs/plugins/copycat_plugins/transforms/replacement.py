@@ -50,11 +50,9 @@ def _named(replacement: str, place: int, found: UserMatch) -> tuple[str, int]:
     if not closed:
         raise DataError("named capturing group is missing trailing '}'")
     if name[0].isdigit():
-        message = f"capturing group name {{{name}}} starts with digit character"
-        raise DataError(message)
+        raise DataError(f"capturing group name {{{name}}} starts with digit character")
     if name not in found.re.groupindex:
-        message = f"No group with name {{{name}}}"
-        raise DataError(message)
+        raise DataError(f"No group with name {{{name}}}")
     return found[name] or "", place + len(name) + 3
 
 
@@ -71,8 +69,7 @@ def _numbered(replacement: str, place: int, found: UserMatch) -> tuple[str, int]
             break
         group, place = longer, place + 1
     if group > found.re.groups:
-        message = f"No group {group}"
-        raise DataError(message)
+        raise DataError(f"No group {group}")
     return found[group] or "", place
 
 

@@ -11,10 +11,9 @@ from copycat_connect.errors import DataError
 def require_map(value: ConnectValue, purpose: str) -> dict[ConnectValue, ConnectValue]:
     """Return the value if it is a map."""
     if not isinstance(value, dict):
-        message = (
+        raise DataError(
             f"Only Map objects supported in absence of schema for [{purpose}], found: {class_name(value)}"
         )
-        raise DataError(message)
     return value
 
 
@@ -22,8 +21,7 @@ def require_struct(value: ConnectValue, purpose: str, schema: Schema | None = No
     """Return the value if it is a struct; the schema says what else it is."""
     if not isinstance(value, Struct):
         found = class_name(value) if schema is None else _class_by_schema(schema, value)
-        message = f"Only Struct objects supported for [{purpose}], found: {found}"
-        raise DataError(message)
+        raise DataError(f"Only Struct objects supported for [{purpose}], found: {found}")
     return value
 
 
@@ -34,8 +32,7 @@ def _class_by_schema(schema: Schema, value: ConnectValue) -> str:
 def require_schema(schema: Schema | None, purpose: str) -> Schema:
     """Return the schema if there is one."""
     if schema is None:
-        message = f"Schema required for [{purpose}]"
-        raise DataError(message)
+        raise DataError(f"Schema required for [{purpose}]")
     return schema
 
 
@@ -43,6 +40,5 @@ def require_sink_record(record: ConnectRecord, purpose: str) -> SinkRecord:
     """Return the record if it came from Kafka."""
     if not isinstance(record, SinkRecord):
         found = "org.apache.kafka.connect.source.SourceRecord"
-        message = f"Only SinkRecord supported for [{purpose}], found: {found}"
-        raise DataError(message)
+        raise DataError(f"Only SinkRecord supported for [{purpose}], found: {found}")
     return record

@@ -96,8 +96,7 @@ class _Parser:
         if word == "DECIMAL":
             return decimal_schema(self._scale(), optional=True)
         if word not in ("ARRAY", "MAP", "STRUCT"):
-            message = f"{word or 'the end'} stands where a type is expected, one of {_TYPES}"
-            raise DdlError(message)
+            raise DdlError(f"{word or 'the end'} stands where a type is expected, one of {_TYPES}")
         self._expect("<")
         if word == "STRUCT":
             schema = self._fields()
@@ -128,8 +127,7 @@ class _Parser:
         while True:
             name = self._take()
             if not name or name in _SIGNS:
-                message = f"{name or 'the end'} stands where a field is expected, such as id BIGINT"
-                raise DdlError(message)
+                raise DdlError(f"{name or 'the end'} stands where a field is expected, such as id BIGINT")
             if self._peek() == ":":
                 self._take()
             builder.field(name, self._nullable(self._type()))
@@ -157,8 +155,7 @@ class _Parser:
     def _expect(self, wanted: str) -> None:
         found = self._take()
         if found != wanted:
-            message = f"{found or 'the end'} stands where {wanted or 'the end'} is expected"
-            raise DdlError(message)
+            raise DdlError(f"{found or 'the end'} stands where {wanted or 'the end'} is expected")
 
 
 def _tokens(text: str) -> list[str]:
@@ -166,8 +163,7 @@ def _tokens(text: str) -> list[str]:
     while place < len(text):
         found = _TOKEN.match(text, place)
         if found is None:
-            message = f"it cannot be read from {text[place : place + 20]!r} on"
-            raise DdlError(message)
+            raise DdlError(f"it cannot be read from {text[place : place + 20]!r} on")
         quoted = found["quoted"]
         tokens.append(quoted.replace("``", "`") if quoted else found["word"] or found["sign"])
         place = found.end()

@@ -98,8 +98,7 @@ def _other_columns(records: Sequence[ConnectRecord]) -> dict[str, pa.Array]:
             "headers": pa.array([_headers(record) for record in records], _HEADERS),
         }
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        message = f"Spark cannot take the topic, timestamp or headers: {error}"
-        raise DataError(message) from error
+        raise DataError(f"Spark cannot take the topic, timestamp or headers: {error}") from error
 
 
 def _headers(record: ConnectRecord) -> list[dict[str, str | None]]:

@@ -132,11 +132,10 @@ def _pattern(text: str) -> DatePattern | None:
         return DatePattern(text)
     except ConfigError as error:
         # Kafka Connect gives the texts in this order: its ConfigException takes a name first.
-        message = (
+        raise ConfigError(
             f"Invalid value java.lang.IllegalArgumentException: {error.message} for configuration "
             f"TimestampConverter requires a SimpleDateFormat-compatible pattern for string timestamps: {text}"
-        )
-        raise ConfigError(message) from error
+        ) from error
 
 
 PLUGINS = sided_plugins(

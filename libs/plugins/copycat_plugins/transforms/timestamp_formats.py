@@ -61,8 +61,7 @@ def form_of(schema: Schema | None, value: ConnectValue) -> str:
     if schema is not None:
         form = _BY_NAME.get(schema.name or "") or _BY_TYPE.get(schema.type)
         if form is None:
-            message = f"Schema {schema} does not correspond to a known timestamp type format"
-            raise ConnectError(message)
+            raise ConnectError(f"Schema {schema} does not correspond to a known timestamp type format")
         return form
     if isinstance(value, _DATES):
         return "Timestamp"
@@ -70,8 +69,7 @@ def form_of(schema: Schema | None, value: ConnectValue) -> str:
         return "string"
     if isinstance(value, int) and not isinstance(value, bool):
         return "unix"
-    message = f"TimestampConverter does not support {class_text(value)} objects as timestamps"
-    raise DataError(message)
+    raise DataError(f"TimestampConverter does not support {class_text(value)} objects as timestamps")
 
 
 _DATES = (datetime, date, time, FarDate, FarTimestamp)
@@ -92,7 +90,7 @@ class TimestampFormats:
     text: str
     """The pattern as configured."""
     pattern: DatePattern | None
-    """The pattern; None when there is none."""
+    """The pattern, or None."""
     precision: str
     """Unit of the form `unix`."""
 
@@ -132,8 +130,9 @@ class TimestampFormats:
             raise DataError("Timestamps in texts cannot be read without a pattern: set the key format")
         millis = self.pattern.parse(value)
         if millis is None:
-            message = f"Could not parse timestamp: value ({value}) does not match pattern ({self.text})"
-            raise DataError(message)
+            raise DataError(
+                f"Could not parse timestamp: value ({value}) does not match pattern ({self.text})"
+            )
         return millis
 
     def _write_text(self, millis: int) -> str:
@@ -148,8 +147,7 @@ class TimestampFormats:
 def _check(value: ConnectValue, source: str) -> None:
     kinds, described = _EXPECTED[source]
     if not isinstance(value, kinds) or isinstance(value, bool):
-        message = f"Expected {described}, but found {class_text(value)}"
-        raise DataError(message)
+        raise DataError(f"Expected {described}, but found {class_text(value)}")
 
 
 def _long(number: int, divisor: int) -> int:

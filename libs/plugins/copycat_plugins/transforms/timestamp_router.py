@@ -52,8 +52,7 @@ class TimestampRouter(Transformation):
 
     def _route(self, record: ConnectRecord) -> str:
         if record.timestamp is None:
-            message = f"Timestamp missing on record: {record}"
-            raise DataError(message)
+            raise DataError(f"Timestamp missing on record: {record}")
         moment = self._pattern.format(record.timestamp)
         return self._topic_format.replace("${topic}", record.topic).replace("${timestamp}", moment)
 

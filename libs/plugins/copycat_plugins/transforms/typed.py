@@ -70,8 +70,7 @@ def schema_of(value: ConnectValue) -> Schema | None:
     if isinstance(value, Decimal):
         return decimal_schema(scale_of(value))
     wanted = "str, bytes, bool, int, float, Decimal, date, time, datetime, dict, list or Struct"
-    message = f"{kind.__qualname__} is no type of the data model; give {wanted}"
-    raise DataError(message)
+    raise DataError(f"{kind.__qualname__} is no type of the data model; give {wanted}")
 
 
 def fit_to(schema: Schema, place: str = "value") -> Fit:
@@ -104,8 +103,7 @@ def _present(inner: Fit, place: str, optional: bool, value: ConnectValue) -> Con
         return inner(value)
     if optional:
         return None
-    message = f"{place} is null but NOT NULL"
-    raise DataError(message)
+    raise DataError(f"{place} is null but NOT NULL")
 
 
 def _members(schema: Schema, place: str) -> list[tuple[str, Fit]]:
@@ -121,8 +119,9 @@ def _struct(schema: Schema, members: list[tuple[str, Fit]], place: str, value: C
     fitted = [fit(value.get(name)) for name, fit in members]
     unknown = value.keys() - (name for name, _ in members)
     if unknown:
-        message = f"{place} has fields the schema does not have: {', '.join(sorted(map(str, unknown)))}"
-        raise DataError(message)
+        raise DataError(
+            f"{place} has fields the schema does not have: {', '.join(sorted(map(str, unknown)))}"
+        )
     return Struct.of_valid(schema, fitted)
 
 
@@ -156,8 +155,7 @@ def _float(value: int, place: str) -> float:
     try:
         return float(value)
     except OverflowError as error:
-        message = f"{place} is too large for a floating-point number"
-        raise DataError(message) from error
+        raise DataError(f"{place} is too large for a floating-point number") from error
 
 
 def _decimal(unit: Decimal, place: str, value: ConnectValue) -> ConnectValue:
@@ -166,13 +164,13 @@ def _decimal(unit: Decimal, place: str, value: ConnectValue) -> ConnectValue:
     try:
         scaled = Decimal(value).quantize(unit)
     except DecimalException as error:
-        message = f"{place} does not fit a decimal of {-int(unit.as_tuple().exponent)} digits after the point"
-        raise DataError(message) from error
+        raise DataError(
+            f"{place} does not fit a decimal of {-int(unit.as_tuple().exponent)} digits after the point"
+        ) from error
     if scaled != value:
-        message = (
+        raise DataError(
             f"{place} has more digits after the point than the schema's {-int(unit.as_tuple().exponent)}"
         )
-        raise DataError(message)
     return scaled
 
 

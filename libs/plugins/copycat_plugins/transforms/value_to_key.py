@@ -60,8 +60,7 @@ class ValueToKey(Transformation):
         for name in self._fields:
             field = schema.field(name)
             if field is None:
-                message = f"Field does not exist: {name}"
-                raise DataError(message)
+                raise DataError(f"Field does not exist: {name}")
             builder.field(name, field.schema)
         return builder.build()
 

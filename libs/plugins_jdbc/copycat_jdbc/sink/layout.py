@@ -149,8 +149,7 @@ def layout_of(
         order.append(column.name)
     order += sorted({*named} - {*order})
     if not order:
-        message = f"No fields found using key and value schemas for table: {table}"
-        raise DataError(message)
+        raise DataError(f"No fields found using key and value schemas for table: {table}")
     return Layout(tuple(named[name] for name in order), settings.replace_null_with_default)
 
 
@@ -171,11 +170,10 @@ def _key_columns(
 def _kafka_columns(settings: JdbcSinkSettings, table: str) -> list[SinkColumn]:
     names = settings.pk_fields or KAFKA_COLUMNS
     if len(names) != len(KAFKA_COLUMNS):
-        message = (
+        raise DataError(
             f"PK mode for table '{table}' is kafka, so {PK_FIELDS} must be empty, or name three columns "
             f"for topic, partition and offset; it names {', '.join(names)}"
         )
-        raise DataError(message)
     schemas = (STRING_SCHEMA, INT32_SCHEMA, INT64_SCHEMA)
     origins = (Origin.TOPIC, Origin.PARTITION, Origin.OFFSET)
     return [
@@ -186,26 +184,22 @@ def _kafka_columns(settings: JdbcSinkSettings, table: str) -> list[SinkColumn]:
 
 def _record_key_columns(settings: JdbcSinkSettings, table: str, schema: Schema | None) -> list[SinkColumn]:
     if schema is None:
-        message = f"PK mode for table '{table}' is record_key, but record key schema is missing"
-        raise DataError(message)
+        raise DataError(f"PK mode for table '{table}' is record_key, but record key schema is missing")
     if schema.type.is_primitive:
         if len(settings.pk_fields) != 1:
-            message = (
+            raise DataError(
                 "Need exactly one PK column defined since the key schema for records is a primitive type, "
                 f"defined columns are: [{', '.join(settings.pk_fields)}] ({PK_FIELDS})"
             )
-            raise DataError(message)
         return [SinkColumn(settings.pk_fields[0], schema, True, Origin.KEY)]
     if schema.type is not SchemaType.STRUCT:
-        message = f"Key schema must be primitive type or Struct, but is of type: {schema.type}"
-        raise DataError(message)
+        raise DataError(f"Key schema must be primitive type or Struct, but is of type: {schema.type}")
     return _fields(settings, table, schema, "key", Origin.KEY_FIELD)
 
 
 def _record_value_columns(settings: JdbcSinkSettings, table: str, schema: Schema | None) -> list[SinkColumn]:
     if schema is None or schema.type is not SchemaType.STRUCT:
-        message = f"PK mode for table '{table}' is record_value, but record value schema is no struct"
-        raise DataError(message)
+        raise DataError(f"PK mode for table '{table}' is record_value, but record value schema is no struct")
     return _fields(settings, table, schema, "value", Origin.VALUE_FIELD)
 
 
@@ -216,11 +210,10 @@ def _fields(
     for name in settings.pk_fields or [field.name for field in schema.field_list]:
         field = schema.field(name)
         if field is None:
-            message = (
+            raise DataError(
                 f"PK mode for table '{table}' is record_{side} with configured PK fields "
                 f"[{', '.join(settings.pk_fields)}], but record {side} schema does not contain field: {name}"
             )
-            raise DataError(message)
         columns.append(SinkColumn(name, field.schema, True, origin, field.index))
     return columns
 

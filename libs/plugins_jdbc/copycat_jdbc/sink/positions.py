@@ -88,11 +88,10 @@ class Positions:
         lost = sorted(set(positions) - set(owned))
         if lost:
             topic, partition = lost[0]
-            message = (
+            raise ConnectError(
                 f"The positions of {topic}-{partition} in table {self._settings.exactly_once_table} belong "
                 "to another task of this connector, or were changed by a user: this one writes nothing more"
             )
-            raise ConnectError(message)
         for each, position in positions.items():
             if owned[each] != position:
                 self._session.run(

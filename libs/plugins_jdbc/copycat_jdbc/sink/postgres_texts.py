@@ -80,8 +80,7 @@ def _text(value: Any) -> str:
         return array_literal(value)
     if type(value) in _PLAIN:
         return str(value)
-    message = f"a value of type {type(value).__name__} cannot be written to a column"
-    raise DataError(message)
+    raise DataError(f"a value of type {type(value).__name__} cannot be written to a column")
 
 
 def _quoted(text: str) -> str:

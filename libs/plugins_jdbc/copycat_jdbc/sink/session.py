@@ -122,5 +122,4 @@ class Session:
             raise raised from None
         except (ValueError, OverflowError) as error:
             # Of a driver that cannot encode a value: half a surrogate pair, more than 64 bits.
-            message = f"Cannot {doing} at {self.database.address}: {error}"
-            raise DataError(message) from error
+            raise DataError(f"Cannot {doing} at {self.database.address}: {error}") from error

@@ -59,8 +59,9 @@ def _zone(name: str, value: ConfigSetting) -> None:
     try:
         ZoneInfo(str(value))
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        message = f"Invalid value {value} for configuration {name}: Invalid time zone identifier"
-        raise ConfigError(message, key=name) from error
+        raise ConfigError(
+            f"Invalid value {value} for configuration {name}: Invalid time zone identifier", key=name
+        ) from error
 
 
 def _table_kinds(name: str, value: ConfigSetting) -> None:

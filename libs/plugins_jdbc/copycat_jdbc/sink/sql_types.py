@@ -94,11 +94,10 @@ def _plain_type(schema: Schema, dialect: str, name: str) -> str:
     types = _TYPES[dialect]
     found = types.get(schema.name or "") or types.get(schema.type)
     if found is None:
-        message = (
+        raise DataError(
             f"{schema.name} ({schema.type}) type doesn't have a mapping to the SQL database column type: "
             f"field {name}; leave it out (fields.whitelist), or make it plain (transformation Flatten)"
         )
-        raise DataError(message)
     return found
 
 

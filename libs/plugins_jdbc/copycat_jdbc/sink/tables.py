@@ -124,8 +124,7 @@ class Tables:
         kind = str(kinds[0][0])
         if kind not in self._settings.table_types:
             wanted = ", ".join(sorted(self._settings.table_types))
-            message = f"{name} is a {kind}, and {TABLE_TYPES} allows for {wanted} only"
-            raise TableProblem(message)
+            raise TableProblem(f"{name} is a {kind}, and {TABLE_TYPES} allows for {wanted} only")
         if self._dialect == "postgresql":
             types = self._session.run(_LIST_TYPES, (plain,), doing=f"look at table {name}")
             named = {str(column): str(type) for column, type in types}
@@ -135,10 +134,9 @@ class Tables:
 
     def _created(self, name: str, layout: Layout) -> Table:
         if not self._settings.auto_create:
-            message = (
+            raise TableProblem(
                 f"Table {name} is missing and auto-creation is disabled: create it, or set {AUTO_CREATE}"
             )
-            raise TableProblem(message)
         text = self._quoted_table(name)
         columns = [(self.quoted(column.name), column) for column in layout.columns]
         statement = self._statements.create(text, columns, micros=self._settings.timestamp_fields_list)
@@ -147,18 +145,16 @@ class Tables:
     def _extended(self, name: str, table: Table, missing: Sequence[SinkColumn]) -> Table:
         names = ", ".join(column.name for column in missing)
         if not self._settings.auto_evolve:
-            message = (
+            raise TableProblem(
                 f"Table {name} is missing fields ({names}) and auto-evolution is disabled: add the columns, "
                 f"leave the fields out ({WHITELIST}), or set {AUTO_EVOLVE}"
             )
-            raise TableProblem(message)
         for column in missing:
             if not column.optional and column.schema.default is None:
-                message = (
+                raise TableProblem(
                     f"Cannot ALTER TABLE {name} to add missing field {column.name}, as the field is not "
                     "optional and does not have a default value"
                 )
-                raise TableProblem(message)
         columns = [(self.quoted(column.name), column) for column in missing]
         statements = self._statements.add(table.name, columns, micros=self._settings.timestamp_fields_list)
         return self._changed(name, statements, f"add columns {names} to table {name}", missing)
@@ -184,8 +180,7 @@ class Tables:
         self._session.begin()
         table = self._look(name)
         if table is None:
-            message = f"Table {name} is not there although it was just created"
-            raise TableProblem(message)
+            raise TableProblem(f"Table {name} is not there although it was just created")
         return table
 
     def _quoted_table(self, name: str) -> str:
@@ -200,19 +195,17 @@ class Tables:
         """
         parts = [first or second or third for first, second, third in _PART.findall(name)]
         if not parts:
-            message = f"Destination table name is empty; look at {TABLE_FORMAT}"
-            raise TableProblem(message)
+            raise TableProblem(f"Destination table name is empty; look at {TABLE_FORMAT}")
         database = self._session.database.address.database
         *around, last = parts
         if self._dialect == "postgresql" and len(around) == 2 and around[0] == database:
             around = around[1:]
         if len(around) > 1:
-            message = (
+            raise TableProblem(
                 f"The name {name} of a table has {len(parts)} parts, and a table's name has a schema or "
                 f"database and a name: put what is one name in quotes, such as {TABLE_FORMAT}="
                 f'"{TOPIC_PLACEHOLDER}", or change topics by a transformation (RegexRouter)'
             )
-            raise TableProblem(message)
         space = around[0] if around else None
         if self._dialect == "postgresql":
             return TableName(None, space, last)

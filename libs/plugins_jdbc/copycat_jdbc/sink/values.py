@@ -32,8 +32,7 @@ def bound(
     try:
         return [None if value is None else convert(value) for value in values]
     except DataError as error:
-        message = f"Column {column.name}: {error.message}"
-        raise DataError(message) from error
+        raise DataError(f"Column {column.name}: {error.message}") from error
 
 
 def _converter(column: SinkColumn, settings: JdbcSinkSettings, dialect: str) -> Convert | None:
@@ -86,8 +85,7 @@ def _date_writer(settings: JdbcSinkSettings, dialect: str) -> Convert | None:
 
 def _near(value: Any) -> Any:
     if isinstance(value, (FarDate, FarTimestamp)):
-        message = f"{value} is outside of the years 1 to 9999"
-        raise DataError(message)
+        raise DataError(f"{value} is outside of the years 1 to 9999")
     return value
 
 
@@ -95,5 +93,4 @@ def _counted(value: Any, divisor: int) -> datetime:
     try:
         return _EPOCH + timedelta(microseconds=int(value) // divisor)
     except (ValueError, OverflowError) as error:
-        message = "a field of timestamp.fields.list holds no number that is a point in time"
-        raise DataError(message) from error
+        raise DataError("a field of timestamp.fields.list holds no number that is a point in time") from error

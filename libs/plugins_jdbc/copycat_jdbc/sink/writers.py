@@ -40,11 +40,10 @@ class RowWriter:
         mode = self._settings.insert_mode
         keyed = run.deletes or mode != InsertMode.INSERT
         if keyed and not run.layout.keys:
-            message = (
+            raise ConnectError(
                 f"Write to table '{run.table}' in {mode.upper()} mode requires key field names to be known, "
                 f"check the primary key configuration ({PK_MODE}, {PK_FIELDS})"
             )
-            raise ConnectError(message)
         columns = [
             bound(column, values, self._settings, self._dialect)
             for column, values in zip(run.layout.columns, run.columns(), strict=True)

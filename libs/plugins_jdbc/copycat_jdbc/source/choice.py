@@ -47,12 +47,11 @@ class TableChoice:
         counted = Counter(table.name for table in found)
         twice = [str(table) for table in found if counted[table.name] > 1]
         if twice:
-            message = (
+            raise ConnectError(
                 f"Several tables have the same name, so that they would share a topic: {', '.join(twice)}. "
                 f"Choose one of them by {WHITELIST} or {INCLUDE}, and read the others by another "
                 "connector"
             )
-            raise ConnectError(message)
         return Chosen(found, self._missing(found, every, database))
 
     def _missing(

@@ -25,23 +25,20 @@ def followed_number(
     if not settings.incrementing:
         counted = [each["name"] for each in columns if _is_counted(each, dialect)]
         if not counted:
-            message = (
+            raise ConnectError(
                 f"Table {table} has no column that the database counts up itself: set "
                 f"{INCREMENTING_COLUMN} to a column whose numbers only grow"
             )
-            raise ConnectError(message)
         return counted[0]
     found = next((each for each in columns if each["name"] == settings.incrementing), None)
     if found is None:
-        message = f"Incrementing column: {settings.incrementing} does not exist in table '{table}'"
-        raise ConnectError(message)
+        raise ConnectError(f"Incrementing column: {settings.incrementing} does not exist in table '{table}'")
     # What SQLite calls INTEGER PRIMARY KEY is never null, whatever else is said of it.
     if settings.validate_non_null and found["nullable"] and not _is_counted(found, dialect):
-        message = (
+        raise ConnectError(
             "Cannot make incremental queries using incrementing column "
             f"{settings.incrementing} on {table} because this column is nullable."
         )
-        raise ConnectError(message)
     return settings.incrementing
 
 
@@ -58,14 +55,12 @@ def followed_times(
     nullable = {each["name"]: bool(each["nullable"]) for each in columns}
     missing = [name for name in settings.timestamps if name not in nullable]
     if missing:
-        message = f"Timestamp columns: {', '.join(missing)} do not exist in table '{table}'"
-        raise ConnectError(message)
+        raise ConnectError(f"Timestamp columns: {', '.join(missing)} do not exist in table '{table}'")
     if settings.validate_non_null and all(nullable[name] for name in settings.timestamps):
-        message = (
+        raise ConnectError(
             f"Cannot make incremental queries using timestamp columns {', '.join(settings.timestamps)} "
             f"on {table} because all of these columns are nullable."
         )
-        raise ConnectError(message)
 
 
 def _is_counted(column: ReflectedColumn, dialect: str) -> bool:

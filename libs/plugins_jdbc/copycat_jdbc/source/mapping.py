@@ -52,10 +52,10 @@ def _entry(key: str, entry: str, *, several: bool) -> tuple[UserPattern, tuple[s
     names = tuple(name.strip() for name in (listed[1].split("|") if listed else [columns]))
     wrong = not all(names) or (several and listed is None) or not expression
     if not colon or wrong:
-        message = f"Invalid value {entry} for configuration {key}: expected {form}"
-        raise ConfigError(message, key=key)
+        raise ConfigError(f"Invalid value {entry} for configuration {key}: expected {form}", key=key)
     try:
         return compile_user_pattern(key, expression), names
     except re.error as error:
-        message = f"Invalid value {entry} for configuration {key}: invalid regex {expression}: {error}"
-        raise ConfigError(message, key=key) from error
+        raise ConfigError(
+            f"Invalid value {entry} for configuration {key}: invalid regex {expression}: {error}", key=key
+        ) from error

@@ -19,7 +19,7 @@ from copycat_jdbc.source.settings import JdbcSourceSettings
 _log = logging.getLogger(__name__)
 
 _Found: TypeAlias = list[TableName] | ConnectError
-"""The tables as they were last seen, or why they cannot be told."""
+"""The tables as they were last seen, or why they are unknown."""
 
 
 class Choice(Protocol):

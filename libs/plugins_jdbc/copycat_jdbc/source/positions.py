@@ -53,15 +53,15 @@ class Position:
         if millis is None:
             return cls(number)
         if nanos is not None and not 0 <= nanos < 1_000_000_000:
-            message = f"The value for the '{NANOS}' key in the offset should be from 0 to 999999999"
-            raise ConnectError(message)
+            raise ConnectError(f"The value for the '{NANOS}' key in the offset should be from 0 to 999999999")
         try:
             if nanos is None:
                 return cls(number, _EPOCH + timedelta(milliseconds=millis))
             return cls(number, _EPOCH + timedelta(seconds=millis // 1000, microseconds=nanos // 1000))
         except OverflowError as error:
-            message = f"The value for the '{TIMESTAMP}' key in the offset is beyond the year 9999"
-            raise ConnectError(message) from error
+            raise ConnectError(
+                f"The value for the '{TIMESTAMP}' key in the offset is beyond the year 9999"
+            ) from error
 
 
 def partition_of(table: TableName) -> dict[str, str]:
@@ -86,8 +86,7 @@ def incrementing_value(value: Any) -> int:
         ConnectError: It is no integer of 64 bits.
     """
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
-        message = f"Invalid type for incrementing column: {type(value).__name__}"
-        raise ConnectError(message)
+        raise ConnectError(f"Invalid type for incrementing column: {type(value).__name__}")
     if isinstance(value, Decimal):
         if value.as_tuple().exponent != 0:
             raise ConnectError("Scale of Decimal value for incrementing column must be 0")
@@ -101,6 +100,5 @@ def _whole(offset: Mapping[str, Any], key: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not -_MOST - 1 <= value <= _MOST:
-        message = f"The value for the '{key}' key in the offset is expected to be a Long value"
-        raise ConnectError(message)
+        raise ConnectError(f"The value for the '{key}' key in the offset is expected to be a Long value")
     return value

@@ -183,8 +183,9 @@ class Reader:
         if len(set(labels)) < len(labels):
             twice = sorted({label for label in labels if labels.count(label) > 1})
             self.close()
-            message = f"{self.name} has several columns named {', '.join(twice)}: give them names with AS"
-            raise ConnectError(message)
+            raise ConnectError(
+                f"{self.name} has several columns named {', '.join(twice)}: give them names with AS"
+            )
         found = described(self._database.dialect, description, self._held[0], self._enums)
         if known is not None:
             declared: Mapping[str, Described] = {
@@ -226,8 +227,7 @@ class Reader:
         entry = found[place]
         if entry is None:
             self.close()
-            message = f"Column {self._settings.timestamps} of {self.name} holds no points in time"
-            raise ConnectError(message)
+            raise ConnectError(f"Column {self._settings.timestamps} of {self.name} holds no points in time")
         read = moment_reader(entry[1], rules)
         if self._database.dialect == "sqlite":
             # The statement compares milliseconds, rounded so.
@@ -237,8 +237,7 @@ class Reader:
     def _place(self, labels: list[str], name: str) -> int:
         if name not in labels:
             self.close()
-            message = f"{self.name} has no column {name}: set it to one of {', '.join(labels)}"
-            raise ConnectError(message)
+            raise ConnectError(f"{self.name} has no column {name}: set it to one of {', '.join(labels)}")
         return labels.index(name)
 
 

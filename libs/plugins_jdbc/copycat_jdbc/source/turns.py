@@ -86,8 +86,9 @@ class Turns:
     def _failed(self, reader: Reader, error: RetriableError) -> None:
         reader.close()
         if not self._queries.fail():
-            message = f"{error.message}; tried {self._queries.failed} times ({QUERY_RETRIES})"
-            raise ConnectError(message) from error
+            raise ConnectError(
+                f"{error.message}; tried {self._queries.failed} times ({QUERY_RETRIES})"
+            ) from error
         self._not_before = time.monotonic() + min(self._settings.backoff_seconds, 1.0)
 
 

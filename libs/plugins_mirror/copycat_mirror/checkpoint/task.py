@@ -177,16 +177,14 @@ class _GrowingTopic:
             error = failure.args[0]
             if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 self._refuse(error)
-            message = f"Topic {self._topic} cannot be read yet: {error.str()}"
-            raise RetriableError(message) from failure
+            raise RetriableError(f"Topic {self._topic} cannot be read yet: {error.str()}") from failure
         self._consumer.assign([where])
         self._assigned = True
 
     def _refuse(self, error: KafkaError) -> None:
-        message = (
+        raise ConnectError(
             f"Topic {self._topic} may not be read: {error.str()}. Allow the user of this client to read it"
         )
-        raise ConnectError(message)
 
 
 _POLL_SECONDS = 0.25

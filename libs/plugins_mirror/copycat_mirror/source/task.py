@@ -187,11 +187,11 @@ def _beginning(reset: str | None) -> int:
         case "latest":
             return int(OFFSET_END)
         case _:
-            message = (
+            raise ConfigError(
                 f"source.consumer.{_RESET} must be earliest or latest: a partition has no stored offset yet, "
-                "so that there must be a place to begin"
+                "so that there must be a place to begin",
+                key=f"source.consumer.{_RESET}",
             )
-            raise ConfigError(message, key=f"source.consumer.{_RESET}")
 
 
 def _most_records(given: str | None) -> int:

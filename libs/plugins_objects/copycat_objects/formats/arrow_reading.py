@@ -88,8 +88,9 @@ def _column(type_: pa.DataType, wanted: Schema | None, *, optional: bool, name: 
         if is_kind(type_):
             schema, values = make(type_)
             return ArrowColumn(replace(schema, optional=optional), values)
-    message = f"The column {name} has the type {type_}, which Connect has nothing for: leave the column out"
-    raise DataError(message)
+    raise DataError(
+        f"The column {name} has the type {type_}, which Connect has nothing for: leave the column out"
+    )
 
 
 def _nested(type_: pa.DataType, wanted: Schema | None, *, optional: bool, name: str) -> ArrowColumn | None:

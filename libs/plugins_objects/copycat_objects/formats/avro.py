@@ -52,7 +52,7 @@ class AvroWriter:
         self._plan = parse(found.json)
         self._block = _Block()
         self._file = BytesIO()
-        # The head tells logical types, for whoever reads the file; the plan that writes is without them.
+        # The head has logical types, for whoever reads the file; the plan that writes is without them.
         self._container: Any = Writer(self._file, parse_schema(found.json), codec)
 
     @property

@@ -243,7 +243,6 @@ class CsvReader:
 def _schema(columns: tuple[str, ...]) -> Schema:
     if len(set(columns)) < len(columns):
         twice = sorted({name for name in columns if columns.count(name) > 1})
-        message = f"Several columns are named {', '.join(twice)}: give each a name of its own"
-        raise DataError(message)
+        raise DataError(f"Several columns are named {', '.join(twice)}: give each a name of its own")
     fields = (Field(name, place, STRING_SCHEMA) for place, name in enumerate(columns))
     return Schema(SchemaType.STRUCT, field_list=tuple(fields))

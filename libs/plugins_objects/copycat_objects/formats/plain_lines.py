@@ -73,18 +73,16 @@ class PlainLinesWriter:
 
 
 def _no_bytes(value: ConnectValue) -> bytes:
-    message = (
+    raise DataError(
         f"'format.class' bytes writes values of bytes, and this is a {type(value).__name__}: use "
         "ByteArrayConverter "
         "as 'value.converter', or another format"
     )
-    raise DataError(message)
 
 
 def _no_text(value: ConnectValue) -> bytes:
-    message = (
+    raise DataError(
         f"'format.class' string writes values of text, and this is a {type(value).__name__}: use "
         "StringConverter "
         "as 'value.converter', or another format"
     )
-    raise DataError(message)

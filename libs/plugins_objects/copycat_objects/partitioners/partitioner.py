@@ -99,11 +99,10 @@ def _text(name: str, content: ConnectValue) -> str:
             return "null"
         case int() | str():
             return str(content)
-    message = (
+    raise DataError(
         f"Error encoding partition: the field {name} holds a {type(content).__name__}; '{_FIELD_KEY}' takes "
         "fields of integers, strings and booleans"
     )
-    raise DataError(message)
 
 
 DAY: Final = 86_400_000

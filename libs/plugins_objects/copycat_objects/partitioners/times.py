@@ -73,12 +73,11 @@ class FieldTimes:
         try:
             return millis_of(value)
         except ValueError as error:
-            message = (
+            raise DataError(
                 f"The field {self._field} of 'timestamp.field' holds a {type(value).__name__} that is "
                 "no time; "
                 "expected ms since 1970, a Timestamp, or text as in ISO 8601"
-            )
-            raise DataError(message) from error
+            ) from error
 
 
 def field_at(value: ConnectValue, path: str, key: str) -> ConnectValue:
@@ -92,8 +91,7 @@ def field_at(value: ConnectValue, path: str, key: str) -> ConnectValue:
     found = value
     for name in path.split("."):
         if not _has(found, name):
-            message = f"The value ({type(value).__name__}) has no field {path}, which '{key}' names"
-            raise DataError(message)
+            raise DataError(f"The value ({type(value).__name__}) has no field {path}, which '{key}' names")
         found = _member(found, name)
     return found
 

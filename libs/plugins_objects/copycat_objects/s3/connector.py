@@ -30,11 +30,11 @@ class S3SinkConnector(FilesSinkConnector):
         settings = S3SinkSettings.parse(config)
         url, reach = settings.store_url or "", settings.values_by_key()
         if url and not url.startswith(("http://", "https://")):
-            message = (
+            raise ConfigError(
                 f"Invalid value for configuration {STORE_URL}: expected http://host:port of a server "
-                "that speaks S3, or nothing for AWS; ObjectSinkConnector writes to other stores"
+                "that speaks S3, or nothing for AWS; ObjectSinkConnector writes to other stores",
+                key=STORE_URL,
             )
-            raise ConfigError(message, key=STORE_URL)
         found = sink_settings(
             config.get("name") or "",
             lambda: open_store(reach, url),

@@ -77,10 +77,10 @@ UNUSED: Final = (
 
 def _no_customer_key(name: str, value: object) -> None:
     if value is not None:
-        message = (
-            f"Invalid value for configuration {name}: keys of one's own are not supported; see s3.ssea.name"
+        raise ConfigError(
+            f"Invalid value for configuration {name}: keys of one's own are not supported; see s3.ssea.name",
+            key=name,
         )
-        raise ConfigError(message, key=name)
 
 
 class _S3Writing(WritingSettings):

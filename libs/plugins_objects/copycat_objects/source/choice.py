@@ -31,7 +31,7 @@ class Rank:
     """Files are read in this order."""
 
     topic: str
-    """The topic in the name, empty where there is none."""
+    """The topic in the name, or nothing."""
     partition: int
     """Its partition."""
     start: int

@@ -112,7 +112,7 @@ class _OpenObject:
         self.is_read = False
         """True after the last record."""
         self.is_broken = False
-        """True where something of it could not be read, nor told into records."""
+        """True where something of it could not be read, nor divided into records."""
         self._reader: RecordReader | None = None
         self._failure: DataError | None = None
         try:

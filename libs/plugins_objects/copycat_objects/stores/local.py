@@ -194,8 +194,7 @@ class LocalFile:
     def close(self) -> None:
         """Write file and folder through to the disk; see the port."""
         if not self._whole:
-            message = f"{self._path.name} could not be written whole before: write it again"
-            raise StoreAwayError(message)
+            raise StoreAwayError(f"{self._path.name} could not be written whole before: write it again")
         descriptor, self._descriptor = self._descriptor, -1
         try:
             try:

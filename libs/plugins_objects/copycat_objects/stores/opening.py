@@ -49,8 +49,10 @@ def web_address(folder: str | None) -> str | None:
         except FileNotFoundError:
             continue
         except (OSError, ET.ParseError) as error:
-            message = f"Invalid value {place} for configuration {HADOOP_CONF}: {file} cannot be read: {error}"
-            raise ConfigError(message, key=HADOOP_CONF) from error
+            raise ConfigError(
+                f"Invalid value {place} for configuration {HADOOP_CONF}: {file} cannot be read: {error}",
+                key=HADOOP_CONF,
+            ) from error
         if found:
             return f"http://{found}"
     return None
@@ -99,8 +101,10 @@ def _parts(url: str, key: str) -> SplitResult:
     except ValueError:
         raise _not_known(key) from None
     if parts.password:
-        message = f"Invalid value for configuration {key}: an address holds no password; use the keys for it"
-        raise ConfigError(message, key=key)
+        raise ConfigError(
+            f"Invalid value for configuration {key}: an address holds no password; use the keys for it",
+            key=key,
+        )
     return parts
 
 
@@ -131,10 +135,10 @@ def _s3(parsed: Mapping[str, Any], parts: SplitResult) -> Store:
     is_endpoint = parts.scheme in _ENDPOINTS or not parts.scheme
     bucket = parsed.get(keys.BUCKET) if is_endpoint else parts.netloc
     if not bucket:
-        message = (
-            f"Missing required configuration {keys.BUCKET}: the bucket is named there, or as s3://bucket"
+        raise ConfigError(
+            f"Missing required configuration {keys.BUCKET}: the bucket is named there, or as s3://bucket",
+            key=keys.BUCKET,
         )
-        raise ConfigError(message, key=keys.BUCKET)
     secret = parsed.get(keys.SECRET_KEY)
     client = s3_client(
         region=parsed.get(keys.REGION) or "us-west-2",

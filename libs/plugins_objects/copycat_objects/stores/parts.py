@@ -37,7 +37,6 @@ class Parts:
             StoreAwayError: A part could not be sent, so that the file can never be whole.
         """
         if self._lost:
-            message = "A part of the file could not be sent before: write the file again"
-            raise StoreAwayError(message)
+            raise StoreAwayError("A part of the file could not be sent before: write the file again")
         left, self._gathered = bytes(self._gathered), bytearray()
         return left

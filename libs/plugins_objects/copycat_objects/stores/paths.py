@@ -13,10 +13,9 @@ def checked(path: str) -> str:
     """
     names = path.split("/")
     if any(name in ("", ".", "..") or "\0" in name for name in names):
-        message = (
+        raise ConnectError(
             f"Not a path of a file in a store: {path!r}; expected names with one '/' between them, no '..'"
         )
-        raise ConnectError(message)
     return path
 
 

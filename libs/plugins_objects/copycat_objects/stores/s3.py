@@ -73,11 +73,9 @@ class S3Store:
         """Copy an object without replacing another, then delete the source; see the port."""
         found = self.find(source)
         if found is None:
-            message = f"Cannot rename {source} in {self.name}: there is no such object"
-            raise FileMissingError(message)
+            raise FileMissingError(f"Cannot rename {source} in {self.name}: there is no such object")
         if self.find(target) is not None:
-            message = f"Cannot rename {source} to {target} in {self.name}: there is an object"
-            raise FileTakenError(message)
+            raise FileTakenError(f"Cannot rename {source} to {target} in {self.name}: there is an object")
         copy = self.create(target)
         if found.size <= self._part_size:
             copy.write(self.read(source, 0, found.size))

@@ -29,7 +29,7 @@ SECRET_KEY: Final = "aws.secret.access.key"  # noqa: S105  the name of a key
 ENDPOINT_KEY: Final = "store.url"
 _MISSING: Final = frozenset({"NoSuchKey", "404", "NotFound"})
 _TAKEN: Final = frozenset({"PreconditionFailed", "412"})
-#: Two who write one object at a time: one of them is told to look again.
+#: Two who write one object at a time: one of them has to look again.
 _AT_ONCE: Final = frozenset({"ConditionalRequestConflict", "OperationAborted"})
 _NO_LOGIN: Final = frozenset(
     {"InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidClientTokenId", "ExpiredToken", "InvalidToken",

@@ -89,8 +89,7 @@ class HdfsStore:
         doing = f"read {path}"
         found = self.find(path)
         if found is None:
-            message = f"Cannot {doing} in {self.name}: there is no such file"
-            raise FileMissingError(message)
+            raise FileMissingError(f"Cannot {doing} in {self.name}: there is no such file")
         if offset >= found.size:
             return empty_file()
         answer = self._calls.move_content("GET", "OPEN", path, doing, offset=str(offset))

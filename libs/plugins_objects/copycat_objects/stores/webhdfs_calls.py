@@ -95,8 +95,9 @@ class WebHdfs:
         try:
             node = str(place["Location"])
         except KeyError:
-            message = f"Cannot {doing} in {self.name}: {WEB_KEY}={self._web_url} does not speak WebHDFS"
-            raise StoreRefusedError(message) from None
+            raise StoreRefusedError(
+                f"Cannot {doing} in {self.name}: {WEB_KEY}={self._web_url} does not speak WebHDFS"
+            ) from None
         answer = self._send(method, node, doing, content, stream=True)
         if answer.ok:
             return answer
@@ -134,8 +135,9 @@ class WebHdfs:
                 timeout=(_CONNECT_SECONDS, _READ_SECONDS),
             )
         except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema) as error:
-            message = f"Invalid value for configuration {WEB_KEY}: expected http://host:port"
-            raise StoreRefusedError(message) from error
+            raise StoreRefusedError(
+                f"Invalid value for configuration {WEB_KEY}: expected http://host:port"
+            ) from error
         except requests.RequestException as error:
             raise self.failure(error, doing) from error
 
@@ -149,8 +151,9 @@ class WebHdfs:
         except requests.JSONDecodeError:
             found = None
         if not isinstance(found, dict):
-            message = f"Cannot {doing} in {self.name}: {WEB_KEY}={self._web_url} does not speak WebHDFS"
-            raise StoreRefusedError(message)
+            raise StoreRefusedError(
+                f"Cannot {doing} in {self.name}: {WEB_KEY}={self._web_url} does not speak WebHDFS"
+            )
         return found
 
     def _refusal(self, answer: requests.Response, doing: str) -> ConnectError:

@@ -129,11 +129,10 @@ def _reading(
             value = schemaless_reader(BytesIO(data), writer, reader, return_named_type=True)
             return value if read is None else read(value)
         except _MISFITS as error:
-            message = (
+            raise DataError(
                 f"Failed to deserialize data to Avro: {type(error).__name__} {error}. The bytes are not "
                 "what their schema id says: look for what else writes to the topic."
-            )
-            raise DataError(message) from error
+            ) from error
 
     return decode
 

@@ -38,11 +38,10 @@ def _checker(pointers: Pointers) -> Callable[[Node], None]:
         error = next(validator.iter_errors(node), None)
         if error is not None:
             # The value itself is not shown: it may be a secret.
-            message = (
+            raise DataError(
                 f"The payload is not valid at {error.json_path}, where its JSON Schema says "
                 f"{error.validator}: correct the record, or set json.fail.invalid.schema=false."
             )
-            raise DataError(message)
 
     return check
 

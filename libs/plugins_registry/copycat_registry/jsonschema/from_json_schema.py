@@ -140,12 +140,11 @@ class ConnectSchemas:
 
     def _referred(self, pointer: str, version: int | None, *, optional: bool) -> Schema:
         if pointer in self._inside:
-            message = (
+            raise DataError(
                 f"The JSON Schema at {pointer} contains itself, which Connect schemas here cannot: read the "
                 "topic with JsonConverter and schemas.enable=false behind a transformation, or "
                 "ByteArrayConverter."
             )
-            raise DataError(message)
         self._inside.append(pointer)
         found = self.of(self._pointers.find(pointer), version=version, optional=optional)
         self._inside.pop()

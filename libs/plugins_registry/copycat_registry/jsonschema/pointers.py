@@ -20,8 +20,7 @@ def load(text: SchemaText) -> Json:
     try:
         return json.loads(text.text)
     except ValueError as error:
-        message = f"The JSON Schema is not valid: {error}. Look at it in the registry."
-        raise DataError(message) from error
+        raise DataError(f"The JSON Schema is not valid: {error}. Look at it in the registry.") from error
 
 
 class Pointers:
@@ -48,10 +47,9 @@ class Pointers:
             name = unquote(step).replace("~1", "/").replace("~0", "~")
             found = found.get(name) if isinstance(found, dict) else None
         if found is None:
-            message = (
+            raise DataError(
                 f"The JSON Schema refers to {pointer}, which is not there: register it with its references."
             )
-            raise DataError(message)
         return found
 
     def _add(self, text: SchemaText) -> None:

@@ -58,8 +58,7 @@ class JsonSchemaReader(JsonReader):
         def read(node: Node) -> ConnectValue:
             if not isinstance(node, list):
                 text = "Maps with non-string fields should be encoded as JSON array of objects, but found"
-                message = f"{text} {node_type(node)}"
-                raise DataError(message)
+                raise DataError(f"{text} {node_type(node)}")
             return {read_key(entry.get(KEY)): read_item(entry.get(VALUE)) for entry in map(_entry, node)}
 
         return read
@@ -72,8 +71,7 @@ class JsonSchemaReader(JsonReader):
 
         def read(node: Node) -> ConnectValue:
             if not isinstance(node, dict):
-                message = f"Structs should be encoded as JSON objects, but found {node_type(node)}"
-                raise DataError(message)
+                raise DataError(f"Structs should be encoded as JSON objects, but found {node_type(node)}")
             # What is absent stays unset, whether the schema requires it or not, as Connect's users have it.
             return Struct.of_valid(schema, [
                 read_member(node[name]) if name in node else default
@@ -96,11 +94,9 @@ class JsonSchemaReader(JsonReader):
 
 def _entry(node: Node) -> dict[str, Node]:
     if not isinstance(node, dict):
-        message = f"Found invalid map entry instead of object: {node_type(node)}"
-        raise DataError(message)
+        raise DataError(f"Found invalid map entry instead of object: {node_type(node)}")
     if len(node) != 2:
-        message = f"Found invalid map entry, expected length 2 but found :{len(node)}"
-        raise DataError(message)
+        raise DataError(f"Found invalid map entry, expected length 2 but found :{len(node)}")
     return node
 
 

@@ -39,11 +39,10 @@ class ProtobufFormat:
             DataError: Protobuf cannot say it, or no schema can be written down.
         """
         if schema is None:
-            message = (
+            raise DataError(
                 "ProtobufConverter writes values that have a schema: give the records one, or set "
                 "JsonConverter with schemas.enable=false."
             )
-            raise DataError(message)
         text, full_name = ProtoText(self._options).file(schema)
         return Written(SchemaText(text), full_name)
 
@@ -71,8 +70,7 @@ class ProtobufFormat:
                 return indexes + bytes(make(**fields).SerializeToString())
             except (AttributeError, EncodeError, OverflowError, TypeError, ValueError) as error:
                 validate_value(schema, value)  # says what is wrong in Connect's words, when that can be said
-                message = f"Failed to serialize Protobuf data: {error}"
-                raise DataError(message) from error
+                raise DataError(f"Failed to serialize Protobuf data: {error}") from error
 
         return encode
 
@@ -98,11 +96,10 @@ class ProtobufFormat:
             try:
                 return read(parse(data))
             except (DecodeError, ValueError) as error:
-                message = (
+                raise DataError(
                     f"Failed to deserialize data to Protobuf: {error}. The bytes are not what their schema "
                     "id says: look for what else writes to the topic."
-                )
-                raise DataError(message) from error
+                ) from error
 
         return schema, decode
 

@@ -101,7 +101,7 @@ class ConnectMessages:
         found: list[tuple[str, Schema, tuple[FieldReader, ...] | FieldReader]] = []
         for oneof in message.oneofs:
             if oneof.fields[0].name in marked:
-                continue  # how Protobuf itself tells null from zero
+                continue  # how Protobuf itself distinguishes null from zero
             members = [(field.name, *self._field(field, in_oneof=True)) for field in oneof.fields]
             if self._options.flatten_unions:
                 found += members

@@ -42,10 +42,9 @@ def find_message(file: FileDescriptor, indexes: bytes) -> Descriptor:
     messages = _in_order(file)
     for place in places or [0]:
         if not 0 <= place < len(messages):
-            message = (
+            raise DataError(
                 f"A record names message {places} of a schema that has none there: what wrote it is broken."
             )
-            raise DataError(message)
         found = messages[place]
         messages = list(found.nested_types)
     return found
@@ -76,10 +75,9 @@ def _in_order(file: FileDescriptor) -> list[Descriptor]:
 
 def _checked(count: int) -> int:
     if not 0 <= count <= _MAX_LEVELS:
-        message = (
+        raise DataError(
             "The bytes after a schema id are no message indexes: the record was not written as Protobuf."
         )
-        raise DataError(message)
     return count
 
 

@@ -93,12 +93,11 @@ def proto_name(name: str, *, scrub: bool) -> str:
     if _VALID.fullmatch(name):
         return name
     if not scrub:
-        message = (
+        raise DataError(
             f"{name!r} is no name in Protobuf, where names begin with a letter and go on with letters, "
             "digits and underscores: rename it, e.g. with ReplaceField or SetSchemaMetadata, or set "
             "scrub.invalid.names=true."
         )
-        raise DataError(message)
     valid = scrubbed(name)
     return f"x{valid}" if valid.startswith("_") else valid
 

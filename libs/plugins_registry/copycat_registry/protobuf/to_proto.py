@@ -46,11 +46,10 @@ class ProtoText:
             wrapper = names.wrapper_of(scalar)
             return names.WRAPPER_PACKAGE, wrapper, [f"message {wrapper} {{", f"  {scalar} value = 1;", "}"]
         what = schema.name or str(schema.type)
-        message = (
+        raise DataError(
             f"A Protobuf record is a struct or a plain value, and not {what}: put it into a struct, e.g. "
             "with HoistField."
         )
-        raise DataError(message)
 
     def _message(self, name: str, schema: Schema) -> Iterator[str]:
         inner: dict[str, list[str]] = {}
@@ -90,10 +89,9 @@ class ProtoText:
     def _items(self, field: Field) -> Schema:
         items = field.schema.value
         if items is None or items.type is SchemaType.ARRAY:
-            message = (
+            raise DataError(
                 f"Array cannot be nested: field {field.name} is one in Protobuf only with a struct between."
             )
-            raise DataError(message)
         return items
 
     def _type(
@@ -150,11 +148,10 @@ class ProtoText:
 
     def _once(self, inner: dict[str, list[str]], name: str, body: list[str]) -> None:
         if inner.setdefault(name, body) != body:
-            message = (
+            raise DataError(
                 f"Two different parts of a schema are called {name}, which Protobuf does not allow: name "
                 "them apart, e.g. with SetSchemaMetadata."
             )
-            raise DataError(message)
 
     def _meta(self, parameters: dict[str, str]) -> str:
         if not parameters:

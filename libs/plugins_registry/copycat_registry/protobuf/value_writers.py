@@ -110,8 +110,7 @@ def _decimal(schema: Schema, value: Decimal) -> ProtoValue:
 def _date(schema: Schema, value: date | FarDate) -> ProtoValue:
     del schema
     if isinstance(value, FarDate):
-        message = f"google.type.Date holds the years 1 to 9999, and {value} lies outside of them"
-        raise DataError(message)
+        raise DataError(f"google.type.Date holds the years 1 to 9999, and {value} lies outside of them")
     return {"year": value.year, "month": value.month, "day": value.day}
 
 

@@ -28,7 +28,7 @@ WORKER: Final = MetricGroup(
     ),
 )
 
-#: Of one connector: the same type as the worker's own, told apart by its tag.
+#: Of one connector: the same type as the worker's own, with its tag.
 CONNECTOR_TASKS: Final = MetricGroup(
     "connect-worker-metrics",
     ("connector",),

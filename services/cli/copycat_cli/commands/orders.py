@@ -61,7 +61,7 @@ def stop(session: Session, connectors: Sequence[str]) -> None:
 
 def _order(session: Session, connectors: Sequence[str], order: str, target: str) -> None:
     for name in connectors:
-        get_connector(session.rest, name)  # all are there before any is told
+        get_connector(session.rest, name)  # all are there before any gets its order
     for name in connectors:
         set_state(session.rest, name, order)
     tree = [{"name": name, "order": order, "becomes": target} for name in connectors]

@@ -83,8 +83,7 @@ class PipedProcess:
         except ConnectionError:  # a socket's end, where something was written that nobody read
             return b""
         except ValueError as error:  # asyncio's way to say so
-            message = f"it is longer than {MAX_LINE_BYTES} bytes"
-            raise BadLineError(message) from error
+            raise BadLineError(f"it is longer than {MAX_LINE_BYTES} bytes") from error
 
     def thread_seconds(self) -> Mapping[str, float]:
         """Return how much processor time its threads have used, by the names they have in the kernel."""

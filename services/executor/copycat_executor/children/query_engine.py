@@ -141,8 +141,9 @@ class Queries:
                     return await self._process.call(call, "running a query", self._deadline_seconds)
                 except PluginHangsError as error:
                     self._process.kill()
-                    message = f"The query did not finish within {self._deadline_seconds:g} s and was ended"
-                    raise ConnectError(message) from error
+                    raise ConnectError(
+                        f"The query did not finish within {self._deadline_seconds:g} s and was ended"
+                    ) from error
                 except PluginProcessGoneError:
                     continue
             raise ConnectError("The query engine ended during the query, more than once")

@@ -214,8 +214,9 @@ def _check(task_configs: Sequence[Mapping[str, str]]) -> None:
     """Refuse here, by its place, what nobody could read after the pipe."""
     for number, config in enumerate(task_configs):
         if not isinstance(config, Mapping):
-            message = f"The configuration of task {number} is of type {_type(config)}; return a dict of texts"
-            raise ConnectError(message)
+            raise ConnectError(
+                f"The configuration of task {number} is of type {_type(config)}; return a dict of texts"
+            )
         for key, value in config.items():
             wrong = key if not isinstance(key, str) else value
             if not (isinstance(wrong, str) or (wrong is None and isinstance(key, str))):

@@ -38,8 +38,9 @@ def explained(question: Question, wanted: ExplainOffsets) -> tuple[OffsetEffect 
     if effects is None:
         return None
     if len(effects) != len(moves):
-        message = f"explain_offsets told {len(effects)} effects of {len(moves)} moves: one of each is wanted"
-        raise ConnectError(message)
+        raise ConnectError(
+            f"explain_offsets told {len(effects)} effects of {len(moves)} moves: one of each is wanted"
+        )
     return tuple(
         None if effect is None else OffsetEffect(effect.repeated, effect.skipped, effect.unit)
         for effect in effects

@@ -110,9 +110,8 @@ def ensure_dead_letter_topic(topics: KafkaTopics, topic: str, replication_factor
         if not topics.exists(topic):
             topics.create(NewTopic(topic, 1, replication_factor))
     except (KafkaException, TimeoutError) as error:
-        message = (
+        raise ConnectError(
             f"Could not initialize dead letter queue with topic={topic}. Ensure that the task is authorized "
             f"to create topics and that there are brokers for {DLQ_REPLICATION_FACTOR}={replication_factor}, "
             "or create the topic, and restart the task"
-        )
-        raise ConnectError(message) from error
+        ) from error

@@ -24,17 +24,19 @@ def check_brokers(config: ClientConfig) -> None:
     servers = config.properties.get(BOOTSTRAP_SERVERS, "")
     addresses = [_address(server.strip()) for server in servers.split(",") if server.strip()]
     if not any(_resolves(host, port) for host, port in addresses):
-        message = (
-            f"No resolvable bootstrap urls given in {BOOTSTRAP_SERVERS}: {servers!r}. Correct the host names"
+        raise ConfigError(
+            f"No resolvable bootstrap urls given in {BOOTSTRAP_SERVERS}: {servers!r}. Correct the host names",
+            key=BOOTSTRAP_SERVERS,
         )
-        raise ConfigError(message, key=BOOTSTRAP_SERVERS)
 
 
 def _address(server: str) -> tuple[str, int]:
     found = _ADDRESS_PATTERN.fullmatch(server)
     if found is None or int(found[3]) > LARGEST_PORT:
-        message = f"Invalid url in {BOOTSTRAP_SERVERS}: {server}. Write host:port, for example localhost:9092"
-        raise ConfigError(message, key=BOOTSTRAP_SERVERS)
+        raise ConfigError(
+            f"Invalid url in {BOOTSTRAP_SERVERS}: {server}. Write host:port, for example localhost:9092",
+            key=BOOTSTRAP_SERVERS,
+        )
     return found[1] or found[2], int(found[3])
 
 

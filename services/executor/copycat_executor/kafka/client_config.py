@@ -266,8 +266,7 @@ def _converted(key: str, value: str, convert: Callable[[str], str]) -> str:
     try:
         return convert(value)
     except ValueError as error:
-        message = f"Invalid value {value} for configuration {key}: Not a number"
-        raise ConfigError(message, key=key) from error
+        raise ConfigError(f"Invalid value {value} for configuration {key}: Not a number", key=key) from error
 
 
 def _fit_fetch_sizes(properties: dict[str, str]) -> None:

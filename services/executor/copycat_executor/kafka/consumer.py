@@ -151,8 +151,7 @@ class KafkaReceiver:
             raise ConnectError(f"{message}: {remedy}") from error
         if reset == "error":
             name = f"{partition.topic}-{partition.partition}"
-            message = f"Undefined offset with no reset policy for partition: {name}"
-            raise ConnectError(message)
+            raise ConnectError(f"Undefined offset with no reset policy for partition: {name}")
         return int(high if reset in {"latest", "end", "largest"} else low)
 
     def _reason(self, topic: str, error: KafkaError) -> KafkaError:

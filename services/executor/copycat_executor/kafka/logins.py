@@ -34,8 +34,7 @@ class LoginWatch:
         if self._refusal is None:
             return
         key = f"{self._client}.override.sasl.jaas.config"
-        message = (
+        raise ConnectError(
             f"The brokers at {self._servers} refuse the login of the {self._client}. Correct {key}, or "
             f"{self._client}.sasl.jaas.config of the worker, and restart the task"
-        )
-        raise ConnectError(message) from KafkaException(self._refusal)
+        ) from KafkaException(self._refusal)

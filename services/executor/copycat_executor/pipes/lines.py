@@ -40,8 +40,7 @@ class LineReader(Generic[M]):
             BadLineError: It is no JSON, was cut short, or is not one of these messages.
         """
         if not line.endswith(b"\n"):
-            message = f"it was cut short after {len(line)} bytes"
-            raise BadLineError(message)
+            raise BadLineError(f"it was cut short after {len(line)} bytes")
         return _decoded(self._decoder, line)
 
 
@@ -64,5 +63,4 @@ def _decoded(decoder: msgspec.json.Decoder[M], text: bytes) -> M:
     try:
         return decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        message = f"{error} (in {len(text)} bytes)"
-        raise BadLineError(message) from error
+        raise BadLineError(f"{error} (in {len(text)} bytes)") from error

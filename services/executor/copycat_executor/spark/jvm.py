@@ -90,8 +90,9 @@ class SparkJvm:
         while not file.is_file():
             code = self._process.poll()
             if code is not None:
-                message = f"Spark's JVM ended with exit code {code} before it was up; its messages are above"
-                raise SparkLostError(message)
+                raise SparkLostError(
+                    f"Spark's JVM ended with exit code {code} before it was up; its messages are above"
+                )
             if time.monotonic() > deadline:
                 self._process.kill()
                 raise SparkLostError(f"Spark's JVM was not up after {START_TIMEOUT_SECONDS:.0f} s")

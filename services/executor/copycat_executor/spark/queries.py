@@ -77,8 +77,7 @@ class SparkQueries:
         except (PySparkException, Py4JError) as error:
             raise DataError(_text(error)) from error
         if rows.nbytes > MOST_BYTES:
-            message = f"The rows of a batch take {rows.nbytes} bytes, more than {MOST_BYTES}"
-            raise DataError(message)
+            raise DataError(f"The rows of a batch take {rows.nbytes} bytes, more than {MOST_BYTES}")
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, rows.schema) as writer:
             writer.write_table(rows)
@@ -106,8 +105,7 @@ class SparkQueries:
         check_analysed(frame._jdf.queryExecution().analyzed())
         names = [field.name for field in frame.schema.fields]
         if len(set(names)) < len(names):
-            message = f"Give each column a name of its own with AS: {', '.join(names[:-1])}"
-            raise ConfigError(message)
+            raise ConfigError(f"Give each column a name of its own with AS: {', '.join(names[:-1])}")
         frame.toArrow()  # constants that cannot be computed are found now
         return _Prepared(session, plan, records.schema, frame._jdf.drop(PLACE).schema().toDDL())
 

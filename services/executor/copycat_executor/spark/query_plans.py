@@ -35,8 +35,7 @@ def parse(session: SparkSession, sql: str) -> JavaObject:
         ConfigError: It is more than one SELECT over `records`.
     """
     if PLACE in sql.lower():
-        message = f"{PLACE} is the engine's own column"
-        raise ConfigError(message)
+        raise ConfigError(f"{PLACE} is the engine's own column")
     plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
     for node in _nodes(plan):
         _check_parsed(node)
@@ -54,24 +53,20 @@ def check_analysed(plan: JavaObject) -> None:
         if name == "Generate":
             raise ConfigError("A query gives one row for a record, or none; explode and its like give more")
         if name not in _ANALYSED:
-            message = f"{name} works across records, and a batch of them is no unit; {_FIX}"
-            raise ConfigError(message)
+            raise ConfigError(f"{name} works across records, and a batch of them is no unit; {_FIX}")
         for expression in _expressions(node):
             if not expression.deterministic() or _name(expression) in _CLOCKS:
-                message = (
+                raise ConfigError(
                     f"{expression.sql()} gives something else each time; a repeated record must give the same"
                 )
-                raise ConfigError(message)
 
 
 def _check_parsed(node: JavaObject) -> None:
     name = _name(node)
     if name not in _PARSED:
-        message = f"{name} is not allowed: a query is one SELECT over records; {_FIX}"
-        raise ConfigError(message)
+        raise ConfigError(f"{name} is not allowed: a query is one SELECT over records; {_FIX}")
     if name == "UnresolvedRelation" and node.tableName().lower() != RECORDS:
-        message = f"There is no table {node.tableName()}; {_FIX}"
-        raise ConfigError(message)
+        raise ConfigError(f"There is no table {node.tableName()}; {_FIX}")
     for expression in _expressions(node):
         _check_expression(expression)
 
@@ -81,13 +76,11 @@ def _check_expression(expression: JavaObject) -> None:
     if name == "UnresolvedFunction":
         function = expression.nameParts().last().lower()
         if function in _DANGEROUS:
-            message = f"{function} is not allowed: it runs code or reads files by name"
-            raise ConfigError(message)
+            raise ConfigError(f"{function} is not allowed: it runs code or reads files by name")
     elif name == "UnresolvedStar" and expression.target().isEmpty():
         raise ConfigError("Name the columns: value.* stands for the fields of the value, * for too much")
     elif "UnresolvedIdentifier" in name or _is_subquery(expression):
-        message = f"{name} is not allowed in an expression; {_FIX}"
-        raise ConfigError(message)
+        raise ConfigError(f"{name} is not allowed in an expression; {_FIX}")
 
 
 def _with_place(session: SparkSession, plan: JavaObject) -> JavaObject:

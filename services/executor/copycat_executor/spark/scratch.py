@@ -41,8 +41,7 @@ class ScratchFolder:
             if lock is not None:
                 self._lock = lock
                 return
-        message = f"No folder for Spark's temporary files can be made in {parent}"
-        raise OSError(message)
+        raise OSError(f"No folder for Spark's temporary files can be made in {parent}")
 
     def remove(self) -> None:
         """Remove it with all that is in it; the JVM must be gone. A second time nothing happens."""

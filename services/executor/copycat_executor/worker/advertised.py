@@ -25,9 +25,9 @@ async def advertised_address(settings: ExecutorSettings, bound: str, host_name: 
     try:
         await asyncio.get_running_loop().getaddrinfo(host_name, int(port), type=socket.SOCK_STREAM)
     except OSError as error:
-        message = (
+        raise ConfigError(
             f"The executor listens on {bound} and would be known as {host_name}:{port}, "
-            f"but this machine cannot look that name up ({error}); set {ADVERTISED}"
-        )
-        raise ConfigError(message, key=ADVERTISED) from error
+            f"but this machine cannot look that name up ({error}); set {ADVERTISED}",
+            key=ADVERTISED,
+        ) from error
     return f"{host_name}:{port}"

@@ -19,7 +19,7 @@ KINDS_BY_ROLE: Final = {
     "offset": (OFFSETS, COMMIT),
 }
 KINDS: Final = tuple(kind for kinds in KINDS_BY_ROLE.values() for kind in kinds)
-#: These have no before and after, but something to tell.
+#: These have no before and after, but something to say.
 TELLING: Final = {OFFSETS, ACT}
 
 
@@ -44,7 +44,7 @@ class ShownChange(TypedDict):
         Any
     ]  # a configuration, a target state, a status, an offset; null where there was none
     after: NotRequired[Any]
-    about: NotRequired[Any]  # of acts and of changes of offsets: what else there is to tell
+    about: NotRequired[Any]  # of acts and of changes of offsets: what else there is to say
     omitted: NotRequired[bool]  # the fact was too large to be kept
     by: ChangedBy
     reason: NotRequired[str]

@@ -20,7 +20,7 @@ from copycat_rpc.instances import instance_from_proto
 #: How long the first commits after start wait for the scheduler. Then they are judged by what is known: the
 #: data plane goes on while the scheduler is away, because nothing is assigned anew without it.
 FIRST_NEWS_TIMEOUT_SECONDS = 5.0
-#: How far the scheduler's watch may be behind what the scheduler has told others.
+#: How far the scheduler's watch may be behind what the scheduler has sent to others.
 REMOVAL_TIMEOUT_SECONDS = 3.0
 MAX_REMOVED_TASKS = 10_000
 

@@ -209,7 +209,7 @@ class OffsetServicer(grpc_pb.OffsetServiceServicer):
         """Remember the change that a user is about to make."""
         command = messages.remember_change(request)
         outcome = await self._events.execute(command)
-        # Calls that move a group name no connector. Where the change then fails, the next commit tells.
+        # Calls that move a group name no connector. Where the change then fails, the next commit shows it.
         self._samples.note(command.change.connector, moved(command.change))
         return pb.RememberChangeResponse(revision=revision_to_proto(outcome.revision))
 

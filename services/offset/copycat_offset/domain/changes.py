@@ -20,7 +20,7 @@ class SourceMove:
     before: bytes | None
     """JSON text of the source offset; None where there was none."""
     after: bytes | None
-    """JSON text of the source offset; None where there is none any more."""
+    """JSON text of the source offset; None where it is gone."""
 
 
 @dataclass(frozen=True, slots=True)

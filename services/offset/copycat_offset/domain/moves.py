@@ -17,7 +17,7 @@ class Unplaced(Enum):
     BEGINNING = "earliest"
     END = "latest"
     UNKNOWN = "none"
-    """It fails, or begins somewhere that cannot be told from here."""
+    """It fails, or begins somewhere that is unknown here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Bounds:
     high: int
     """The offset that its next record will have."""
     at: int | None = None
-    """The first offset as new as the time asked for; None where there is none, or no time was asked for."""
+    """The first offset as new as the time asked for; None without such an offset or a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class SinkEffect:
     skipped: int | None = None
     """Offsets that would not be read; None when that is unknown."""
     out_of_range: bool = False
-    """The new position is none that the partition has."""
+    """The partition does not have the new position."""
     nothing_since: bool = False
     """No record is as new as the time asked for."""
     nothing_older: bool = False

@@ -24,7 +24,7 @@ from copycat_scheduler.domain.partitions import INTERNAL, TOPICS_REGEX, Subscrip
 log = logging.getLogger(__name__)
 
 METADATA_TIMEOUT_SECONDS = 5.0
-#: What is known is told after a look that took longer, before the next one.
+#: What is known is reported after a look that took longer, before the next one.
 LONG_LOOK_SECONDS = 0.1
 #: Processor time for all topics that are new to a pattern. What takes microseconds is not counted.
 SECONDS_A_LOOK: Final = 1.0

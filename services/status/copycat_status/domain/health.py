@@ -21,7 +21,7 @@ REASONS: Mapping[State, str] = {
     State.STOPPED: "it was told to stop",
     State.FAILED: "its worker did not say why",
 }
-#: Who was told to rest waits for nothing.
+#: Whoever is paused or stopped waits for nothing.
 RESTING = (State.PAUSED, State.STOPPED)
 #: What is not well by itself, the worst first.
 UNWELL = (State.FAILED, State.UNASSIGNED, State.RESTARTING)
@@ -31,7 +31,7 @@ class HealthLevel(Enum):
     """How a connector is."""
 
     HEALTHY = "healthy"
-    """All of it does what it was told to."""
+    """All of it does what it should."""
     DEGRADED = "degraded"
     """A part of it failed, is run by nobody, or does not move."""
     FAILED = "failed"

@@ -82,8 +82,10 @@ def check_key(name: str | None, fields: Fields) -> None:
     """
     if name is not None and fields.schema_of(name) is None:
         known = ", ".join(field.name for field in fields.schema.fields)
-        message = f"Invalid value {name} for configuration {KEY_FIELD}: it must be one of the fields: {known}"
-        raise ConfigError(message, key=KEY_FIELD)
+        raise ConfigError(
+            f"Invalid value {name} for configuration {KEY_FIELD}: it must be one of the fields: {known}",
+            key=KEY_FIELD,
+        )
 
 
 def check_offset(offset: SourceOffset, stream: int, streams: int) -> int:
@@ -94,13 +96,13 @@ def check_offset(offset: SourceOffset, stream: int, streams: int) -> int:
     """
     number = offset.get(NEXT)
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        message = f'A source offset is the number of the record that follows, such as {{"{NEXT}": 42}}'
-        raise ConnectError(message)
+        raise ConnectError(
+            f'A source offset is the number of the record that follows, such as {{"{NEXT}": 42}}'
+        )
     if not is_of(number, stream, streams):
-        message = (
+        raise ConnectError(
             f"Record {number} is not of stream {stream} of {streams}: they share numbers in blocks of 2000"
         )
-        raise ConnectError(message)
     return number
 
 
@@ -125,9 +127,8 @@ def _stream_of(partition: SourcePartition | None, streams: int) -> int:
     stream = given.get(STREAM)
     fits = isinstance(stream, int) and not isinstance(stream, bool) and 0 <= stream < streams
     if not fits or given.keys() != {STREAM, STREAMS} or given[STREAMS] != streams:
-        message = (
+        raise ConnectError(
             f'A source partition of this connector is {{"{STREAM}": n, "{STREAMS}": {streams}}}, n from 0 to '
             f"{streams - 1}"
         )
-        raise ConnectError(message)
     return int(given[STREAM])

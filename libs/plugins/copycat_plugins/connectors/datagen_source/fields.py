@@ -48,8 +48,9 @@ class Fields:
         try:
             described = json.loads(text or "")
         except ValueError as error:
-            message = f"Invalid value for configuration {_KEY}: it is no JSON ({error}); {_example()}"
-            raise ConfigError(message, key=_KEY) from error
+            raise ConfigError(
+                f"Invalid value for configuration {_KEY}: it is no JSON ({error}); {_example()}", key=_KEY
+            ) from error
         return cls(_kinds(described, ""))
 
     def columns(self, seed: int, block: int, path: str = "") -> Columns:

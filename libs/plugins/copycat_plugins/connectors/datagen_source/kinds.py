@@ -66,8 +66,7 @@ def integer(min: ConnectValue, max: ConnectValue) -> Kind:
     """Any number from `min` to `max`, both included, INT64."""
     low, high = _long("min", min), _long("max", max)
     if high < low:
-        message = f"max must not be below min; got min {low} and max {high}"
-        raise FieldError(message)
+        raise FieldError(f"max must not be below min; got min {low} and max {high}")
     span = high - low + 1
 
     def make(seed: int, path: str, block: int, before: Columns) -> Column:
@@ -81,8 +80,7 @@ def double(min: ConnectValue, max: ConnectValue) -> Kind:
     """Any number from `min` to `max`, FLOAT64."""
     low, high = _number("min", min), _number("max", max)
     if high < low:
-        message = f"max must not be below min; got min {low} and max {high}"
-        raise FieldError(message)
+        raise FieldError(f"max must not be below min; got min {low} and max {high}")
     scale = (high - low) * _DOUBLE_STEP
 
     def make(seed: int, path: str, block: int, before: Columns) -> Column:
@@ -124,8 +122,7 @@ def text(pattern: ConnectValue) -> Kind:
             elif part in before:
                 columns.append(before[part])
             else:
-                message = f"pattern names {part!r}, which is no field before this one"
-                raise FieldError(message)
+                raise FieldError(f"pattern names {part!r}, which is no field before this one")
         return [template % row for row in zip(*columns, strict=True)] if columns else [template % ()] * BLOCK
 
     return Kind(STRING_SCHEMA, make)
@@ -190,20 +187,17 @@ def _parts(pattern: ConnectValue) -> tuple[list[str | bytes], str]:
         template += "%s"
         parts.append(_WILDCARDS[found["wildcard"]] if found["wildcard"] else found["field"])
     if place < len(pattern):
-        message = f"pattern has a brace without its other one at character {place + 1}"
-        raise FieldError(message)
+        raise FieldError(f"pattern has a brace without its other one at character {place + 1}")
     return parts, template
 
 
 def _long(name: str, value: ConnectValue) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value not in _LONG:
-        message = f"{name} must be an integer of 64 bits; got {type(value).__name__} {value!r}"
-        raise FieldError(message)
+        raise FieldError(f"{name} must be an integer of 64 bits; got {type(value).__name__} {value!r}")
     return value
 
 
 def _number(name: str, value: ConnectValue) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        message = f"{name} must be a number; got {type(value).__name__} {value!r}"
-        raise FieldError(message)
+        raise FieldError(f"{name} must be a number; got {type(value).__name__} {value!r}")
     return float(value)

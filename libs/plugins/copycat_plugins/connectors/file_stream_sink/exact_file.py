@@ -38,8 +38,9 @@ class ExactFile:
         try:
             taken = take_files(self._names, connector, wait)
         except OSError as error:
-            message = f"Couldn't open file '{path}' with its positions for FileStreamSinkTask: {error}"
-            raise ConnectError(message) from error
+            raise ConnectError(
+                f"Couldn't open file '{path}' with its positions for FileStreamSinkTask: {error}"
+            ) from error
         self._data, self._journal = taken.data, taken.journal
         self._end = self._journal.newest.length
         last = os.pread(self._data, 1, self._end - 1) if self._end else LINE_END
@@ -64,8 +65,7 @@ class ExactFile:
                 rest = rest[os.write(self._data, rest) :]
         except OSError as error:
             os.ftruncate(self._data, self._end)
-            message = f"Writing to {self._names.data} failed: {error.strerror}"
-            raise ConnectError(message) from error
+            raise ConnectError(f"Writing to {self._names.data} failed: {error.strerror}") from error
         self._end += len(whole)
         self._ends_in_a_line = True
 
@@ -103,18 +103,18 @@ class ExactFile:
             os.fsync(self._data)
             self._journal.write(entry)
         except OSError as error:
-            message = f"Storing {self._names.data} with its positions failed: {error.strerror}"
-            raise ConnectError(message) from error
+            raise ConnectError(
+                f"Storing {self._names.data} with its positions failed: {error.strerror}"
+            ) from error
         self._check_names()
 
     def _check_size(self) -> None:
         size = os.fstat(self._data).st_size
         if size != self._end:
-            message = (
+            raise ConnectError(
                 f"{self._names.data} has {size} bytes instead of {self._end}: somebody else writes to it, "
                 "which delivery.guarantee=exactly_once does not allow"
             )
-            raise ConnectError(message)
 
     def _check_names(self) -> None:
         """See that the files are still found by their names: else nobody will know of what was stored."""
@@ -123,10 +123,9 @@ class ExactFile:
             (self._names.journal, self._journal.descriptor),
         ):
             if not _is_at(name, descriptor):
-                message = (
+                raise ConnectError(
                     f"{name} is another file now: it was taken over by another task, or moved or deleted"
                 )
-                raise ConnectError(message)
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

@@ -74,11 +74,10 @@ class Journal:
             ConnectError: It is missing.
         """
         if self._newest is None:
-            message = (
+            raise ConnectError(
                 f"{self.name} is damaged: it has no positions that are whole. Delete it to go on behind what "
                 "is in the file, at the positions of the connector's consumer group"
             )
-            raise ConnectError(message)
         return self._newest
 
     def write(self, entry: Entry) -> None:
@@ -90,8 +89,9 @@ class Journal:
         """
         line = entry.encode()
         if len(line) > PLACE_SIZE:
-            message = f"{self.name} has no room for the positions of {len(entry.positions)} partitions"
-            raise ConnectError(message)
+            raise ConnectError(
+                f"{self.name} has no room for the positions of {len(entry.positions)} partitions"
+            )
         offset = entry.number % 2 * PLACE_SIZE
         while line:
             written = os.pwrite(self.descriptor, line, offset)

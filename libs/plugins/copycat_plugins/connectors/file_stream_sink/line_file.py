@@ -49,8 +49,7 @@ class LineFile:
         try:
             self._descriptor = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         except OSError as error:
-            message = f"Couldn't find or create file '{name}' for FileStreamSinkTask"
-            raise ConnectError(message) from error
+            raise ConnectError(f"Couldn't find or create file '{name}' for FileStreamSinkTask") from error
         status = os.fstat(self._descriptor)
         if stat.S_ISREG(status.st_mode):
             self._reader = _reader(name, status)
@@ -67,8 +66,9 @@ class LineFile:
             with self._alone():
                 self._append(lines)
         except OSError as error:
-            message = f"Writing to {self._name or 'the standard output'} failed: {error.strerror}"
-            raise ConnectError(message) from error
+            raise ConnectError(
+                f"Writing to {self._name or 'the standard output'} failed: {error.strerror}"
+            ) from error
 
     def _append(self, lines: bytes) -> None:
         rest = memoryview(lines if self._at_line_start() else LINE_END + lines)
@@ -90,7 +90,7 @@ class LineFile:
         piece = len(written) - (written.rfind(LINE_END[-1:]) + 1)
         if self._reader is None or not self._locked or not piece:
             return
-        with suppress(OSError):  # the failure of the write is what is to be told
+        with suppress(OSError):  # the failure of the write is what is to be reported
             end = begins_at + len(written)
             if self._size() == end and os.pread(self._reader, len(written), begins_at) == written:
                 os.ftruncate(self._descriptor, end - piece)
@@ -108,8 +108,7 @@ class LineFile:
         try:
             os.close(self._descriptor)
         except OSError as error:
-            message = f"Closing {self._name} failed: {error.strerror}"
-            raise ConnectError(message) from error
+            raise ConnectError(f"Closing {self._name} failed: {error.strerror}") from error
 
     def _at_line_start(self) -> bool:
         if self._reader is None:

@@ -57,8 +57,7 @@ def copy_bytes(source: int, target: int, length: int) -> None:
     while done < length:
         chunk = os.pread(source, min(length - done, _AT_ONCE), done)
         if not chunk:
-            message = "The file became shorter while it was copied"
-            raise OSError(errno.EIO, message)
+            raise OSError(errno.EIO, "The file became shorter while it was copied")
         done += os.pwrite(target, chunk, done)
 
 
@@ -83,8 +82,9 @@ def _try_lock(descriptor: int) -> bool:
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
-        message = "The file system has no locks (flock), and delivery.guarantee=exactly_once needs them"
-        raise ConnectError(message) from error
+        raise ConnectError(
+            "The file system has no locks (flock), and delivery.guarantee=exactly_once needs them"
+        ) from error
     return True
 
 
@@ -107,8 +107,9 @@ def _locked(path: Path, wait: _Wait) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if not lock(descriptor, wait, _OPENING_PATIENCE_SECONDS):
-            message = f"Another process is opening the file and does not end: it holds the lock of {path}"
-            raise ConnectError(message)
+            raise ConnectError(
+                f"Another process is opening the file and does not end: it holds the lock of {path}"
+            )
         yield
     finally:
         os.close(descriptor)
@@ -248,11 +249,10 @@ def _finish(names: FileNames, entry: Entry) -> None:
 
 def _check_owner(names: FileNames, entry: Entry, connector: str) -> None:
     if entry.connector != connector:
-        message = (
+        raise ConnectError(
             f"{names.data} belongs to connector {entry.connector}, whose positions are in {names.journal}: "
             f"choose another file, or delete {names.journal.name} if that connector is gone"
         )
-        raise ConnectError(message)
 
 
 def _journal(names: FileNames, descriptor: int) -> Journal:
@@ -272,8 +272,7 @@ def _new_journal(names: FileNames, entry: Entry, opened: ExitStack) -> Journal:
 def _open_data(names: FileNames, opened: ExitStack) -> int:
     data = _kept(opened, os.open(names.data, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666))
     if not stat.S_ISREG(os.fstat(data).st_mode):
-        message = f"{names.data} is no regular file: delivery.guarantee=exactly_once needs one"
-        raise ConnectError(message)
+        raise ConnectError(f"{names.data} is no regular file: delivery.guarantee=exactly_once needs one")
     return data
 
 

@@ -105,7 +105,7 @@ class FileChoice:
                 if Path(each).is_dir():
                     yield each, _visible(listing.names(each))
                 else:
-                    yield directory, [name]  # also while there is none: rotation may just have taken it away
+                    yield directory, [name]  # also while it is missing: rotation may just have taken it away
                 continue
             fits = re.compile(translate("*" if name == "**" else name)).match
             shown = name.startswith(".")

@@ -161,9 +161,8 @@ def _check_position(path: str, place: Place) -> bool:
     except OSError:
         return Path(path).parent.is_dir()
     if place.position > size:
-        message = (
+        raise ConnectError(
             f"{path} has {size} bytes: the position {place.position} is behind its end. "
             f"Give one from 0 to {size}"
         )
-        raise ConnectError(message)
     return True

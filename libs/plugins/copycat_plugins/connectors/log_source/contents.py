@@ -89,8 +89,7 @@ class Archive:
             while self._start + len(self._kept) < position + size and self._read_on(position, size):
                 pass
         except (EOFError, zlib.error, gzip.BadGzipFile, OSError) as error:
-            message = f"{self._path} is damaged, or not complete yet: {error}"
-            raise UnreadableArchiveError(message) from error
+            raise UnreadableArchiveError(f"{self._path} is damaged, or not complete yet: {error}") from error
         self._drop_before(position)
         return self._kept[:size]
 

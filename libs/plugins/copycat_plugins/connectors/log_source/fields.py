@@ -33,8 +33,7 @@ def _whole(bits: int) -> Read:
     def read(text: str) -> int:
         number = int(text)
         if not low <= number <= high:
-            message = f"{number} has more than {bits} bits"
-            raise ValueError(message)
+            raise ValueError(f"{number} has more than {bits} bits")
         return number
 
     return read
@@ -42,8 +41,7 @@ def _whole(bits: int) -> Read:
 
 def _boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
-        message = "it is neither true nor false"
-        raise ValueError(message)
+        raise ValueError("it is neither true nor false")
     return text.lower() == "true"
 
 
@@ -74,11 +72,11 @@ class LineFields:
         types = dict(each.rpartition(":")[::2] for each in pairs)
         for name in types:
             if name not in names:
-                message = (
+                raise ConfigError(
                     f"Invalid value {name} for configuration {LINE_REGEX_TYPES}: {LINE_REGEX} has no such "
-                    f"group, but {', '.join(names)}"
+                    f"group, but {', '.join(names)}",
+                    key=LINE_REGEX_TYPES,
                 )
-                raise ConfigError(message, key=LINE_REGEX_TYPES)
         builder = SchemaBuilder.struct()
         reads: list[Read | None] = []
         for name in names:
@@ -100,12 +98,10 @@ class LineFields:
             DataError: It does not fit the expression, or a field not its type; the text is not repeated.
         """
         if len(text) > self._max_chars:
-            message = f"it has {len(text)} characters, more than {LINE_REGEX_MAX}={self._max_chars}"
-            raise DataError(message)
+            raise DataError(f"it has {len(text)} characters, more than {LINE_REGEX_MAX}={self._max_chars}")
         found = self._match(text)
         if found is None:
-            message = f"it does not match {LINE_REGEX}"
-            raise DataError(message)
+            raise DataError(f"it does not match {LINE_REGEX}")
         values: list[ConnectValue] = (
             list(found.groups()) if self._plain else [found[group] for group in self._groups]
         )
@@ -134,5 +130,6 @@ class LineFields:
             try:
                 values[place] = read(text)
             except ValueError as error:
-                message = f"its group {self._names[place]} is not of the type it has in {LINE_REGEX_TYPES}"
-                raise DataError(message) from error
+                raise DataError(
+                    f"its group {self._names[place]} is not of the type it has in {LINE_REGEX_TYPES}"
+                ) from error

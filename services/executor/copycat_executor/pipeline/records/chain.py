@@ -145,8 +145,7 @@ class Chain:
                 count = len(values)
                 schema, values = changed
             if len(values) != count:
-                message = f"{step.name} made {len(values)} values of {count}"
-                raise ConnectError(message)
+                raise ConnectError(f"{step.name} made {len(values)} values of {count}")
             done += 1
         return ChangedValues(schema, values, done, places)
 
@@ -159,8 +158,7 @@ class Chain:
                 self._in_columns = False
                 return place, columns
             if len(changed) != len(columns):
-                message = f"{step.name} made {len(changed)} values of {len(columns)}"
-                raise ConnectError(message)
+                raise ConnectError(f"{step.name} made {len(changed)} values of {len(columns)}")
             columns = changed
         return len(self._steps), columns
 
@@ -321,6 +319,5 @@ def _at_once(step: ChainStep, run: list[Placed[R]]) -> dict[int, R | None]:
     if results is None:
         results = [step.transformation.apply(record) for _, record in run]
     if len(results) != len(run):
-        message = f"{step.name} made {len(results)} records of {len(run)}"
-        raise ConnectError(message)
+        raise ConnectError(f"{step.name} made {len(results)} records of {len(run)}")
     return {place: result for (place, _), result in zip(run, results, strict=True)}

@@ -31,11 +31,10 @@ def to_json(mapping: Position | None) -> bytes | None:
         if not isinstance(key, str):
             raise DataError("Offsets may only use String keys")
         if value is not None and not isinstance(value, (str, int, float, bool)):
-            message = (
+            raise DataError(
                 "Offsets may only contain primitive types as values, "
                 f"but field {key} contains {type(value).__name__}"
             )
-            raise DataError(message)
     return json.dumps(dict(mapping), separators=(",", ":"), ensure_ascii=False).encode()
 
 

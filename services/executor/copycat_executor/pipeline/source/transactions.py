@@ -180,8 +180,9 @@ class TransactionRequests:
 
 def _one_of(wanted: set[TransactionEnd], what: str) -> TransactionEnd | None:
     if len(wanted) > 1:
-        message = f"The connector asked to commit and to abort the transaction after {what}: ask for one"
-        raise ConnectError(message)
+        raise ConnectError(
+            f"The connector asked to commit and to abort the transaction after {what}: ask for one"
+        )
     return next(iter(wanted), None)
 
 

@@ -40,8 +40,7 @@ class Answers(Generic[T]):
         try:
             return answer.result(self._seconds)
         except LateError as error:
-            message = f"{self._who} did not answer in time"
-            raise RetriableError(message) from error
+            raise RetriableError(f"{self._who} did not answer in time") from error
         finally:
             self._open.pop(number, None)
 

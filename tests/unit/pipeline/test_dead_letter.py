@@ -230,7 +230,7 @@ def test_a_letter_has_the_timestamp_of_its_message(stamp: int, kept: int | None)
     message = FakeMessage(7, b"v", timestamp_=(1, stamp))
 
     assert letter_of_message(message).timestamp == kept
-    assert LETTERS(message).timestamp == stamp  # -1 is none to the producer
+    assert LETTERS(message).timestamp == stamp  # the producer reads -1 as no timestamp
 
 
 def test_bytes_that_were_made_are_kept() -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from copycat_connect.java_runtime import ClassArchive, Java
 from copycat_connect.private_files import FOR_OTHERS
 
-from copycat_embedded.class_archive import class_archive
 from copycat_embedded.guard import Guard
 from copycat_embedded.java import find_java
+from copycat_embedded.places import user_cache
 
 POLL_SECONDS = 0.02
 STOP_SECONDS = 30.0  # writing a class archive at the first stop takes seconds
@@ -107,3 +111,45 @@ class JavaProgram:
             self._process.wait()
         self._guard.forget(self.pid)
         self._guard.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _ProgramArchive:
+    """The archive of one Java and one class path; it is made once, at the first clean stop of a run."""
+
+    file: Path
+    """Where it is kept for every later run of this user."""
+    fresh: Path
+    """Where this run leaves one at its stop."""
+    kind: ClassArchive
+    """How it is written."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that use the archive, or make it where it is missing."""
+        return (self.kind.use(self.file) if self.file.is_file() else self.kind.make(self.fresh),)
+
+    def keep(self) -> None:
+        """Keep what a cleanly ended run left; the program must have exited."""
+        if self.fresh.is_file() and not self.file.is_file():
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            half = self.file.with_name(f"{self.file.name}.{self.fresh.stat().st_ino}")
+            shutil.copyfile(self.fresh, half)
+            half.replace(self.file)  # at once: another broker may be starting
+        self.fresh.unlink(missing_ok=True)
+
+
+def class_archive(
+    program: str, java: Java, class_path: Sequence[Path], run_folder: Path
+) -> _ProgramArchive | None:
+    """Return the archive for this program, or None where this Java can make none.
+
+    Java ignores an archive whose jars have moved or changed, so their names and times are part of its name.
+    """
+    kind = ClassArchive.of(java)
+    if kind is ClassArchive.CDS and not (java.home / "lib" / "server" / "classes.jsa").exists():
+        return None
+    inputs = [f"{java.executable} {java.version} {java.executable.stat().st_mtime_ns}"]
+    inputs += [f"{jar} {jar.stat().st_mtime_ns}" for jar in class_path]
+    name = f"{program}-{hashlib.sha256('|'.join(inputs).encode()).hexdigest()[:16]}.archive"
+    return _ProgramArchive(user_cache() / "classes" / name, run_folder / f"{program}.archive", kind)

@@ -8,9 +8,10 @@ import ssl
 import sys
 import threading
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
@@ -19,18 +20,24 @@ import platformdirs
 from copycat_cli.connector_files import ConnectorFile
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
+from copycat_embedded.broker import EmbeddedKafka
+from copycat_embedded.guard import Guard
+from copycat_embedded.ports import LOOPBACK, free_ports
+from copycat_embedded.private_listener import PrivateListener
 from copycat_embedded.spark_java import spark_java_home
 from copycat_rpc.interrupts import heeding_interrupts
+from copycat_serving.beside import beside
 
-from copycat_launcher.added import named, told_topics
+from copycat_launcher.broker_process import BrokerProcess
 from copycat_launcher.data_dir import DataDir
-from copycat_launcher.embedded_kafka import kafka_in
 from copycat_launcher.errors import ConnectorStartError, StartError
+from copycat_launcher.log_files import keep_small
 from copycat_launcher.member import Member, Place
 from copycat_launcher.operations import Operations
+from copycat_launcher.program import why_it_ended
 from copycat_launcher.reachable import check_reachable
 from copycat_launcher.submit import POLL_SECONDS, submit
-from copycat_launcher.worker_properties import embedded_names
+from copycat_launcher.worker_properties import embedded_names, login_properties
 
 R = TypeVar("R")
 START_SECONDS = 180.0
@@ -226,5 +233,73 @@ class Copycat(Operations):
             await self._member.serve(given, self._stop, self._place.set_result)
             return
         names = embedded_names(self.app_id, self._member.settings)
-        async with kafka_in(DataDir(self._data_dir.resolve()), names) as kafka:
+        async with _kafka_in(DataDir(self._data_dir.resolve()), names) as kafka:
             await self._member.serve(kafka, self._stop, self._place.set_result)
+
+
+_CLASS = "connector.class"
+
+
+def named(app_id: str, config: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a connector's name and its configuration with it.
+
+    Without a `name` it is made of the app id and the class, so that every copy of an application, and every
+    start of it, means the same connector.
+
+    Raises:
+        ConfigError: There is neither a name nor a class.
+    """
+    wrong = sorted(key for key, value in config.items() if not isinstance(value, str))
+    if wrong:
+        raise ConfigError(
+            f"The values of {', '.join(wrong)} are no strings; write for example {wrong[0]!r}: '1'",
+            key=wrong[0],
+        )
+    if not config.get(_CLASS):
+        raise ConfigError(
+            f"The connector has no {_CLASS}. Name one, for example FileStreamSource", key=_CLASS
+        )
+    name = config.get("name") or f"{app_id}-{config[_CLASS].rpartition('.')[2]}"
+    return name, {**config, "name": name}
+
+
+def told_topics(config: Mapping[str, str]) -> frozenset[str]:
+    """Return the topics a configuration names; none where only the records show them."""
+    if config.get("topics"):
+        return frozenset(topic.strip() for topic in config["topics"].split(",") if topic.strip())
+    if config.get("topic") and not config.get("transforms"):  # a transformation may rename it
+        return frozenset((config["topic"],))
+    return frozenset()
+
+
+@asynccontextmanager
+async def _kafka_in(folder: DataDir, names: Mapping[str, str]) -> AsyncIterator[dict[str, str]]:
+    """Run a Kafka whose data is in a folder; yields the worker properties with which Copycat logs in to it.
+
+    `names`: worker properties that name the group and the topics, which nobody else may touch.
+
+    Raises:
+        CopycatError: The folder is in use, or the broker does not start or ends.
+    """
+    async with folder.locked() as lock:
+        with Guard(holding=(lock,)) as guard:
+            port, private = free_ports(1)[0], PrivateListener.new()
+            kafka = EmbeddedKafka(folder.kafka, port, folder.log("kafka"), private=private)
+            broker = BrokerProcess(kafka, guard, names)
+            await broker.start()
+            try:
+                async with beside(partial(_ended, broker), partial(keep_small, folder.logs)):
+                    await broker.ready()
+                    yield {
+                        "bootstrap.servers": private.bootstrap,
+                        **login_properties(private, f"{LOOPBACK}:{port}"),
+                    }
+            finally:
+                await broker.stop()
+
+
+async def _ended(broker: BrokerProcess) -> None:
+    how = await broker.ended()
+    raise StartError(
+        f"The embedded Kafka ended ({how}){why_it_ended(broker, how)}. Its log says more: {broker.log}"
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import ssl
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -14,18 +16,18 @@ from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import ConfigError
 from copycat_connect.first import unless
+from copycat_connect.private_files import close_to_others, make_private
 from copycat_embedded.ports import free_ports
 from copycat_rest.advertised import local_url
 from copycat_rest.contexts import own_context
 from copycat_rpc.role import own_properties
-from copycat_rpc.secret import cluster_secret, is_loopback
+from copycat_rpc.secret import cluster_secret, is_loopback, new_secret
 
 from copycat_launcher.core import CORE, Core
 from copycat_launcher.forwarding import Forwarder
 from copycat_launcher.in_process import KeptRole, serve_of, stop_all
 from copycat_launcher.misspelt import warnings_about
 from copycat_launcher.roles import EXECUTOR, GATEWAY, SERVICES
-from copycat_launcher.shared_secret import shared_secret
 from copycat_launcher.worker_properties import DISTRIBUTED, embedded_properties
 
 log = logging.getLogger(__name__)
@@ -137,3 +139,39 @@ async def _started(roles: list[KeptRole], place: Place) -> None:
     from copycat_launcher.readiness import serves_rest  # 50 ms, spent while the roles start
 
     await serves_rest(place.rest_url, place.tls)
+
+
+def shared_secret(folder: Path) -> str:
+    """Return the secret kept in a folder; whoever comes first makes it, and all get the same.
+
+    Raises:
+        ConfigError: The folder cannot be used.
+    """
+    file = folder / CLUSTER_SECRET.name
+    try:
+        if not folder.is_dir():
+            make_private(folder)
+        if not file.exists():
+            _offer(file)
+        close_to_others(file)
+        return file.read_text("ascii").strip()
+    except OSError as error:
+        raise ConfigError(
+            f"The secret of the cluster cannot be kept in {file} ({error.strerror}). Name a folder you may"
+            f" write, or set {CLUSTER_SECRET.name}",
+            key=CLUSTER_SECRET.name,
+        ) from error
+
+
+def _offer(file: Path) -> None:
+    """Write a new secret unless another process is quicker; a link makes the whole file appear, or fails."""
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # for its owner only
+    mine = Path(name)
+    with os.fdopen(descriptor, "w", encoding="ascii") as half:
+        half.write(f"{new_secret()}\n")
+    try:
+        file.hardlink_to(mine)
+    except FileExistsError:
+        return
+    finally:
+        mine.unlink()

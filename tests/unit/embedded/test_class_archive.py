@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from copycat_connect.java_runtime import Java
 from copycat_connect.kafka_version import KAFKA_VERSION
-from copycat_embedded.class_archive import class_archive
 from copycat_embedded.errors import JarError
 from copycat_embedded.jars import ensure_jars, verify
+from copycat_embedded.jvm import class_archive
 from copycat_embedded.lock import Jar, locked
 
 

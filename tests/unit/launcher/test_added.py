@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_launcher.added import named, told_topics
+from copycat_launcher.embedded import named, told_topics
 
 CLASS = {"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector"}
 

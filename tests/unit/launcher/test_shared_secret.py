@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_launcher.member import Member
-from copycat_launcher.shared_secret import shared_secret
+from copycat_launcher.member import Member, shared_secret
 from copycat_launcher.worker_properties import embedded_properties, standalone_properties, up_properties
 
 PORTS = (1, 2, 3, 4, 5)

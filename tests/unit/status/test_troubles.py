@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copycat.status.v1 import status_service_pb2 as pb
 from copycat_connect.cluster import Instance
-from copycat_status.adapters.troubles import FORGOTTEN_AFTER_SECONDS, TroublesNow
+from copycat_status.adapters.server import FORGOTTEN_AFTER_SECONDS, TroublesNow
 
 TASK = Instance("orders", 0)
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import assert_never
 
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConnectError
+from copycat_connect.plugin import PluginKind
+from copycat_connect.plugin import offset_moves as author
 from copycat_connect.plugin.registry import Plugins
 from copycat_telemetry.loggers import set_level
 from copycat_telemetry.output import MAX_NAMED
 
 from copycat_executor.connectorhost.instance import ConnectorInstance
-from copycat_executor.connectorhost.offset_questions import explained, found
 from copycat_executor.connectorhost.query_checks import QueryChecks
-from copycat_executor.connectorhost.questions import Question
+from copycat_executor.connectorhost.questions import Question, from_json
 from copycat_executor.connectorhost.resources import ConnectorResources
 from copycat_executor.connectorhost.watchdog import CONNECTOR_MEMORY_MAX, Watchdog
 from copycat_executor.pipeline.task.memory import memory_limit
@@ -31,9 +34,11 @@ from copycat_executor.pipes.connector_messages import (
     FindPlugin,
     ListPlugins,
     MakeTaskConfigs,
+    OffsetEffect,
     ProcessEnds,
     QueryChecked,
     QuestionCall,
+    SourceOffset,
     StartConnector,
     StopConnector,
     ToConnectors,
@@ -112,9 +117,9 @@ class Dispatcher:
             case AlterOffsets():
                 self._ask(number, call, partial(Question.alter_offsets, wanted=call))
             case ExplainOffsets():
-                self._ask(number, call, partial(explained, wanted=call))
+                self._ask(number, call, partial(_explained, wanted=call))
             case FindOffsets():
-                self._ask(number, call, partial(found, wanted=call))
+                self._ask(number, call, partial(_found, wanted=call))
             case _:
                 assert_never(call)
 
@@ -168,3 +173,60 @@ class Dispatcher:
 
     def _submit(self, instance: ConnectorInstance, number: int, call: Call[T], work: Callable[[], T]) -> None:
         instance.submit(partial(self._out.reply, number, call, work, instance.scrub, instance.declared))
+
+
+_EXPLAINING = "asking what a change of offsets would do of connector"
+_FINDING = "asking for the offsets of a time of connector"
+
+
+def _explained(question: Question, wanted: ExplainOffsets) -> tuple[OffsetEffect | None, ...] | None:
+    """Ask a source connector what moves would do.
+
+    Raises:
+        ConnectError: It answered for more or fewer moves than it was asked about.
+    """
+    kind, connector, given = question.connector(wanted.config, _EXPLAINING)
+    if kind is not PluginKind.SOURCE:
+        return None
+    moves = [
+        author.OffsetMove(from_json(move.partition), from_json(move.before), from_json(move.after))
+        for move in wanted.moves
+    ]
+    effects = connector.explain_offsets(given, moves)
+    if effects is None:
+        return None
+    if len(effects) != len(moves):
+        raise ConnectError(
+            f"explain_offsets told {len(effects)} effects of {len(moves)} moves: one of each is wanted"
+        )
+    return tuple(
+        None if effect is None else OffsetEffect(effect.repeated, effect.skipped, effect.unit)
+        for effect in effects
+    )
+
+
+def _found(question: Question, wanted: FindOffsets) -> tuple[SourceOffset, ...] | None:
+    """Ask a source connector for its offsets of a time."""
+    kind, connector, given = question.connector(wanted.config, _FINDING)
+    if kind is not PluginKind.SOURCE:
+        return None
+    offsets = [(from_json(each.partition), from_json(each.offset)) for each in wanted.offsets]
+    there = connector.find_offsets(given, offsets, datetime.fromtimestamp(wanted.time / 1000, UTC))
+    if there is None:
+        return None
+    texts = {_key(each.partition): each.partition for each in wanted.offsets}
+    answers = []
+    for partition, offset in there:
+        written = _compact(partition)
+        # The bytes of a partition are its identity: those of a known one are kept.
+        kept = texts.get(_key(written), written)
+        answers.append(SourceOffset(kept, None if offset is None else _compact(offset)))
+    return tuple(answers)
+
+
+def _compact(tree: object) -> str:
+    return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+
+
+def _key(text: str) -> str:
+    return json.dumps(json.loads(text), sort_keys=True)

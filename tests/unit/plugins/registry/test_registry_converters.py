@@ -7,7 +7,7 @@ from copycat_connect.data import INT64_SCHEMA, OPTIONAL_STRING_SCHEMA, STRING_SC
 from copycat_connect.errors import ConfigError, DataError, RetriableError
 from copycat_connect.plugin import Converter, PluginKind, load_plugins
 from copycat_embedded.ports import free_ports
-from copycat_registry.subjects import subject_strategy
+from copycat_registry.settings import subject_strategy
 
 CLASSES = (
     "io.confluent.connect.avro.AvroConverter",

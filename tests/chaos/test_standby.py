@@ -26,6 +26,7 @@ from tests.chaos.standby_probes import (
     generations,
     workers,
 )
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.long]
 
@@ -39,7 +40,7 @@ LATE, LAST = 1_000_000, 2_000_000
 
 @pytest.fixture(scope="module")
 def cluster(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with Cluster(tmp_path_factory.mktemp("standby"), kafka) as cluster:
+    with Cluster(tmp_path_factory.mktemp("standby"), kafka, environment=on_plain_hosts()) as cluster:
         yield cluster
 
 

@@ -11,13 +11,16 @@ import pytest
 from copycat_testkit.cluster import ROLES, Cluster
 from copycat_testkit.kafka import unique, wait_until
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
 def cluster(kafka: str, tmp_path: Path) -> Iterator[Cluster]:
     """Two executors that nobody starts again: one that comes back at once keeps its work."""
-    with Cluster(tmp_path / "cluster", kafka, dict.fromkeys(ROLES, 1) | {"executor": 2}) as running:
+    instances = dict.fromkeys(ROLES, 1) | {"executor": 2}
+    with Cluster(tmp_path / "cluster", kafka, instances, environment=on_plain_hosts()) as running:
         yield running
 
 

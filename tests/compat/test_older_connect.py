@@ -11,6 +11,8 @@ from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import create_topic, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = pytest.mark.timeout(400)
 
 PATIENCE = 120.0
@@ -49,7 +51,7 @@ def test_what_is_stopped_is_paused_for_an_older_kafka_connect(kafka: str, tmp_pa
         part for key, value in ({"group.id": group} | topics).items() for part in ("--set", f"{key}={value}")
     ]
     with (
-        CopycatUp(tmp_path / "copycat", kafka, options=options) as up,
+        CopycatUp(tmp_path / "copycat", kafka, options=options, environment=on_plain_hosts()) as up,
         httpx2.Client(base_url=up.url) as rest,
     ):
         rest.post("/connectors", json={"name": name, "config": config}, timeout=90).raise_for_status()

@@ -18,6 +18,8 @@ from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import create_topic, wait_until
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 pytestmark = pytest.mark.timeout(600)
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -160,7 +162,7 @@ def leave_a_change(url: str, folder: Path) -> None:
 @pytest.mark.row("K875-42")
 def test_k558_32_apache_kafka_connect_goes_on_where_copycat_stopped(broker: str, tmp_path: Path) -> None:
     compress(broker, WRITTEN_BY_COPYCAT)
-    with CopycatUp(tmp_path / "data", broker) as ours:
+    with CopycatUp(tmp_path / "data", broker, environment=on_plain_hosts()) as ours:
         populate(ours.url, tmp_path)
         leave_a_change(ours.url, tmp_path)
         before = described(ours.url, tmp_path)
@@ -180,7 +182,7 @@ def test_k558_32_copycat_goes_on_where_apache_kafka_connect_stopped(broker: str,
         populate(peer.url, tmp_path)
         before = described(peer.url, tmp_path)
 
-    with CopycatUp(tmp_path / "data", broker) as ours:
+    with CopycatUp(tmp_path / "data", broker, environment=on_plain_hosts()) as ours:
         after = described(ours.url, tmp_path)
         with (tmp_path / "lines.txt").open("a") as more:
             more.write("one more\n")

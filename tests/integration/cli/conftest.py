@@ -17,6 +17,8 @@ import pytest
 from copycat_testkit.commands import COPYCAT
 from copycat_testkit.system import CopycatUp
 
+from tests.plain_hosts import on_plain_hosts
+
 COMMAND_SECONDS = 100.0
 
 
@@ -92,5 +94,5 @@ class Shell:
 def copycat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     folder = tmp_path_factory.mktemp("cli")
     options = ("--set", "offset.flush.interval.ms=500")
-    with CopycatUp(folder / "data", options=options) as system:
+    with CopycatUp(folder / "data", options=options, environment=on_plain_hosts()) as system:
         yield Shell(system.url, folder)

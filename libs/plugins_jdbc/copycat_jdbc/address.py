@@ -53,6 +53,12 @@ class Address:
     options: Mapping[str, str]
     """The parameters behind the question mark."""
 
+    @property
+    def zero_dates(self) -> str:
+        """What `zeroDateTimeBehavior` makes of MySQL's date of zeros, as newer drivers write it."""
+        named = self.options.get("zeroDateTimeBehavior", "EXCEPTION")
+        return "CONVERT_TO_NULL" if named.lower() == "converttonull" else named.upper()
+
     def __str__(self) -> str:
         if not self.hosts:
             return f"jdbc:{self.dialect}:{self.database}"

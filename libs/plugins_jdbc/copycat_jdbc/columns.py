@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from copycat_connect.data import (
@@ -21,9 +21,13 @@ from sqlalchemy.dialects import mysql, postgresql
 
 from copycat_jdbc.moments import moment_plan
 from copycat_jdbc.numerics import numeric_schema
+from copycat_jdbc.results import Money, ServerText
 from copycat_jdbc.type_rules import Convert, Encode, Plan, SqlType, TypeRules
 
 _MOMENTS = frozenset({DATE, TIME, TIMESTAMP})
+#: Digits enough for every decimal of PostgreSQL: 131,072 before the point and 16,383 behind it.
+_ALL_DIGITS = Context(prec=150_000)
+_UNREADABLE = (ValueError, TypeError, ArithmeticError, DataError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +50,50 @@ class Column:
 class RowReader:
     """Makes structs of the rows of one result."""
 
-    def __init__(self, name: str | None, columns: Sequence[Column], width: int) -> None:
-        """Use the schema's name, the columns to be read, and how many the result has."""
+    def __init__(
+        self, name: str | None, columns: Sequence[Column], width: int, source: str, number: int | None = None
+    ) -> None:
+        """Use what is read.
+
+        Args:
+            name: The schema's name.
+            columns: The columns to be read.
+            width: How many the result has.
+            source: What is read, for texts, e.g. `table orders`.
+            number: Place of the incrementing column, which names a row; None where none is followed.
+        """
         fields = tuple(Field(column.name, place, column.schema) for place, column in enumerate(columns))
         self.schema = Schema(SchemaType.STRUCT, name=name, field_list=fields)
         self.columns = tuple(columns)
         self._width = width
+        self._source = source
+        self._number = number
         self._encoded = all(column.encode or column.schema.name not in _MOMENTS for column in columns)
 
-    def values(self, rows: Sequence[Sequence[Any]]) -> StructColumns:
+    def values(self, rows: Sequence[Sequence[Any]], before: int = 0) -> StructColumns:
         """Return the rows as structs.
 
+        Args:
+            rows: The rows.
+            before: How many rows of the result came before them.
+
         Raises:
-            DataError: A value does not fit its column; the text names the column.
+            DataError: A value does not fit its column; the text names table, column and row.
         """
         given = list(zip(*rows, strict=True)) if rows else [()] * self._width
-        columns = [_encoded(column, given[column.place]) for column in self.columns]
+
+        def unreadable(column: Column, place: int, error: Exception) -> DataError:
+            known = "" if self._number is None else f" (number {rows[place][self._number]})"
+            return DataError(
+                f"Column {column.name} of {self._source} cannot be read in row {before + place + 1} of the "
+                f"result{known}: {error}"
+            )
+
+        columns = [_encoded(column, given[column.place], unreadable) for column in self.columns]
 
         def decoded() -> list[Sequence[ConnectValue]]:
             return [
-                _converted(column, given[column.place]) if column.encode else found
+                _converted(column, given[column.place], unreadable) if column.encode else found
                 for column, found in zip(self.columns, columns, strict=True)
             ]
 
@@ -86,7 +114,8 @@ def _bits(type: SqlType, rules: TypeRules) -> Plan | None:
     if isinstance(type, mysql.BIT):
         return Schema(SchemaType.INT8), _bits_of_mysql
     if isinstance(type, postgresql.BIT):
-        return (Schema(SchemaType.BOOLEAN), _one_bit) if type.length in (None, 1) else None
+        is_one = not type.varying and type.length in (None, 1)
+        return (Schema(SchemaType.BOOLEAN), _one_bit) if is_one else None
     if isinstance(type, sql.Boolean):
         return Schema(SchemaType.BOOLEAN), None if rules.dialect == "postgresql" else bool
     return None
@@ -123,15 +152,22 @@ def _integer_type(type: SqlType, rules: TypeRules) -> SchemaType:
 def _decimal(type: sql.Numeric[Any], rules: TypeRules) -> Plan:
     schema = numeric_schema(rules.numerics, type.precision or 0, type.scale or 0, optional=False)
     if schema.name == DECIMAL:
-        return schema, _scaled(decimal_scale(schema))
-    return schema, float if schema.type is SchemaType.FLOAT64 else int
+        convert: Convert = _scaled(decimal_scale(schema))
+    else:
+        convert = float if schema.type is SchemaType.FLOAT64 else int
+    if isinstance(type, Money):
+        scale = type.scale or 0
+        return schema, lambda value: convert(
+            Decimal(int.from_bytes(value, "big", signed=True)).scaleb(-scale)
+        )
+    return schema, convert
 
 
 def _texts(type: SqlType, rules: TypeRules) -> Plan | None:
     if isinstance(type, (sql.LargeBinary, sql.BINARY, sql.VARBINARY)):
         return Schema(SchemaType.BYTES), bytes
     if isinstance(type, sql.String):
-        is_own = isinstance(type, (sql.Enum, postgresql.CITEXT)) and rules.dialect == "postgresql"
+        is_own = isinstance(type, (sql.Enum, postgresql.CITEXT, ServerText)) and rules.dialect == "postgresql"
         return Schema(SchemaType.STRING), _text if is_own else None
     if isinstance(type, postgresql.MACADDR):
         return Schema(SchemaType.STRING), _hardware_address
@@ -149,11 +185,11 @@ def _scaled(scale: int) -> Convert:
             raise DataError(f"{number} is no decimal; set numeric.mapping=best_fit_eager_double")
         if number.as_tuple().exponent == -scale:
             return number
-        scaled = number.quantize(step)
+        scaled = number.quantize(step, context=_ALL_DIGITS)
         if scaled != number:
             raise DataError(
-                f"a value has more than {scale} digits behind the point; give the column a scale, or set "
-                "numeric.mapping=best_fit_eager_double"
+                f"a value has more than {scale} digits behind the point; read it as a text by a query or a "
+                "view, or set numeric.mapping=best_fit_eager_double, which rounds"
             )
         return scaled
 
@@ -177,25 +213,36 @@ def _hardware_address(value: bytes) -> str:
     return value.hex(":")
 
 
-def _encoded(column: Column, values: Sequence[Any]) -> Sequence[ConnectValue]:
+def _encoded(
+    column: Column, values: Sequence[Any], unreadable: Callable[[Column, int, Exception], DataError]
+) -> Sequence[ConnectValue]:
     """Return values as on the wire where the column can make these, else as in structs."""
     if column.encode is None:
-        return _converted(column, values)
+        return _converted(column, values, unreadable)
     try:
         return column.encode(values)
     except DataError as error:
-        raise _unreadable(column, error) from error
+        _converted(column, values, unreadable)  # which knows the row
+        raise unreadable(column, 0, error) from error
 
 
-def _converted(column: Column, values: Sequence[Any]) -> Sequence[ConnectValue]:
+def _converted(
+    column: Column, values: Sequence[Any], unreadable: Callable[[Column, int, Exception], DataError]
+) -> Sequence[ConnectValue]:
     convert = column.convert
     if convert is None:
         return values
     try:
         return [None if value is None else convert(value) for value in values]
-    except (ValueError, TypeError, ArithmeticError, DataError) as error:
-        raise _unreadable(column, error) from error
+    except _UNREADABLE as error:
+        raise unreadable(column, _place_of_failure(convert, values), error) from error
 
 
-def _unreadable(column: Column, error: Exception) -> DataError:
-    return DataError(f"Column {column.name} cannot be read: {error}")
+def _place_of_failure(convert: Convert, values: Sequence[Any]) -> int:
+    for place, value in enumerate(values):
+        try:
+            if value is not None:
+                convert(value)
+        except _UNREADABLE:
+            return place
+    return 0

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy
 from copycat_connect.errors import ConnectError
+from sqlalchemy import types as sql
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import SQLAlchemyError
@@ -18,6 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from copycat_jdbc.address import DRIVERS, Address, parse_address
 from copycat_jdbc.failures import failed, not_connected
+from copycat_jdbc.results import Money, ServerText, ServerType
 from copycat_jdbc.settings import ConnectionSettings
 
 #: What PostgreSQL's JDBC driver calls the relations of users, by how the catalogs mark them.
@@ -34,6 +36,11 @@ _RELATIONS: Final = (
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
     "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_(toast|temp)' "
     "AND has_table_privilege(c.oid, 'SELECT') ORDER BY n.nspname, c.relname"
+)
+
+_TYPES: Final = (
+    "SELECT oid::int8, format_type(oid, NULL), typtype::text, typcategory::text, "
+    "scale(0::money::numeric) FROM pg_catalog.pg_type WHERE oid = ANY(%s)"
 )
 
 
@@ -229,19 +236,29 @@ class Database:
         except SQLAlchemyError as error:
             raise self.failed(error, f"look at table {table}") from None
 
-    def enums(self) -> frozenset[int]:
-        """Return PostgreSQL's numbers of the types that are enums; results name types by numbers.
+    def types(self, numbers: Collection[int]) -> dict[int, ServerType]:
+        """Return PostgreSQL's types by their numbers, by which results name them.
 
         Raises:
             ConnectError: It does not say.
         """
-        if self.dialect != "postgresql":
-            return frozenset()
         try:
-            found = self.connect().exec_driver_sql("SELECT oid FROM pg_type WHERE typtype = 'e'")
-            return frozenset(found.scalars())
+            found = self.connect().exec_driver_sql(_TYPES, ([*numbers],)).all()
         except SQLAlchemyError as error:
             raise self.failed(error, "ask for types") from None
+        own = {"citext": ServerText()}
+        return {
+            number: ServerType(
+                name,
+                Money(19, scale)
+                if name == "money"
+                else sql.Enum()
+                if kind == "e"
+                else own.get(name.rpartition(".")[2]),
+                category not in ("A", "C", "P"),
+            )
+            for number, name, kind, category, scale in found
+        }
 
     def _namespaces(self, inspector: sqlalchemy.Inspector, catalog: str | None) -> list[str | None]:
         if self.dialect == "sqlite":

@@ -7,6 +7,7 @@ The published connector keeps year, month and day, so that the number of the day
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -14,6 +15,7 @@ from zoneinfo import ZoneInfo
 from copycat_connect.data import DATE_SCHEMA, TIME_SCHEMA, ConnectValue, FarTimestamp
 from copycat_connect.data.java_calendar import DAY_MILLIS, FIRST_GREGORIAN_DAY, day_number
 from copycat_connect.data.logical import DATE, TIMESTAMP, date_from_days, date_to_days, timestamp_to_millis
+from copycat_connect.errors import DataError
 from sqlalchemy import types as sql
 
 from copycat_jdbc import postgres_moments
@@ -83,7 +85,35 @@ def _day(days: int) -> int:
 def moment_plan(type: SqlType, rules: TypeRules) -> Plan | None:
     """Return the plan of a column of dates, times or timestamps; None for one of another type."""
     found = _plan(type, rules)
-    return _in_calendar(found) if found is not None and rules.legacy_calendar else found
+    if found is not None and rules.legacy_calendar:
+        found = _in_calendar(found)
+    if found is None or rules.dialect not in ("mysql", "mariadb") or isinstance(type, sql.Time):
+        return found
+    schema, convert, *_ = found
+    first: date = datetime(1, 1, 1) if isinstance(type, sql.DateTime) else date(1, 1, 1)  # noqa: DTZ001  of no zone
+    may_be_null = rules.zero_dates == "CONVERT_TO_NULL"
+    return replace(schema, optional=may_be_null), _zero_aware(convert, rules.zero_dates, first)
+
+
+def _zero_aware(convert: Convert | None, zero_dates: str, first: date) -> Convert:
+    """Return what reads also the texts that MySQL's driver leaves of what is no day of a calendar."""
+
+    def read(value: Any) -> ConnectValue:
+        if isinstance(value, str):
+            if not value.startswith("0000-00-00"):
+                raise DataError(f"{value} is no day of a calendar; read it as a text by a query or a view")
+            if zero_dates == "CONVERT_TO_NULL":
+                return None
+            if zero_dates != "ROUND":
+                raise DataError(
+                    f"{value} is no day of a calendar; set zeroDateTimeBehavior=CONVERT_TO_NULL, or ROUND "
+                    "for the first day of year 1, in connection.url"
+                )
+            value = first
+        found: ConnectValue = value if convert is None else convert(value)
+        return found
+
+    return read
 
 
 def _plan(type: SqlType, rules: TypeRules) -> Plan | None:
@@ -96,7 +126,7 @@ def _plan(type: SqlType, rules: TypeRules) -> Plan | None:
     if isinstance(type, sql.Time):
         if rules.dialect == "postgresql" and not type.timezone:
             return TIME_SCHEMA, postgres_moments.time_of_day, postgres_moments.times_in_millis
-        return TIME_SCHEMA, time_of
+        return TIME_SCHEMA, time_of if rules.dialect != "postgresql" else postgres_moments.time_with_offset
     return None
 
 
@@ -149,6 +179,12 @@ def moment_of(value: Any, zone: ZoneInfo | None) -> datetime:
 def time_of(value: Any) -> time:
     """Return a time of day; MySQL's driver gives a span, SQLite's a text."""
     if isinstance(value, timedelta):
+        if not timedelta() <= value < timedelta(days=1):
+            seconds = abs(value) // timedelta(seconds=1)
+            shown = (
+                f"{'-' * (value < timedelta())}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+            )
+            raise DataError(f"{shown} is no time of a day; read it as a text by a query or a view")
         return (datetime(1970, 1, 1, tzinfo=UTC) + value).time()
     found: time = time.fromisoformat(value) if isinstance(value, str) else value
     return found.replace(tzinfo=None)

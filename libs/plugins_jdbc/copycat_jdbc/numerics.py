@@ -10,6 +10,8 @@ from copycat_connect.data import Schema, SchemaType, decimal_schema
 #: More digits than this do not fit 64 bits.
 _MOST_DIGITS = 18
 _LEAST_SCALE = -84
+#: The published scale of a column that declares no digits: such a column holds decimals of any scale.
+_OPEN_SCALE = 127
 PRECISION = "connect.decimal.precision"
 
 
@@ -27,7 +29,8 @@ def numeric_schema(mapping: NumericMapping, precision: int, scale: int, *, optio
 
     Args:
         mapping: `numeric.mapping`.
-        precision: How many digits there are; 0 when the column does not say.
+        precision: How many digits there are; 0 when the column does not say, which is then a Decimal of 127
+            digits behind the point, or a double where those are wanted.
         scale: How many of them are behind the point.
         optional: Whether the column may be null.
     """
@@ -42,7 +45,7 @@ def numeric_schema(mapping: NumericMapping, precision: int, scale: int, *, optio
         case NumericMapping.BEST_FIT_EAGER_DOUBLE if scale > 0 or not precision:
             return Schema(SchemaType.FLOAT64, optional=optional)
         case _:
-            schema = decimal_schema(scale, optional=optional)
+            schema = decimal_schema(scale if precision or scale else _OPEN_SCALE, optional=optional)
             return replace(schema, parameters={**(schema.parameters or {}), PRECISION: str(precision)})
 
 

@@ -93,6 +93,12 @@ def time_of_day(value: int) -> time:
     return (_EPOCH + timedelta(microseconds=_within_a_day(value))).time()
 
 
+def time_with_offset(value: tuple[int, int]) -> time:
+    """Return the time in UTC of microseconds since midnight and seconds west of UTC."""
+    micros, west = value
+    return time_of_day((_within_a_day(micros) + west * 1_000_000) % _DAY_MICROS)
+
+
 def times_in_millis(column: Sequence[int | None]) -> Sequence[int | None]:
     """Return milliseconds since midnight of a whole column of times."""
     return [None if each is None else _within_a_day(each) // 1000 for each in column]

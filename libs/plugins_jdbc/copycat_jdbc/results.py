@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -16,12 +17,34 @@ from copycat_jdbc.type_rules import SqlType
 Described: TypeAlias = tuple[str, SqlType, bool]
 """Label, type, and whether null may come."""
 
+
+class ServerText(sql.Text):
+    """Text that the driver leaves as bytes, since it does not know the type."""
+
+
+class Money(sql.Numeric[Any]):
+    """PostgreSQL's money: the driver gives eight bytes with the number of its least units."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerType:
+    """What PostgreSQL says of a type that the driver does not know."""
+
+    name: str
+    """As declarations write it."""
+    type: SqlType | None
+    """What it is read as; None where it has no counterpart in the binary protocol."""
+    has_text: bool
+    """Whether the server's text is the natural form of its values: not of arrays and records."""
+
+
 _POSTGRESQL: Final[Mapping[str, SqlType]] = {
     "bool": sql.Boolean(),
     "int2": sql.SmallInteger(),
     "int4": sql.Integer(),
     "int8": sql.BigInteger(),
     "oid": sql.BigInteger(),
+    "xml": ServerText(),
     "float4": sql.REAL(),
     "float8": sql.Double(),
     "date": sql.Date(),
@@ -56,7 +79,9 @@ _MYSQL: Final[Mapping[int, SqlType]] = {
     12: sql.DateTime(),
     13: sql.SmallInteger(),
     16: mysql.BIT(),
+    242: sql.LargeBinary(),
     245: sql.JSON(),
+    255: sql.LargeBinary(),
 }
 _MYSQL_DECIMALS = frozenset({0, 246})
 _BY_VALUE: Final[Sequence[tuple[type, SqlType]]] = (
@@ -74,7 +99,7 @@ def described(
     dialect: str,
     description: Sequence[Any],
     first: Sequence[Any],
-    enums: Collection[int] = (),
+    types: Mapping[int, ServerType] | None = None,
 ) -> list[Described | None]:
     """Return what is known of each column of a result; None for a type that has no counterpart.
 
@@ -82,13 +107,14 @@ def described(
         dialect: `postgresql`, `mysql`, `mariadb` or `sqlite`.
         description: What the driver's cursor says.
         first: The first row, which stands in where the driver says nothing.
-        enums: PostgreSQL's numbers of the types that are enums.
+        types: PostgreSQL's types that the driver does not know, by numbers.
     """
     found: list[Described | None] = []
     for place, column in enumerate(description):
         value = first[place]
         if dialect == "postgresql":
-            type = sql.Enum() if column.type_code in enums else _of_postgresql(column)
+            told = (types or {}).get(column.type_code)
+            type = _of_postgresql(column) if told is None else told.type
         elif dialect == "sqlite":
             type = _of_value(value)
         else:
@@ -96,6 +122,11 @@ def described(
         nullable = dialect not in ("mysql", "mariadb") or bool(column[6])
         found.append(None if type is None else (column[0], type, nullable))
     return found
+
+
+def unknown_types(description: Sequence[Any]) -> set[int]:
+    """Return the numbers of the types of a PostgreSQL result that only its catalog knows."""
+    return {column.type_code for column in description if _of_postgresql(column) is None}
 
 
 def _of_postgresql(column: Any) -> SqlType | None:

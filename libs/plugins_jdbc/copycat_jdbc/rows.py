@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Protocol, cast
 
 import psycopg
-from psycopg.abc import Loader
+from psycopg.abc import Buffer, Loader
+from psycopg.adapt import Loader as LoaderClass
+from psycopg.pq import Format
 from psycopg.types.numeric import Int4BinaryLoader, Int8BinaryLoader
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -15,11 +18,26 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from copycat_jdbc.database import Database
 
 Row = Sequence[Any]
+
+
+class _OffsetTimeLoader(LoaderClass):
+    """Leaves a time with an offset as microseconds of the day and seconds west of UTC."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> tuple[int, int]:
+        """Return both."""
+        micros, west = _OFFSET_TIME.unpack(data)
+        return micros, west
+
+
+_OFFSET_TIME = struct.Struct(">qi")
 #: Dates and times stay the integers that the server sends; see `postgres_moments`.
 _AS_INTEGERS: Final[Mapping[str, type[Loader]]] = {
     "timestamp": Int8BinaryLoader,
     "timestamptz": Int8BinaryLoader,
     "time": Int8BinaryLoader,
+    "timetz": _OffsetTimeLoader,
     "date": Int4BinaryLoader,
 }
 

@@ -33,5 +33,7 @@ class TypeRules:
     """What becomes of decimals."""
     granularity: str = CONNECT_LOGICAL
     """What becomes of points in time."""
+    zero_dates: str = "EXCEPTION"
+    """What becomes of MySQL's date of zeros: EXCEPTION, CONVERT_TO_NULL or ROUND, as drivers write it."""
     legacy_calendar: bool = False
     """Whether days before 1582-10-15 are those of Java's calendar."""

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
+from datetime import date, time
+from decimal import Decimal
 from typing import Any
 
 import psutil
 import psycopg
 import pytest
 from copycat_connect.data import SourceBatch
-from copycat_connect.errors import DataError
+from copycat_connect.errors import ConnectError, DataError
+from copycat_jdbc.source.task import JdbcSourceTask
 from copycat_json.converter import JsonConverter
+from copycat_testkit.conformance import FakeSourceContext
 from copycat_testkit.kafka import wait_until
+from copycat_testkit.mariadb import MariaDb
 from copycat_testkit.postgres import Postgres
 
 from tests.integration.plugins.jdbc_reading import config, divided, started
-from tests.integration.plugins.jdbc_tables import of_postgres
+from tests.integration.plugins.jdbc_tables import of_mariadb, of_postgres
 
 NOON = 1709208000  # 2024-02-29 12:00:00 UTC
 FOREVER, SINCE_EVER = 9223372036825200000, -9223372036832400000
@@ -29,6 +35,11 @@ def database(postgres: Postgres) -> Iterator[psycopg.Connection]:
         connection.execute("DROP SCHEMA IF EXISTS public CASCADE")
         connection.execute("CREATE SCHEMA public")
         connection.execute("CREATE TYPE mood AS ENUM ('glad', 'très gai')")
+        connection.execute("CREATE TYPE pair AS (a int, b text)")
+        connection.execute("CREATE DOMAIN whole AS int")
+        connection.execute("CREATE DOMAIN positive AS whole CHECK (VALUE > 0)")
+        connection.execute("CREATE DOMAIN cents AS numeric(9,2)")
+        connection.execute("CREATE DOMAIN happy AS mood")
         yield connection
 
 
@@ -92,6 +103,33 @@ TYPES: list[Case] = [
     ("numeric(10,2)", ["12.3", "-0.01"], [12.3, -0.01], {NUMERIC: "best_fit"}),
     ("numeric(30,2)", ["12.3"], [decimal(1230)], {NUMERIC: "best_fit"}),
     ("numeric", ["1e-3", "NaN"], [0.001, "NaN"], {NUMERIC: "best_fit_eager_double"}),
+    *(
+        ("numeric", ["12.12", "1000000.5", "7", "1e-127", "1e40"],
+         [decimal(1212 * 10**125), decimal(10000005 * 10**126), decimal(7 * 10**127), decimal(1),
+          decimal(10**167)], {NUMERIC: mapping})
+        for mapping in ("none", "precision_only", "best_fit")
+    ),
+    ("timetz", ["10:00+02", "01:00+02", "23:00:00.5-03:30", "00:00+00"],
+     [28800000, 82800000, 9000500, 0], {}),
+    ("positive", ["7"], [7], {}),
+    ("cents", ["7.5"], [decimal(750)], {}),
+    ("happy", ["glad"], ["glad"], {}),
+    ("money", ["-0.01", "92233720368547758.07"], [decimal(-1), decimal(9223372036854775807)], {}),
+    ("money", ["12.5"], [12.5], {NUMERIC: "best_fit_eager_double"}),
+    ("xml", ["<a>é</a>"], ["<a>é</a>"], {}),
+    ("oid", ["4294967295"], [4294967295], {}),
+    ("interval", ["1 year 2 mons -3 days 04:05:06.7"], ["1 year 2 mons -3 days +04:05:06.7"], {}),
+    ("point", ["(1,2.5)"], ["(1,2.5)"], {}),
+    ("bit(3)", ["101"], ["101"], {}),
+    ("varbit", ["10"], ["10"], {}),
+    ("macaddr8", ["08:00:2b:01:02:03:04:05"], ["08:00:2b:01:02:03:04:05"], {}),
+    ("int4range", ["[1,5)"], ["[1,5)"], {}),
+    ("tsvector", ["a b"], ["'a' 'b'"], {}),
+    ('"char"', ["x"], ["x"], {}),
+    ("pg_lsn", ["16/B374D848"], ["16/B374D848"], {}),
+    ("regclass", ["pg_class"], ["pg_class"], {}),
+    ("xid", ["42"], ["42"], {}),
+    ("jsonpath", ["$.a"], ['$."a"'], {}),
 ]  # fmt: skip
 
 
@@ -125,23 +163,128 @@ def test_values_become_what_is_published_by_both_ways(
         ("date", "infinity", "an infinite date"),
         ("time", "24:00", "24:00:00"),
         ("numeric(5,1)", "NaN", "NaN"),
-        ("numeric", "0.5", "numeric.mapping"),
+        ("timetz", "24:00+00", "24:00:00"),
+        ("numeric", "1e-128", "numeric.mapping"),
+        ("numeric", "NaN", "NaN"),
     ],
 )
 def test_a_value_without_counterpart_is_refused_with_its_column(
     postgres: Postgres, database: psycopg.Connection, type: str, value: str, says: str
 ) -> None:
     database.execute("DROP TABLE IF EXISTS kinds")
-    database.execute(f"CREATE TABLE kinds (v {type})")
-    database.execute("INSERT INTO kinds VALUES (%s)", (value,))
-    with pytest.raises(DataError, match=f"Column v cannot be read: .*{says}"):
+    database.execute(f"CREATE TABLE kinds (n serial, v {type})")
+    database.execute("INSERT INTO kinds (v) VALUES (NULL), (%s)", (value,))
+    where = "Column v of table public.kinds cannot be read in row 2 of the result"
+    with pytest.raises(DataError, match=f"{where}: .*{says}"):
         batch_of(postgres, table_whitelist="kinds")
+    (task_config,) = divided(config(of_postgres(postgres), mode="incrementing", table_whitelist="kinds"))
+    task = started(task_config)
+    with pytest.raises(DataError, match=f"{where} \\(number 2\\): .*{says}"):
+        task.poll()
+    task.stop()
+
+
+def test_columns_without_a_counterpart_are_named_or_fail_the_task(
+    postgres: Postgres, database: psycopg.Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    database.execute("DROP TABLE IF EXISTS kinds")
+    database.execute("CREATE TABLE kinds (n serial, many int[], two pair, at point)")
+    database.execute("INSERT INTO kinds (many) VALUES ('{1}')")
+    (task_config,) = divided(config(of_postgres(postgres), mode="bulk", table_whitelist="kinds"))
+    task, context = JdbcSourceTask(), FakeSourceContext(task_config)
+    task.initialize(context)
+    task.start(task_config)
+    wait_until(task.poll, 60, "a batch")
+    wait_until(task.poll, 60, "the next look")
+    named = "columns of table public.kinds are left out, .*: many (integer[]), two (pair)."
+    assert re.match(re.escape(named).replace(r"\.\*", ".*"), context.waits_for or "")
+    assert len([each for each in caplog.records if "are left out" in each.message]) == 1
+    database.execute("ALTER TABLE kinds DROP many, DROP two, ADD later int")
+    fields = wait_until(
+        lambda: [batch.value_schema for batch in [task.poll()] if batch and not context.waits_for], 60, "none"
+    )
+    assert fields[0] is not None
+    assert [field.name for field in fields[0].fields] == ["n", "at", "later"]
+    task.stop()
+    database.execute("ALTER TABLE kinds ADD two pair")
+    with pytest.raises(ConnectError, match=r"two \(pair\).*unreadable.columns"):
+        batch_of(postgres, table_whitelist="kinds", unreadable_columns="fail")
+
+
+def test_a_query_has_no_digit_less_than_the_server(postgres: Postgres, database: psycopg.Connection) -> None:
+    del database
+    query = "SELECT avg(v), sum(v), 1::numeric / 3, 2.5::money FROM (VALUES (1.5), (2.25), (3)) t(v)"
+    batch = batch_of(postgres, query=query.replace(" / 3,", " / 3 AS third,"))
+    exact = ["2.25", "6.75", "0.33333333333333333333", "2.50"]
+    assert [value.values for value in batch.values] == [[*map(Decimal, exact)]]
 
 
 def test_an_enum_of_a_query_is_a_text_too(postgres: Postgres, database: psycopg.Connection) -> None:
     del database
     batch = batch_of(postgres, query="SELECT 'glad'::mood AS m, 1.5::numeric(4,1) AS n")
     assert [value.values[:1] for value in batch.values] == [["glad"]]
+
+
+def of_mariadb_table(server: MariaDb, value: str, type: str, options: str = "") -> SourceBatch:
+    """Return the row of a table with such a column, read by the connector."""
+    place = of_mariadb(server)
+    place.run(
+        "SET sql_mode = ''",
+        "DROP TABLE IF EXISTS kinds",
+        f"CREATE TABLE kinds (n int AUTO_INCREMENT PRIMARY KEY, v {type})",
+        f"INSERT INTO kinds (v) VALUES ({value})",  # noqa: S608  constants
+    )
+    settings = config(place, mode="incrementing", table_whitelist="kinds")
+    (task_config,) = divided({**settings, "connection.url": f"{settings['connection.url']}{options}"})
+    task = started(task_config)
+    try:
+        return wait_until(task.poll, 60, "a batch")
+    finally:
+        task.stop()
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "expected", "options"),
+    [
+        ("year", "2155", 2155, ""),
+        ("inet6", "'::1'", "::1", ""),
+        ("inet4", "'10.0.0.1'", "10.0.0.1", ""),
+        ("point", "PointFromText('POINT(1 2)')", b"\0\0\0\0\1\1", ""),
+        ("time", "'23:59:59'", time(23, 59, 59), ""),
+        ("datetime NOT NULL", "'0000-00-00'", None, "?zeroDateTimeBehavior=convertToNull"),
+        ("date", "'0000-00-00'", None, "?zeroDateTimeBehavior=CONVERT_TO_NULL"),
+        ("date", "'9999-12-31'", date(9999, 12, 31), ""),
+    ],
+)
+def test_values_of_mariadb_are_read(
+    mariadb: MariaDb, type: str, value: str, expected: Any, options: str
+) -> None:
+    (found,) = of_mariadb_table(mariadb, value, type, options).values
+    found.validate()
+    read = found.values[1]
+    assert read[:6] == expected if isinstance(expected, bytes) else read == expected
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "says"),
+    [
+        ("time", "'-794:59:59'", "-794:59:59 is no time of a day"),
+        ("time", "'24:00:00'", "24:00:00 is no time of a day"),
+        ("date", "'0000-00-00'", "0000-00-00 is no day of a calendar; set zeroDateTimeBehavior"),
+        (
+            "timestamp",
+            "'0000-00-00'",
+            "0000-00-00 00:00:00 is no day of a calendar; set zeroDate",
+        ),
+        ("datetime", "'2024-00-15'", "2024-00-15 00:00:00 is no day of a calendar"),
+    ],
+)
+def test_values_of_mariadb_without_counterpart_are_refused(
+    mariadb: MariaDb, type: str, value: str, says: str
+) -> None:
+    where = r"Column v of table shop.kinds cannot be read in row 1 of the result \(number 1\): "
+    with pytest.raises(DataError, match=where + says):
+        of_mariadb_table(mariadb, value, type)
 
 
 def test_memory_is_flat_however_large_the_table_is(postgres: Postgres, database: psycopg.Connection) -> None:

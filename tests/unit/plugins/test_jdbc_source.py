@@ -222,7 +222,7 @@ def test_times_of_sqlite_are_followed_however_they_are_written(file: Path) -> No
 
 def test_a_column_with_a_finer_value_than_its_scale_fails_with_its_name(file: Path) -> None:
     run(file, "CREATE TABLE r (price DECIMAL(9,1))", "INSERT INTO r VALUES (1.25)")
-    with pytest.raises(ConnectError, match=r"Column price cannot be read: .*numeric\.mapping"):
+    with pytest.raises(ConnectError, match=r"price of table r cannot be read in row 1 .*numeric\.mapping"):
         read(file, 1, {})
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from copycat_connect.data import ConnectValue, SourceBatch
-from copycat_connect.errors import ConnectError
+from copycat_connect.errors import ConnectError, DataError
 from sqlalchemy import types as sql
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,14 +17,16 @@ from copycat_jdbc.columns import Column, RowReader, column_plan
 from copycat_jdbc.database import Database, TableName
 from copycat_jdbc.granularity import micros, moment_at
 from copycat_jdbc.moments import moment_reader
-from copycat_jdbc.results import Described, described
+from copycat_jdbc.results import Described, ServerType, described, unknown_types
 from copycat_jdbc.rows import OpenRows, Row, open_rows
 from copycat_jdbc.source.followed import followed_number, followed_times
 from copycat_jdbc.source.positions import QUERY, TABLE, Position, partition_of
 from copycat_jdbc.source.progress import FollowedColumns
 from copycat_jdbc.source.settings import (
+    FAIL,
     INCREMENTING_COLUMN,
     SHOWN_QUERY,
+    UNREADABLE_COLUMNS,
     JdbcSourceSettings,
     Mode,
 )
@@ -31,6 +34,7 @@ from copycat_jdbc.source.statements import Statements
 from copycat_jdbc.type_rules import Moment, TypeRules
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_log = logging.getLogger(__name__)
 
 
 class Reader:
@@ -56,7 +60,11 @@ class Reader:
         self._result: OpenRows | None = None
         self._held: list[Row] = []
         self._rows: RowReader | None = None
-        self._enums: frozenset[int] = frozenset()
+        self._types: dict[int, ServerType] = {}
+        self._as_text: set[str] = set()
+        self._begun = 0
+        self.unread = ""
+        """The columns that are left out since nothing stands for their types, for people."""
         self._followed = FollowedColumns(None, ())
 
     @property
@@ -101,22 +109,14 @@ class Reader:
                 for each in known
                 if each["name"] in self._settings.timestamps
             )
-        else:
-            self._enums = self._database.enums()
-            if self._settings.follows_number and not number:
-                raise ConnectError(f"{INCREMENTING_COLUMN} must be set where {SHOWN_QUERY} is")
+        elif self._settings.follows_number and not number:
+            raise ConnectError(f"{INCREMENTING_COLUMN} must be set where {SHOWN_QUERY} is")
         end = self._bounds()
-        statement = self._statements.write(number, self._position, end)
-        try:
-            self._result = open_rows(
-                self._database, statement.text, statement.parameters, self._settings.batch_max_rows + 1
-            )
-            self._held = self._result.fetch(1)
-        except SQLAlchemyError as error:
-            self._result = None
-            raise self._database.failed(error, f"read {self.name}") from None
+        result = self._ask(number, end, known)
+        if self._held and self._learn_types(result.description, known):
+            result = self._ask(number, end, known)
         if self._held:  # without a row, drivers need not say what columns there are
-            self._take_columns(number, known, self._result.description)
+            self._take_columns(number, known, result.description)
         return True
 
     def fetch(self) -> SourceBatch | None:
@@ -140,6 +140,7 @@ class Reader:
         more = len(rows) > self._settings.batch_max_rows
         self._held = [rows.pop()] if more else []
         batch = self._batch(rows)
+        self._begun += len(rows)
         if not more:
             self.close()
         return batch
@@ -147,9 +148,14 @@ class Reader:
     def _batch(self, rows: list[Row]) -> SourceBatch:
         reader = self._rows
         assert reader is not None  # made of the first row
-        values = reader.values(rows)
+        values = reader.values(rows, self._begun)
         following = self._held[0] if self._held else None
-        progress = self._followed.advance(rows, following, self._position)
+        try:
+            progress = self._followed.advance(rows, following, self._position)
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise DataError(
+                f"The timestamp columns {', '.join(self._timestamps)} of {self.name} hold no time: {error}"
+            ) from error
         if progress is not None:
             self._position = progress.last()
         return SourceBatch(
@@ -186,24 +192,10 @@ class Reader:
             raise ConnectError(
                 f"{self.name} has several columns named {', '.join(twice)}: give them names with AS"
             )
-        found = described(self._database.dialect, description, self._held[0], self._enums)
+        rules = self._rules
+        found = described(rules.dialect, description, self._held[0], self._types)
         if known is not None:
-            declared: Mapping[str, Described] = {
-                each["name"]: (each["name"], each["type"], bool(each["nullable"]))
-                for each in known
-                # A column of SQLite needs no type.
-                if self._database.dialect != "sqlite" or not isinstance(each["type"], sql.NullType)
-            }
-            without = found if self._database.dialect == "sqlite" else [None] * len(found)
-            found = [declared.get(label, other) for label, other in zip(labels, without, strict=True)]
-        settings, database = self._settings, self._database
-        rules = TypeRules(
-            database.dialect,
-            database.zone,
-            settings.numerics,
-            settings.timestamp_granularity,
-            settings.date_calendar_system == "LEGACY",
-        )
+            found = self._declared(labels, found, known)
         self._followed = FollowedColumns(
             self._place(labels, number) if self._settings.follows_number else None,
             tuple(self._moment(found, self._place(labels, each), rules) for each in self._timestamps),
@@ -213,11 +205,97 @@ class Reader:
             plan = None if entry is None else column_plan(entry[1], rules, optional=entry[2])
             if plan is not None:
                 columns.append(Column(place, labels[place], *plan))
+        self._note_unread(labels, {column.place for column in columns}, description)
         name = self.table.name if self.table else None
-        rows = RowReader(name, columns, len(labels))
+        rows = RowReader(name, columns, len(labels), self.name, self._followed.number)
         # An equal schema stays the same object, which converters recognise at once.
         if self._rows is None or self._rows.schema != rows.schema:
             self._rows = rows
+
+    @property
+    def _rules(self) -> TypeRules:
+        settings, database = self._settings, self._database
+        return TypeRules(
+            database.dialect,
+            database.zone,
+            settings.numerics,
+            settings.timestamp_granularity,
+            database.address.zero_dates,
+            settings.date_calendar_system == "LEGACY",
+        )
+
+    def _ask(self, number: str, end: datetime | None, known: Sequence[ReflectedColumn] | None) -> OpenRows:
+        """Open the result, and hold its first row."""
+        if self._as_text and known is not None:
+            self._statements.select([each["name"] for each in known], self._as_text)
+        statement = self._statements.write(number, self._position, end)
+        self._begun = 0
+        try:
+            self._result = result = open_rows(
+                self._database, statement.text, statement.parameters, self._settings.batch_max_rows + 1
+            )
+            self._held = result.fetch(1)
+        except SQLAlchemyError as error:
+            self._result = None
+            raise self._database.failed(error, f"read {self.name}") from None
+        return result
+
+    def _learn_types(self, description: Sequence[Any], known: Sequence[ReflectedColumn] | None) -> bool:
+        """Ask the catalog for types that the driver does not know; True where the result must be opened anew.
+
+        A table's column of such a type is read as the text that the server makes of it.
+        """
+        if self._database.dialect != "postgresql":
+            return False
+        unknown = unknown_types(description) - self._types.keys()
+        if not unknown:
+            return False
+        self.close()  # the connection answers one question at a time
+        self._types |= self._database.types(unknown)
+        for each in known or ():
+            if column_plan(each["type"], self._rules, optional=False) is None:
+                numbers = [entry.type_code for entry in description if entry[0] == each["name"]]
+                told = [self._types[number] for number in numbers if number in self._types]
+                self._as_text |= {each["name"] for type in told if type.type is None and type.has_text}
+        return True
+
+    def _declared(
+        self, labels: Sequence[str], found: Sequence[Described | None], known: Sequence[ReflectedColumn]
+    ) -> list[Described | None]:
+        """Return the columns as the table declares them; where that says too little, as the result does."""
+        declared = {each["name"]: each for each in known}
+        told: list[Described | None] = []
+        for label, other in zip(labels, found, strict=True):
+            column = declared.get(label)
+            if column is None:
+                told.append(other)
+                continue
+            type, nullable = column["type"], bool(column["nullable"])
+            if label in self._as_text or column_plan(type, self._rules, optional=False) is None:
+                told.append(other and (label, other[1], nullable))
+            else:
+                told.append((label, type, nullable))
+        return told
+
+    def _note_unread(self, labels: Sequence[str], read: Collection[int], description: Sequence[Any]) -> None:
+        """Name the columns that are left out, or fail where that is asked for."""
+        left = []
+        for place, label in enumerate(labels):
+            if place not in read:
+                told = self._types.get(description[place][1])
+                left.append(f"{label} ({told.name})" if told else label)
+        text = (
+            f"columns of {self.name} are left out, since nothing stands for their types: {', '.join(left)}. "
+            f"Read them by a query or a view that makes texts of them, or set {UNREADABLE_COLUMNS}"
+            if left
+            else ""
+        )
+        if text and self._settings.unreadable_columns == FAIL:
+            self.close()
+            raise ConnectError(text[0].upper() + text[1:])
+        if text and text != self.unread:
+            _log.warning("%s", text[0].upper() + text[1:])
+        self.unread = text
 
     @property
     def _timestamps(self) -> tuple[str, ...]:

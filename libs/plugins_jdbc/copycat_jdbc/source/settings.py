@@ -39,6 +39,8 @@ INCLUDE, EXCLUDE = "table.include.list", "table.exclude.list"
 SHOWN_QUERY, MASKED_QUERY, QUERY_RETRIES = "query", "query.masked", "query.retry.attempts"
 TOPIC_PREFIX = "topic.prefix"
 DIALECT = "dialect.name"
+UNREADABLE_COLUMNS = "unreadable.columns"
+REPORT, FAIL = "report", "fail"
 
 TABLES = "tables"
 """A task's key: its tables, as JSON, `[[catalog, schema, name], ...]`."""
@@ -273,7 +275,17 @@ class JdbcSourceSettings(ConnectionSettings):
         LOW,
         default=None,
         check=_numeric_mapping,
-        doc="What decimals become: none (Decimal), precision_only, best_fit or best_fit_eager_double.",
+        doc="What decimals become: none (Decimal), precision_only, best_fit or best_fit_eager_double. A "
+        "column that declares no digits is a Decimal of 127 digits behind the point; the last makes doubles "
+        "of it.",
+    )
+    unreadable_columns: str = key(
+        LOW,
+        name=UNREADABLE_COLUMNS,
+        default=REPORT,
+        check=one_of(REPORT, "log", FAIL),
+        doc="Columns of types that nothing stands for (arrays, records): report leaves them out and says so "
+        "in log and status, log in the log alone; fail fails the task.",
     )
     numeric_precision_mapping: bool = key(LOW, default=False, doc="Means numeric.mapping=precision_only.")
     quoted: bool = shared_key(QUOTES, read=is_always)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -34,15 +35,18 @@ class Statements:
         self._database = database
         self._settings = settings
         self._mark = "?" if database.dialect == "sqlite" else "%s"
-        base = (
-            settings.query
-            if table is None
-            else f"SELECT * FROM {database.quoted_table(table, always=settings.quoted)}"  # noqa: S608  quoted
-        )
-        # These drivers read a percent sign as the beginning of a parameter's place.
-        self._base = base if database.dialect == "sqlite" else base.replace("%", "%%")
+        self._table = "" if table is None else database.quoted_table(table, always=settings.quoted)
+        self._base = self._as_written(settings.query if table is None else f"SELECT * FROM {self._table}")  # noqa: S608  quoted
         self.in_utc = False
         """True where the timestamp columns of MySQL hold points in time and not what a clock shows."""
+
+    def select(self, columns: Sequence[str], as_text: Collection[str]) -> None:
+        """Read these columns of the table; of some the text that PostgreSQL makes of their values."""
+        chosen = []
+        for name in columns:
+            quoted = self._quoted(name)
+            chosen.append(f"{quoted}::text AS {quoted}" if name in as_text else quoted)
+        self._base = self._as_written(f"SELECT {', '.join(chosen)} FROM {self._table}")  # noqa: S608  quoted
 
     def write(self, incrementing: str, position: Position, end: datetime | None) -> Statement:
         """Return the statement that reads on.
@@ -94,6 +98,10 @@ class Statements:
             parameters = [begin, low.number, begin, end, high.number, end]
         text = f"SELECT COUNT(*) FROM ({self._base} WHERE {condition}) AS counted"  # noqa: S608  bound
         return Statement(text, tuple(parameters))
+
+    def _as_written(self, text: str) -> str:
+        """Return a text that drivers leave as it is; most read a percent sign as a parameter's place."""
+        return text if self._database.dialect == "sqlite" else text.replace("%", "%%")
 
     def _quoted(self, name: str) -> str:
         return self._database.quoted(name, always=self._settings.quoted)

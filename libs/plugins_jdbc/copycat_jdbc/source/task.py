@@ -14,7 +14,7 @@ from copycat_jdbc.source.choice import whole_names
 from copycat_jdbc.source.positions import QUERY, Position, partitions_of
 from copycat_jdbc.source.read_ahead import ReadAhead
 from copycat_jdbc.source.reader import Reader
-from copycat_jdbc.source.settings import TABLES, JdbcSourceSettings, Mode
+from copycat_jdbc.source.settings import REPORT, TABLES, JdbcSourceSettings, Mode
 from copycat_jdbc.source.turns import Turns
 
 _WAIT_SECONDS = 0.5
@@ -31,6 +31,7 @@ class JdbcSourceTask(SourceTask):
     def __init__(self) -> None:
         self._turns: Turns | None = None
         self._ahead: ReadAhead | None = None
+        self._said: str | None = None
 
     def start(self, config: Mapping[str, str]) -> None:
         """Start with the tables and where to go on; the database is asked by `poll`.
@@ -52,8 +53,11 @@ class JdbcSourceTask(SourceTask):
         if settings.max_buffer_size:
             if self._ahead is None:
                 self._ahead = ReadAhead(turns, settings.max_buffer_size)
-            return self._ahead.take(min(settings.linger_seconds, _WAIT_SECONDS))
+            batch = self._ahead.take(min(settings.linger_seconds, _WAIT_SECONDS))
+            self._say_unread(turns)
+            return batch
         found = turns.take()
+        self._say_unread(turns)
         if isinstance(found, SourceBatch):
             return found
         if found > 0:
@@ -66,6 +70,11 @@ class JdbcSourceTask(SourceTask):
         self._ahead = None
         if opened is not None:
             opened.close()
+
+    def _say_unread(self, turns: Turns) -> None:
+        if self._settings.unreadable_columns == REPORT and turns.unread != self._said:
+            self._said = turns.unread
+            self.context.waiting(self._said)
 
     def _reader(self, database: Database, table: TableName | None) -> Reader:
         settings = self._settings

@@ -58,6 +58,11 @@ class Turns:
         self._queries.succeed()
         return 0.0 if found is None else found
 
+    @property
+    def unread(self) -> str | None:
+        """The columns of all tables that are left out, for people."""
+        return "; ".join(reader.unread for reader in self._readers if reader.unread) or None
+
     def close(self) -> None:
         """Close what is open."""
         for reader in self._readers:

@@ -308,3 +308,22 @@ async def test_a_source_is_moved_to_a_time_if_it_knows_how(bare: World, worker: 
     assert [moved["after"] for moved in said["offsets"]] == [{"p": 4}, {"p": 9}]
     assert bare.offset.source["c"] == {b'{"f":1}': b'{"p":4}', b'{"f":2}': b'{"p":9}'}
     assert len(executor.altered[0].source_offsets) == 1
+
+
+@pytest.mark.parametrize("key", [{"a": "x", "b": 1}, {"b": 1, "a": "x"}])
+async def test_the_order_of_a_partitions_keys_is_the_tasks(bare: World, key: dict[str, object]) -> None:
+    bare.config.has("c", state=STOPPED)
+    bare.offset.source["c"] = {
+        b'{"b":1,"a":"x"}': b'{"position":57}',
+        b'{"a":"x","b":2}': b'{"position":1}',
+    }
+    entries = {"offsets": [{"partition": key, "offset": {"position": 9}}]}
+
+    dry = await bare.rest.patch("/connectors/c/offsets?dry_run=true", json=entries)
+    await bare.rest.patch("/connectors/c/offsets", json=entries)
+
+    assert [each["before"] for each in dry.json()["offsets"]] == [{"position": 57}]
+    assert bare.offset.source["c"] == {
+        b'{"b":1,"a":"x"}': b'{"position":9}',
+        b'{"a":"x","b":2}': b'{"position":1}',
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -41,6 +42,29 @@ def source_changes(entries: Iterable[OffsetEntry]) -> Sequence[types_pb2.SourceO
         offset = None if entry.offset is None else to_json(entry.offset)
         changes[partition] = types_pb2.SourceOffset(partition=partition, offset=offset)
     return list(changes.values())
+
+
+def as_known(
+    changes: Sequence[types_pb2.SourceOffset], known: Iterable[types_pb2.SourceOffset]
+) -> Sequence[types_pb2.SourceOffset]:
+    """Return changes with partitions written as those known already, where only the order of keys differs.
+
+    Offsets are found by the very bytes in which a task names its partition: in another order they would be
+    a second entry that no task sees.
+    """
+    there = {each.partition for each in known}
+    written = {_any_order(partition): partition for partition in there}
+    found: dict[bytes, types_pb2.SourceOffset] = {}
+    for each in changes:
+        exact = each.partition in there
+        partition = each.partition if exact else written.get(_any_order(each.partition), each.partition)
+        offset = each.offset if each.HasField("offset") else None
+        found[partition] = types_pb2.SourceOffset(partition=partition, offset=offset)
+    return list(found.values())
+
+
+def _any_order(partition: bytes) -> str:
+    return json.dumps(json.loads(partition), sort_keys=True)
 
 
 def sink_changes(entries: Iterable[OffsetEntry]) -> Sequence[SinkChange]:

@@ -15,7 +15,7 @@ from copycat_gateway.bodies import OffsetEntry
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left
 from copycat_gateway.errors import BadRequestError, FailedRequestError
-from copycat_gateway.offsets.bodies import SinkChange, sink_changes, source_changes
+from copycat_gateway.offsets.bodies import SinkChange, as_known, sink_changes, source_changes
 from copycat_gateway.offsets.memory import moves, source_moves
 from copycat_gateway.offsets.query import Moment
 from copycat_gateway.offsets.refusals import otherwise
@@ -107,7 +107,8 @@ async def plan_sink(services: Services, target: Target, changes: Iterable[SinkCh
 
 async def plan_source(services: Services, target: Target, changes: Sequence[types_pb2.SourceOffset]) -> Plan:
     """Plan to set and forget offsets of a source."""
-    return await _plan_source(services, target, await read_source(services, target), changes)
+    known = await read_source(services, target)
+    return await _plan_source(services, target, known, as_known(changes, known))
 
 
 async def _plan_sink(

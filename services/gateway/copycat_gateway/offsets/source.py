@@ -10,7 +10,7 @@ from copycat.types.v1 import types_pb2
 from copycat_gateway.bodies import OffsetEntry
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left
-from copycat_gateway.offsets.bodies import source_changes
+from copycat_gateway.offsets.bodies import as_known, source_changes
 from copycat_gateway.offsets.hook import call_hook
 from copycat_gateway.offsets.memory import remember, source_moves
 from copycat_gateway.offsets.refusals import otherwise
@@ -40,10 +40,12 @@ async def move_source(
     Returns whether the connector took part.
     """
     await await_end_of_tasks(services, target, "alter")
+    with otherwise(_failed(target)):
+        known = await _listed(services, target)
+    changes = as_known(changes, known)
     handled = await call_hook(services, target, source=changes)
     if not undoing:
         with otherwise(_failed(target)):
-            known = await _listed(services, target)
             await remember(services, target, source=source_moves(known, changes))
     await _write(services, target, changes)
     return handled

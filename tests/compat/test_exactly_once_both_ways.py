@@ -17,6 +17,7 @@ from copycat_testkit.kafka import consume_all, create_topic, wait_until
 from copycat_testkit.system import CopycatUp
 
 from tests.chaos.lines import Writer
+from tests.plain_hosts import on_plain_hosts
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -84,7 +85,7 @@ def test_a_source_changes_hands_four_times_and_no_line_is_lost_or_repeated(
 
     def ours() -> CopycatUp:
         options = [part for each in EXACTLY_ONCE.items() for part in ("--set", "=".join(each))]
-        return CopycatUp(tmp_path / "data", broker, options=options)
+        return CopycatUp(tmp_path / "data", broker, options=options, environment=on_plain_hosts())
 
     def theirs() -> ConnectPeer:
         return ConnectPeer(broker, tmp_path / "connect", group="copycat", properties={**SAME, **EXACTLY_ONCE})

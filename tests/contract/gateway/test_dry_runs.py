@@ -311,19 +311,19 @@ async def test_a_source_is_moved_to_a_time_if_it_knows_how(bare: World, worker: 
 
 
 @pytest.mark.parametrize("key", [{"a": "x", "b": 1}, {"b": 1, "a": "x"}])
-async def test_the_order_of_a_partitions_keys_is_the_tasks(bare: World, key: dict[str, object]) -> None:
-    bare.config.has("c", state=STOPPED)
-    bare.offset.source["c"] = {
+async def test_the_order_of_a_partitions_keys_is_the_tasks(cluster: World, key: dict[str, object]) -> None:
+    cluster.config.has("c", state=STOPPED)
+    cluster.offset.source["c"] = {
         b'{"b":1,"a":"x"}': b'{"position":57}',
         b'{"a":"x","b":2}': b'{"position":1}',
     }
     entries = {"offsets": [{"partition": key, "offset": {"position": 9}}]}
 
-    dry = await bare.rest.patch("/connectors/c/offsets?dry_run=true", json=entries)
-    await bare.rest.patch("/connectors/c/offsets", json=entries)
+    dry = await cluster.rest.patch("/connectors/c/offsets?dry_run=true", json=entries)
+    await cluster.rest.patch("/connectors/c/offsets", json=entries)
 
     assert [each["before"] for each in dry.json()["offsets"]] == [{"position": 57}]
-    assert bare.offset.source["c"] == {
+    assert cluster.offset.source["c"] == {
         b'{"b":1,"a":"x"}': b'{"position":9}',
         b'{"a":"x","b":2}': b'{"position":1}',
     }

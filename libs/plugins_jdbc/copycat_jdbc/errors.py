@@ -1,4 +1,4 @@
-"""How a database refuses connections, and what that means for whoever is to mend it."""
+"""How a database refuses, and what that means for whoever is to mend it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,18 @@ class NoConnectionFree(Refused):
     """A server answers and has no connection left."""
 
 
+class NotAllowed(ConnectError):
+    """The login may not do what is asked for."""
+
+
+class WrongSetting(ConnectError):
+    """A setting does not go with what is in the database; the text names its key."""
+
+
 #: For `PluginSpec.failures`; the first that fits counts.
 FAILURES: Final[Mapping[type[BaseException], FailureKind]] = {
     NoConnectionFree: FailureKind.RESOURCE,
     Refused: FailureKind.AUTHORISATION,
+    NotAllowed: FailureKind.AUTHORISATION,
+    WrongSetting: FailureKind.CONFIGURATION,
 }

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
-from copycat_connect.data import SourceBatch
+from copycat_connect.data import SourceBatch, SourceRecord, UnreadableRecord
 from copycat_connect.errors import ConnectError, DataError
 from copycat_jdbc.source.task import JdbcSourceTask
 from copycat_json.converter import JsonConverter
@@ -44,13 +44,29 @@ def database(postgres: Postgres) -> Iterator[psycopg.Connection]:
 
 
 def batch_of(server: Postgres, **more: str) -> SourceBatch:
-    """Return the first batch of what the keys choose."""
+    """Return the first batch of what the keys choose; raises why a row of it cannot be read."""
     (task_config,) = divided(config(of_postgres(server), mode="bulk", **more))
-    task = started(task_config)
+    return first_of(started(task_config))
+
+
+def first_of(task: JdbcSourceTask) -> SourceBatch:
+    """Return the first batch of a task, and stop it; raises why a row of it cannot be read."""
+    kept: list[SourceBatch | list[SourceRecord]] = []
+
+    def has_read() -> bool:
+        found = task.poll()
+        if found is not None:
+            kept.append(found)
+        return bool(kept)
+
     try:
-        return wait_until(task.poll, 60, "a batch")
+        wait_until(has_read, 60, "a batch")
     finally:
         task.stop()
+    found = kept[0]
+    if isinstance(found, SourceBatch):
+        return found
+    raise next(each.error for each in found if isinstance(each, UnreadableRecord))
 
 
 def decimal(unscaled: int) -> str:
@@ -201,7 +217,13 @@ def test_columns_without_a_counterpart_are_named_or_fail_the_task(
     assert len([each for each in caplog.records if "are left out" in each.message]) == 1
     database.execute("ALTER TABLE kinds DROP many, DROP two, ADD later int")
     fields = wait_until(
-        lambda: [batch.value_schema for batch in [task.poll()] if batch and not context.waits_for], 60, "none"
+        lambda: [
+            batch.value_schema
+            for batch in [task.poll()]
+            if isinstance(batch, SourceBatch) and not context.waits_for
+        ],
+        60,
+        "none",
     )
     assert fields[0] is not None
     assert [field.name for field in fields[0].fields] == ["n", "at", "later"]
@@ -236,11 +258,7 @@ def of_mariadb_table(server: MariaDb, value: str, type: str, options: str = "") 
     )
     settings = config(place, mode="incrementing", table_whitelist="kinds")
     (task_config,) = divided({**settings, "connection.url": f"{settings['connection.url']}{options}"})
-    task = started(task_config)
-    try:
-        return wait_until(task.poll, 60, "a batch")
-    finally:
-        task.stop()
+    return first_of(started(task_config))
 
 
 @pytest.mark.parametrize(

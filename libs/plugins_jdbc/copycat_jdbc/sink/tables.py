@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_jdbc.database import TableName
+from copycat_jdbc.errors import WrongSetting
 from copycat_jdbc.sink.layout import Layout, SinkColumn
 from copycat_jdbc.sink.session import Session
 from copycat_jdbc.sink.settings import (
@@ -53,7 +54,7 @@ class Table:
     """Whether COPY does what INSERT does."""
 
 
-class TableProblem(ConnectError):
+class TableProblem(WrongSetting):
     """A table does not fit the records, and may not be changed."""
 
 

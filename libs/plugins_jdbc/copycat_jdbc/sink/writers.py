@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from copycat_connect.errors import ConnectError
-
+from copycat_jdbc.errors import WrongSetting
 from copycat_jdbc.sink.layout import Layout
 from copycat_jdbc.sink.runs import Run
 from copycat_jdbc.sink.session import Session
@@ -40,7 +39,7 @@ class RowWriter:
         mode = self._settings.insert_mode
         keyed = run.deletes or mode != InsertMode.INSERT
         if keyed and not run.layout.keys:
-            raise ConnectError(
+            raise WrongSetting(
                 f"Write to table '{run.table}' in {mode.upper()} mode requires key field names to be known, "
                 f"check the primary key configuration ({PK_MODE}, {PK_FIELDS})"
             )

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
-from copycat_connect.errors import ConnectError
 
 from copycat_jdbc.address import Address
 from copycat_jdbc.database import Database, TableName
+from copycat_jdbc.errors import WrongSetting
 from copycat_jdbc.source.settings import EXCLUDE, INCLUDE, WHITELIST, JdbcSourceSettings
 
 
@@ -47,7 +47,7 @@ class TableChoice:
         counted = Counter(table.name for table in found)
         twice = [str(table) for table in found if counted[table.name] > 1]
         if twice:
-            raise ConnectError(
+            raise WrongSetting(
                 f"Several tables have the same name, so that they would share a topic: {', '.join(twice)}. "
                 f"Choose one of them by {WHITELIST} or {INCLUDE}, and read the others by another "
                 "connector"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from copycat_connect.errors import ConnectError
 from sqlalchemy import types as sql
 from sqlalchemy.engine.interfaces import ReflectedColumn
 
 from copycat_jdbc.database import TableName
-from copycat_jdbc.source.settings import INCREMENTING_COLUMN, JdbcSourceSettings
+from copycat_jdbc.errors import WrongSetting
+from copycat_jdbc.source.settings import INCREMENTING_COLUMN, TIMESTAMP_COLUMNS, JdbcSourceSettings
 
 
 def followed_number(
@@ -18,26 +18,29 @@ def followed_number(
     """Return the name of the incrementing column; empty where none is followed.
 
     Raises:
-        ConnectError: It does not exist, or may be null.
+        WrongSetting: It does not exist, or may be null.
     """
     if not settings.follows_number:
         return ""
     if not settings.incrementing:
         counted = [each["name"] for each in columns if _is_counted(each, dialect)]
         if not counted:
-            raise ConnectError(
+            raise WrongSetting(
                 f"Table {table} has no column that the database counts up itself: set "
                 f"{INCREMENTING_COLUMN} to a column whose numbers only grow"
             )
         return counted[0]
     found = next((each for each in columns if each["name"] == settings.incrementing), None)
     if found is None:
-        raise ConnectError(f"Incrementing column: {settings.incrementing} does not exist in table '{table}'")
+        raise WrongSetting(
+            f"Incrementing column: {settings.incrementing} does not exist in table '{table}' "
+            f"({INCREMENTING_COLUMN})"
+        )
     # What SQLite calls INTEGER PRIMARY KEY is never null, whatever else is said of it.
     if settings.validate_non_null and found["nullable"] and not _is_counted(found, dialect):
-        raise ConnectError(
+        raise WrongSetting(
             "Cannot make incremental queries using incrementing column "
-            f"{settings.incrementing} on {table} because this column is nullable."
+            f"{settings.incrementing} on {table} because this column is nullable ({INCREMENTING_COLUMN})."
         )
     return settings.incrementing
 
@@ -48,18 +51,20 @@ def followed_times(
     """Check the timestamp columns, where they are followed.
 
     Raises:
-        ConnectError: One does not exist, or all may be null.
+        WrongSetting: One does not exist, or all may be null.
     """
     if not settings.follows_time:
         return
     nullable = {each["name"]: bool(each["nullable"]) for each in columns}
     missing = [name for name in settings.timestamps if name not in nullable]
     if missing:
-        raise ConnectError(f"Timestamp columns: {', '.join(missing)} do not exist in table '{table}'")
+        raise WrongSetting(
+            f"Timestamp columns: {', '.join(missing)} do not exist in table '{table}' ({TIMESTAMP_COLUMNS})"
+        )
     if settings.validate_non_null and all(nullable[name] for name in settings.timestamps):
-        raise ConnectError(
+        raise WrongSetting(
             f"Cannot make incremental queries using timestamp columns {', '.join(settings.timestamps)} "
-            f"on {table} because all of these columns are nullable."
+            f"on {table} because all of these columns are nullable ({TIMESTAMP_COLUMNS})."
         )
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from copycat_connect.config.user_pattern import UserPattern, compile_user_pattern
-from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.errors import ConfigError
+
+from copycat_jdbc.errors import WrongSetting
 
 _SEVERAL = re.compile(r"\[(.*)\]\Z", re.DOTALL)
 
@@ -34,14 +36,14 @@ class ColumnMapping:
         """Return the columns of a table by its whole names.
 
         Raises:
-            ConnectError: No entry is for it, or several are.
+            WrongSetting: No entry is for it, or several are.
         """
         found = {
             columns for pattern, columns in self.entries if any(pattern.fullmatch(name) for name in names)
         }
         if len(found) != 1:
             text = "several entries" if found else "no entry"
-            raise ConnectError(f"{self.key} has {text} for table {names[0]}: exactly one must match")
+            raise WrongSetting(f"{self.key} has {text} for table {names[0]}: exactly one must match")
         return found.pop()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 
-from copycat_connect.data import SourceBatch
 from copycat_connect.errors import RetriableError
 
+from copycat_jdbc.source.reader import Rows
 from copycat_jdbc.source.turns import Turns
 
 _LOOK_SECONDS = 0.5
@@ -21,14 +21,14 @@ class ReadAhead:
         """Use what reads, which belongs to the thread from now on, and how many rows may wait."""
         self._turns = turns
         self._most = rows
-        self._waiting: deque[SourceBatch | BaseException] = deque()
+        self._waiting: deque[Rows | BaseException] = deque()
         self._rows = 0
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="jdbc-read-ahead", daemon=True)
         self._thread.start()
 
-    def take(self, seconds: float) -> SourceBatch | None:
+    def take(self, seconds: float) -> Rows | None:
         """Return the next rows, or nothing when none came in time.
 
         Raises:
@@ -64,14 +64,14 @@ class ReadAhead:
                     self._put(error)
                     return
                 else:
-                    if isinstance(found, SourceBatch):
-                        self._put(found)
-                    else:
+                    if isinstance(found, float):
                         self._stopping.wait(min(found, _LOOK_SECONDS))
+                    else:
+                        self._put(found)
         finally:
             self._turns.close()
 
-    def _put(self, found: SourceBatch | BaseException) -> None:
+    def _put(self, found: Rows | BaseException) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._rows < self._most or self._stopping.is_set())
             self._waiting.append(found)
@@ -79,5 +79,5 @@ class ReadAhead:
             self._changed.notify_all()
 
 
-def _rows(found: SourceBatch | BaseException) -> int:
-    return len(found) if isinstance(found, SourceBatch) else 0
+def _rows(found: Rows | BaseException) -> int:
+    return 0 if isinstance(found, BaseException) else len(found)

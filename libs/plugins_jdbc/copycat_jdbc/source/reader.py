@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
-from copycat_connect.data import ConnectValue, SourceBatch
+from copycat_connect.data import ConnectValue, SourceBatch, SourceRecord, UnreadableRecord
 from copycat_connect.errors import ConnectError, DataError
 from sqlalchemy import types as sql
 from sqlalchemy.engine.interfaces import ReflectedColumn
@@ -15,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from copycat_jdbc.columns import Column, RowReader, column_plan
 from copycat_jdbc.database import Database, TableName
+from copycat_jdbc.errors import WrongSetting
 from copycat_jdbc.granularity import micros, moment_at
 from copycat_jdbc.moments import moment_reader
 from copycat_jdbc.results import Described, ServerType, described, unknown_types
@@ -25,7 +27,9 @@ from copycat_jdbc.source.progress import FollowedColumns
 from copycat_jdbc.source.settings import (
     FAIL,
     INCREMENTING_COLUMN,
+    QUERY_SUFFIX,
     SHOWN_QUERY,
+    TIMESTAMP_COLUMNS,
     UNREADABLE_COLUMNS,
     JdbcSourceSettings,
     Mode,
@@ -35,6 +39,8 @@ from copycat_jdbc.type_rules import Moment, TypeRules
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _log = logging.getLogger(__name__)
+#: Rows as columns, or one by one where some cannot be read.
+Rows: TypeAlias = SourceBatch | list[SourceRecord]
 
 
 class Reader:
@@ -110,7 +116,7 @@ class Reader:
                 if each["name"] in self._settings.timestamps
             )
         elif self._settings.follows_number and not number:
-            raise ConnectError(f"{INCREMENTING_COLUMN} must be set where {SHOWN_QUERY} is")
+            raise WrongSetting(f"{INCREMENTING_COLUMN} must be set where {SHOWN_QUERY} is")
         end = self._bounds()
         result = self._ask(number, end, known)
         if self._held and self._learn_types(result.description, known):
@@ -119,12 +125,12 @@ class Reader:
             self._take_columns(number, known, result.description)
         return True
 
-    def fetch(self) -> SourceBatch | None:
+    def fetch(self) -> Rows | None:
         """Return the next rows; None at the end of the result, which is then closed.
 
         Raises:
             RetriableError: The server is away.
-            ConnectError: A row cannot be read.
+            ConnectError: The server refuses to go on.
         """
         result = self._result
         assert result is not None  # the caller opened it
@@ -136,7 +142,7 @@ class Reader:
             rows = [*self._held, *result.fetch(wanted)]
         except SQLAlchemyError as error:
             self._result, self._held = None, []
-            raise self._database.failed(error, f"read {self.name}") from None
+            raise self._failed(error) from None
         more = len(rows) > self._settings.batch_max_rows
         self._held = [rows.pop()] if more else []
         batch = self._batch(rows)
@@ -145,10 +151,19 @@ class Reader:
             self.close()
         return batch
 
-    def _batch(self, rows: list[Row]) -> SourceBatch:
+    def _failed(self, error: SQLAlchemyError) -> ConnectError:
+        """Return the error to raise; it names the keys of a statement that the user wrote."""
+        found = self._database.failed(error, f"read {self.name}")
+        users = {SHOWN_QUERY: self.table is None, QUERY_SUFFIX: bool(self._settings.query_suffix)}
+        keys = " and ".join(key for key, is_used in users.items() if is_used)
+        if keys and isinstance(found, (WrongSetting, DataError)):
+            return WrongSetting(f"{found.message}. Look at {keys}")
+        return found
+
+    def _batch(self, rows: list[Row]) -> Rows:
         reader = self._rows
         assert reader is not None  # made of the first row
-        values = reader.values(rows, self._begun)
+        values = _values_of(reader, rows, self._begun)
         following = self._held[0] if self._held else None
         try:
             progress = self._followed.advance(rows, following, self._position)
@@ -158,6 +173,12 @@ class Reader:
             ) from error
         if progress is not None:
             self._position = progress.last()
+        if isinstance(values, DataError):
+            offsets = progress.offsets() if progress else [None] * len(rows)
+            return [
+                self._record(reader, row, number, offset)
+                for number, (row, offset) in enumerate(zip(rows, offsets, strict=True), self._begun)
+            ]
         return SourceBatch(
             self._topic,
             values,
@@ -166,6 +187,18 @@ class Reader:
             source_offset=self._position.offset() if progress else None,
             offsets=progress.offsets if progress else None,
         )
+
+    def _record(
+        self, reader: RowReader, row: Row, before: int, offset: Mapping[str, ConnectValue] | None
+    ) -> SourceRecord:
+        """Return the record of a row; one that stands for it where it cannot be read."""
+        values = _values_of(reader, [row], before)
+        if not isinstance(values, DataError):
+            schema = reader.schema
+            return SourceRecord(self._partition, offset, self._topic, values[0], value_schema=schema)
+        shown = {column.name: row[column.place] for column in reader.columns}
+        text = json.dumps(shown, default=str, ensure_ascii=False)
+        return UnreadableRecord(self._partition, offset, self._topic, text, values)
 
     def _bounds(self) -> datetime | None:
         """Return the end of the rows to read, and set where they begin when nothing was read yet."""
@@ -189,8 +222,9 @@ class Reader:
         if len(set(labels)) < len(labels):
             twice = sorted({label for label in labels if labels.count(label) > 1})
             self.close()
-            raise ConnectError(
-                f"{self.name} has several columns named {', '.join(twice)}: give them names with AS"
+            raise WrongSetting(
+                f"{self.name} has several columns named {', '.join(twice)}: give them names with AS "
+                f"({SHOWN_QUERY})"
             )
         rules = self._rules
         found = described(rules.dialect, description, self._held[0], self._types)
@@ -237,7 +271,7 @@ class Reader:
             self._held = result.fetch(1)
         except SQLAlchemyError as error:
             self._result = None
-            raise self._database.failed(error, f"read {self.name}") from None
+            raise self._failed(error) from None
         return result
 
     def _learn_types(self, description: Sequence[Any], known: Sequence[ReflectedColumn] | None) -> bool:
@@ -305,7 +339,10 @@ class Reader:
         entry = found[place]
         if entry is None:
             self.close()
-            raise ConnectError(f"Column {self._settings.timestamps} of {self.name} holds no points in time")
+            raise WrongSetting(
+                f"Column {', '.join(self._settings.timestamps)} of {self.name} holds no points in time "
+                f"({TIMESTAMP_COLUMNS})"
+            )
         read = moment_reader(entry[1], rules)
         if self._database.dialect == "sqlite":
             # The statement compares milliseconds, rounded so.
@@ -315,8 +352,17 @@ class Reader:
     def _place(self, labels: list[str], name: str) -> int:
         if name not in labels:
             self.close()
-            raise ConnectError(f"{self.name} has no column {name}: set it to one of {', '.join(labels)}")
+            key = TIMESTAMP_COLUMNS if name in self._settings.timestamps else INCREMENTING_COLUMN
+            raise WrongSetting(f"{self.name} has no column {name}: set {key} to one of {', '.join(labels)}")
         return labels.index(name)
+
+
+def _values_of(reader: RowReader, rows: list[Row], before: int) -> Sequence[ConnectValue] | DataError:
+    """Return rows as values, or why one of them cannot be read; so many rows came before them."""
+    try:
+        return reader.values(rows, before)
+    except DataError as error:
+        return error
 
 
 def _partition(table: TableName | None, mode: str) -> dict[str, ConnectValue]:

@@ -37,6 +37,7 @@ INCREMENTING_MAPPING, TIMESTAMP_MAPPING = "incrementing.column.mapping", "timest
 WHITELIST, BLACKLIST = "table.whitelist", "table.blacklist"
 INCLUDE, EXCLUDE = "table.include.list", "table.exclude.list"
 SHOWN_QUERY, MASKED_QUERY, QUERY_RETRIES = "query", "query.masked", "query.retry.attempts"
+QUERY_SUFFIX = "query.suffix"
 TOPIC_PREFIX = "topic.prefix"
 DIALECT = "dialect.name"
 UNREADABLE_COLUMNS = "unreadable.columns"
@@ -51,7 +52,8 @@ GUARANTEES = (
     "exactly once (delivery.guarantee). The source partition is {table, protocol} or {query}, the source "
     "offset {incrementing} and {timestamp, timestamp_nanos}; bulk has no offsets and reads all again each "
     "time. Rows that become visible after others with greater numbers or times are not found: "
-    "timestamp.delay.interval.ms makes room for them. Deleted rows are not told of."
+    "timestamp.delay.interval.ms makes room for them. Deleted rows are not told of. A row with a value that "
+    "cannot be read is a failed record (errors.tolerance, dead letters)."
 )
 DIALECTS = {
     "PostgreSqlDatabaseDialect": "postgresql",
@@ -214,7 +216,9 @@ class JdbcSourceSettings(ConnectionSettings):
         default=None,
         doc="A query as `query` takes it, which is never shown; set one of both.",
     )
-    query_suffix: str = key(LOW, default="", doc="Appended to every statement, e.g. LIMIT 1000.")
+    query_suffix: str = key(
+        LOW, name=QUERY_SUFFIX, default="", doc="Appended to every statement, e.g. LIMIT 1000."
+    )
     query_retry_attempts: int = key(
         LOW,
         name=QUERY_RETRIES,

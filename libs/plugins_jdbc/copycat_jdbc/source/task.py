@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from copycat_connect.data import SourceBatch
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import SourceTask
 
@@ -13,7 +12,7 @@ from copycat_jdbc.database import Database, TableName
 from copycat_jdbc.source.choice import whole_names
 from copycat_jdbc.source.positions import QUERY, Position, partitions_of
 from copycat_jdbc.source.read_ahead import ReadAhead
-from copycat_jdbc.source.reader import Reader
+from copycat_jdbc.source.reader import Reader, Rows
 from copycat_jdbc.source.settings import REPORT, TABLES, JdbcSourceSettings, Mode
 from copycat_jdbc.source.turns import Turns
 
@@ -46,7 +45,7 @@ class JdbcSourceTask(SourceTask):
         readers = [self._reader(database, table) for table in tables]
         self._turns = Turns(database, readers, settings)
 
-    def poll(self) -> SourceBatch | None:
+    def poll(self) -> Rows | None:
         """Return the next rows of the table that is due, or nothing after a short wait."""
         turns, settings = self._turns, self._settings
         assert turns is not None  # the engine started it
@@ -58,7 +57,7 @@ class JdbcSourceTask(SourceTask):
             return batch
         found = turns.take()
         self._say_unread(turns)
-        if isinstance(found, SourceBatch):
+        if not isinstance(found, float):
             return found
         if found > 0:
             self.context.wait(min(found, _WAIT_SECONDS))

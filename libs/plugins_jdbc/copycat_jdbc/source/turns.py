@@ -6,13 +6,12 @@ import logging
 import time
 from collections.abc import Sequence
 
-from copycat_connect.data import SourceBatch
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.retry import TryCount
 
 from copycat_jdbc.database import Database
 from copycat_jdbc.errors import Refused
-from copycat_jdbc.source.reader import Reader
+from copycat_jdbc.source.reader import Reader, Rows
 from copycat_jdbc.source.settings import QUERY_RETRIES, JdbcSourceSettings
 
 IDLE_SECONDS = 1.0
@@ -32,7 +31,7 @@ class Turns:
         self._queries = TryCount(retries + 1 if retries > 0 else None)
         self._not_before = 0.0
 
-    def take(self) -> SourceBatch | float:
+    def take(self) -> Rows | float:
         """Return the next rows, or how many seconds there is nothing to do; 0 after an empty look.
 
         Raises:
@@ -69,7 +68,7 @@ class Turns:
             reader.close()
         self._database.close()
 
-    def _read(self, reader: Reader) -> SourceBatch | None:
+    def _read(self, reader: Reader) -> Rows | None:
         if not reader.is_open and not reader.open():
             _log.warning(
                 "%s is gone; it is looked for again in %s s", reader.name, self._settings.poll_seconds

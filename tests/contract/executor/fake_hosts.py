@@ -132,6 +132,8 @@ class FakeLauncher:
         """False: Spark has no place for them."""
         self.waiting: list[tuple[HostSpec, Ended]] = []
         self.takes = True
+        self.gone_at_once = False
+        """Whether the processes of killed hosts are seen to be gone before whoever ran them says so."""
         self.computing = "python"
         """The thread that computes in each host."""
         self.pulse: Callable[[int], str] = lambda _: ""
@@ -162,6 +164,13 @@ class FakeLauncher:
         for host in self.hosts:
             if host.spec.host_id == host_id and not host.life.done():
                 host.die("cancelled")
+
+    async def kill_and_wait(self, host_id: str, pid: int) -> bool:
+        if not self.gone_at_once:
+            self.kill(host_id, pid)
+        else:
+            self.killed.append(host_id)
+        return self.gone_at_once
 
     def thread_seconds(self, pid: int) -> dict[str, float]:
         del pid

@@ -143,8 +143,12 @@ async def test_who_holds_the_interpreter_of_shared_hosts_is_known_and_fails_alon
         assert "FAILED" not in it.status.states("beside", 0)
 
 
-async def test_who_holds_the_interpreter_while_others_wait_has_its_next_host_alone() -> None:
+@pytest.mark.parametrize("gone_at_once", [False, True])
+async def test_who_holds_the_interpreter_while_others_wait_has_its_next_host_alone(
+    gone_at_once: bool,
+) -> None:
     async with world(slots=2) as it:
+        it.launcher.gone_at_once = gone_at_once
         await it.run_task("beside")
         await it.run_task("apart")
         await it.run_task()
@@ -155,8 +159,10 @@ async def test_who_holds_the_interpreter_while_others_wait_has_its_next_host_alo
         (neighbour,) = [each.task.connector for each in shared.started if each.task.connector != "orders"]
         it.launcher.computed = time.monotonic
         await it.until(lambda: it.launcher.killed == [shared.spec.host_id])
-        await it.until(lambda: len(it.launcher.of("orders-0").started) == 1, "it is alone")
         await it.until(lambda: it.launcher.of(f"{neighbour}-0") is not shared)
+        if gone_at_once:  # the slot is free once whoever ran the process knows of its end
+            shared.die()
+        await it.until(lambda: len(it.launcher.of("orders-0").started) == 1, "it is alone")
         alone = it.launcher.of("orders-0")
         await it.status_is("RUNNING", neighbour, 0)
         await it.until(lambda: it.status.states("orders", 0).count("RUNNING") == 2)

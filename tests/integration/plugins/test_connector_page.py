@@ -59,7 +59,8 @@ def test_the_page_leads_from_nothing_to_records_in_the_topic(
     package = tmp_path / "load-connector"
     package.mkdir()
     for name, text in (*blocks("python"), *blocks("toml")):
-        (package / name).write_text(text, encoding="utf-8")
+        if name:  # the others are lines that another file would have
+            (package / name).write_text(text, encoding="utf-8")
     added = environment.run("plugins", "add", package)
     shown, lines = (text for _, text in blocks("text"))
     assert added.stdout + added.stderr == shown

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from copycat_executor.hosts.launched_host import Blame, LaunchedHost, Pulse
 from copycat_executor.pipes.processor_time import busiest
-from copycat_executor.taskhost.spec import TASK_NAME
+from copycat_executor.taskhost.spec import PULSE_INTERVAL_SECONDS, TASK_NAME
 
 #: Heartbeats come each two seconds at most: by then one was missed.
 MISSED_HEARTBEAT_SECONDS = 2.5
@@ -21,11 +21,11 @@ MISSED_HEARTBEAT_SECONDS = 2.5
 HELD_SECONDS = 5.0
 #: How much that thread has computed by then, since a heartbeat was missed.
 COMPUTED_SECONDS = 0.5
-#: A pulse that comes so late was missed; it is due each tenth of a second.
-MISSED_PULSE_SECONDS: Final = 0.15
+#: Between two looks at the pulse of a shared host: it beats twice in that time.
+LOOK_INTERVAL_SECONDS: Final = 2 * PULSE_INTERVAL_SECONDS
 #: What a thread of a task has computed since a pulse was missed, when it is found to hold the others up.
 #: Processor time, so that a machine with too much to do makes nobody guilty.
-COMPUTED_BESIDE_OTHERS_SECONDS = 0.35
+COMPUTED_BESIDE_OTHERS_SECONDS = 0.25
 
 
 class Threads(Protocol):
@@ -57,12 +57,10 @@ class HoldWatch:
         return None
 
     def look_beside_others(self, host: LaunchedHost, now: float) -> Blame | None:
-        """Return who holds a host that several tasks share; call it as often as its pulse beats."""
+        """Return who holds a host that several tasks share; call it at each interval."""
         shown = self._threads.pulse(host.pid)
         if not shown or shown != host.pulse.shown:
             host.pulse = Pulse(shown, now)
-            return None
-        if now - host.pulse.since < MISSED_PULSE_SECONDS:
             return None
         computed = _of_tasks(self._threads.thread_seconds(host.pid))
         if host.pulse.computed is None:

@@ -18,9 +18,9 @@ from copycat_executor.domain.errors import HostRefusedError, NoSlotError
 from copycat_executor.domain.host_view import Isolation
 from copycat_executor.domain.placement import InHost, NewHost, NoPlace, Place, place, place_apart
 from copycat_executor.domain.residency import ResidencyRules, upkeep
-from copycat_executor.hosts.hold_watch import HoldWatch, Threads
+from copycat_executor.hosts.hold_watch import LOOK_INTERVAL_SECONDS, HoldWatch, Threads
 from copycat_executor.hosts.launched_host import Blame, HostSession, LaunchedHost
-from copycat_executor.taskhost.spec import PULSE_INTERVAL_SECONDS, HostSpec, HostTls
+from copycat_executor.taskhost.spec import HostSpec, HostTls
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +47,9 @@ class Launcher(Threads, Protocol):
 
     def kill(self, host_id: str, pid: int) -> None:
         """End a host by force; `pid` is its process on its machine, 0 while it has not attached."""
+
+    async def kill_and_wait(self, host_id: str, pid: int) -> bool:
+        """Do so, and return whether the process is surely gone; not where that cannot be seen soon."""
 
 
 class Residents(Protocol):
@@ -225,8 +228,8 @@ class HostPool:
             for host in shared:
                 blame = self._holds.look_beside_others(host, self._loop.time())
                 if blame and self._residents and self._residents.may_be_alone(list(host.tasks), blame):
-                    self._end_held(host, blame)
-            await asyncio.sleep(PULSE_INTERVAL_SECONDS)
+                    await self._lose_at_once(host, blame)
+            await asyncio.sleep(LOOK_INTERVAL_SECONDS)
 
     async def close(self, seconds: float) -> None:
         """End all hosts, by force after some seconds."""
@@ -292,22 +295,36 @@ class HostPool:
             log.warning("host %s does not answer and is ended by force", host.host_id)
             self._kill(host)
         elif not host.ending and (blame := self._holds.look(host, now)):
-            self._end_held(host, blame)
+            self._blame(host, blame)
+            self._kill(host)
 
-    def _end_held(self, host: LaunchedHost, blame: Blame) -> None:
-        host.blame = blame
-        log.warning("host %s is ended by force: %s", host.host_id, blame.reason)
-        self._kill(host)
+    async def _lose_at_once(self, host: LaunchedHost, blame: Blame) -> None:
+        """End a host whose tasks go on elsewhere before whoever ran its process knows of its end."""
+        self._blame(host, blame)
+        self._note_kill(host)
+        if await self._launcher.kill_and_wait(host.host_id, host.pid):
+            self._lose(host, blame.reason)
 
     @property
     def _silence(self) -> float:
         """For how many seconds an attached host may be silent."""
         return (self._lease() or FIRST_LEASE_SECONDS) - LEASE_MARGIN_SECONDS
 
+    def _lose(self, host: LaunchedHost, reason: str) -> None:
+        if host.tasks and self._residents is not None:
+            self._residents.host_lost(list(host.tasks), reason, host.blame)
+
+    def _blame(self, host: LaunchedHost, blame: Blame) -> None:
+        host.blame = blame
+        log.warning("host %s is ended by force: %s", host.host_id, blame.reason)
+
     def _kill(self, host: LaunchedHost) -> None:
+        self._note_kill(host)
+        self._launcher.kill(host.host_id, host.pid)
+
+    def _note_kill(self, host: LaunchedHost) -> None:
         host.ends_by = self._loop.time() + KILL_WAIT_SECONDS
         host.killed = True
-        self._launcher.kill(host.host_id, host.pid)
 
     def _end(self, host: LaunchedHost) -> None:
         if host.ending:
@@ -331,8 +348,7 @@ class HostPool:
             reason = host.blame.reason
         if host.session is None:  # spares that do not even attach are not launched in a tight loop
             self._launches_from = self._loop.time() + next(self._waits)
-        if host.tasks and self._residents is not None:
-            self._residents.host_lost(list(host.tasks), reason or "it ended by itself", host.blame)
+        self._lose(host, reason or "it ended by itself")
         if reason is not None and (host.lost or host.blame or not host.ending):
             log_change(log, "task host died", logging.WARNING, host=host_id, worker=self._address, why=reason)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -19,6 +20,8 @@ from copycat_executor.taskhost.spec import PULSE_NAME, HostSpec
 
 Ended = Callable[[str, str | None], None]
 REASON_CHARACTERS = 500
+#: A process on this machine that was killed is gone within milliseconds.
+_GONE_SOON_SECONDS = 1.0
 
 
 class SparkLauncher:
@@ -46,6 +49,22 @@ class SparkLauncher:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self._kills.submit(self._cancel, host_id)
+
+    async def kill_and_wait(self, host_id: str, pid: int) -> bool:
+        """Do so, and return whether its process is gone; Spark takes a second to know."""
+        if not (pid and self._here):
+            self.kill(host_id, pid)
+            return False
+        try:
+            process = os.pidfd_open(pid)
+        except OSError:  # it is gone already, or there is no descriptor left
+            self.kill(host_id, pid)
+            return False
+        try:
+            self.kill(host_id, pid)
+            return await _gone_soon(process)
+        finally:
+            os.close(process)
 
     def thread_seconds(self, pid: int) -> Mapping[str, float]:
         """Return what the threads of a host have computed, by name; nothing of one on another machine."""
@@ -79,6 +98,20 @@ class SparkLauncher:
             reason = _short(error)
         finally:
             ended(spec.host_id, reason)
+
+
+async def _gone_soon(process: int) -> bool:
+    """Wait for the end of a process, given the descriptor that says so; False when it takes long."""
+    loop, gone = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(process, gone.set)
+    try:
+        async with asyncio.timeout(_GONE_SOON_SECONDS):
+            await gone.wait()
+    except TimeoutError:
+        return False
+    finally:
+        loop.remove_reader(process)
+    return True
 
 
 def _tag(host_id: str) -> str:

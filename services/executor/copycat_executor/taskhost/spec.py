@@ -21,7 +21,7 @@ def thread_tag(start: int) -> str:
 #: While tasks share a host, a thread there changes its name in the kernel: this, and a number that grows.
 #: While it does not, no Python runs there.
 PULSE_NAME: Final = "pulse@"
-PULSE_INTERVAL_SECONDS: Final = 0.1
+PULSE_INTERVAL_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)

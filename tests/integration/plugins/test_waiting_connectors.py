@@ -196,7 +196,7 @@ def cases(kafka: str, postgres: Postgres, absent: Postgres, folder: Path) -> dic
             twice,
             jdbc(postgres, twice, "waiting_twice", DATABASE),
             "failed",
-            "ConnectException: Several tables have the same name, .*one_w.waiting_twice, two_w.waiting_twice",
+            "WrongSetting: Several tables have the same name, .*one_w.waiting_twice, two_w.waiting_twice",
             r"task_configs fails, \d+ tr(y|ies) in \d+ s: ",
             act="does not move",
         ),

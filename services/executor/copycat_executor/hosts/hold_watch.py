@@ -25,7 +25,7 @@ COMPUTED_SECONDS = 0.5
 LOOK_INTERVAL_SECONDS: Final = 2 * PULSE_INTERVAL_SECONDS
 #: What a thread of a task has computed since a pulse was missed, when it is found to hold the others up.
 #: Processor time, so that a machine with too much to do makes nobody guilty.
-COMPUTED_BESIDE_OTHERS_SECONDS = 0.25
+COMPUTED_BESIDE_OTHERS_SECONDS = 0.2
 
 
 class Threads(Protocol):

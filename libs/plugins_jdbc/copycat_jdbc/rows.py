@@ -26,7 +26,7 @@ class _OffsetTimeLoader(LoaderClass):
     format = Format.BINARY
 
     def load(self, data: Buffer) -> tuple[int, int]:
-        """Return both."""
+        """Return the microseconds of the day, and the seconds west of UTC."""
         micros, west = _OFFSET_TIME.unpack(data)
         return micros, west
 

@@ -152,7 +152,7 @@ class _Nowhere:
     """Takes the bytes of a file that nobody wants."""
 
     def write(self, content: bytes | memoryview) -> None:
-        """Drop bytes."""
+        """Drop what a writer puts into a file."""
 
 
 def _check_nulls(format_: Format, partitioning: PartitioningSettings) -> None:

@@ -61,6 +61,14 @@ class Reader:
         self._settings = settings
         self._position = stored or Position()
         self._statements = Statements(database, settings, table)
+        self._rules = TypeRules(
+            database.dialect,
+            database.zone,
+            settings.numerics,
+            settings.timestamp_granularity,
+            database.address.zero_dates,
+            settings.date_calendar_system == "LEGACY",
+        )
         self._partition = _partition(table, settings.mode)
         self._topic = settings.topic_prefix + (table.name if table else "")
         self._result: OpenRows | None = None
@@ -245,18 +253,6 @@ class Reader:
         # An equal schema stays the same object, which converters recognise at once.
         if self._rows is None or self._rows.schema != rows.schema:
             self._rows = rows
-
-    @property
-    def _rules(self) -> TypeRules:
-        settings, database = self._settings, self._database
-        return TypeRules(
-            database.dialect,
-            database.zone,
-            settings.numerics,
-            settings.timestamp_granularity,
-            database.address.zero_dates,
-            settings.date_calendar_system == "LEGACY",
-        )
 
     def _ask(self, number: str, end: datetime | None, known: Sequence[ReflectedColumn] | None) -> OpenRows:
         """Open the result, and hold its first row."""

@@ -49,7 +49,7 @@ class _Rows:
     """Why a row cannot be read, by its index."""
 
     def add(self, value: ConnectValue, record: int, end: int) -> None:
-        """Add a row."""
+        """Add a row by its number and the number of lines before its end."""
         self.values.append(value)
         self.records.append(record)
         self.ends.append(end)

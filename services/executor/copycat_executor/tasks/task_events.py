@@ -117,15 +117,14 @@ class TaskEvents:
 
         One that is shares all the same, since there are too few hosts: it has the time that any has.
         """
-        starts = [start for each in tasks if (start := self._start_of(each)) is not None]
-        blamed = [start for start in starts if thread_tag(start.number) == blame.thread]
+        blamed = _blamed(self._starts_of(tasks), blame)
         return any(not self._recovery.suspected(start.run) for start in blamed)
 
     def host_lost(self, tasks: Sequence[Instance], reason: str, blame: Blame | None) -> None:
         """Start the tasks of a host that died elsewhere, a few times."""
-        there = [start for each in tasks if (start := self._start_of(each)) is not None]
+        there = self._starts_of(tasks)
         suspects = [start for start in there if start.taken]
-        blamed = [start for start in suspects if blame and thread_tag(start.number) == blame.thread]
+        blamed = _blamed(suspects, blame)
         if blame is None or blame.counts:
             self._recovery.host_died([start.run for start in blamed or suspects])
         else:
@@ -143,9 +142,9 @@ class TaskEvents:
             if (run := self._runs.find_task(instance)) is not None:
                 run.change(moving=True)
 
-    def _start_of(self, instance: Instance) -> TaskStart | None:
-        run = self._runs.find_task(instance)
-        return None if run is None else run.start
+    def _starts_of(self, tasks: Sequence[Instance]) -> list[TaskStart]:
+        runs = [run for each in tasks if (run := self._runs.find_task(each)) is not None]
+        return [run.start for run in runs if run.start is not None]
 
     def _lost(self, start: TaskStart, reason: str) -> None:
         if start.stopping:
@@ -179,6 +178,10 @@ class TaskEvents:
             start.run.measure_state(types_pb2.STATE_UNASSIGNED)
             self._lifecycle.close(start)
             start.run.change(phase=Phase.FAILED)
+
+
+def _blamed(starts: Sequence[TaskStart], blame: Blame | None) -> list[TaskStart]:
+    return [start for start in starts if blame and thread_tag(start.number) == blame.thread]
 
 
 class TaskQuestions:

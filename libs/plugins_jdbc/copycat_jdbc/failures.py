@@ -69,8 +69,7 @@ def not_connected(error: SQLAlchemyError, address: Address, secret: str | None) 
     """Return the error to raise where no connection can be made; see `errors` where a server is there."""
     if address.hosts and not any(_listens(*host) for host in address.hosts):
         return RetriableError(
-            f"No server answers at {address}; is it up, and is connection.url right? "
-            f"It is tried again. {reason(error, secret)}"
+            f"No server answers at {address}; is it up, and is connection.url right? {reason(error, secret)}"
         )
     said = reason(error, secret)
     if any(words in said.lower() for words in _NONE_FREE):

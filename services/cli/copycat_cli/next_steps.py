@@ -12,13 +12,16 @@ def next_steps(session: Session, status: Status) -> list[tuple[str, str]]:
     if status.failed:
         return [
             (session.command("edit", name), "fix the configuration; what is wrong starts again by itself"),
-            (session.command("restart", name, "--include-tasks", "--only-failed"), "or try again as it is"),
+            (
+                session.command("restart", name, options=("--include-tasks", "--only-failed")),
+                "or try again as it is",
+            ),
         ]
     if state in {"PAUSED", "STOPPED"}:
         return [(session.command("resume", name), "let it run again")]
     if state == RUNNING:
         return [
-            (session.command("offsets", "get", name), "how far it came"),
-            (session.command("status", name, "--watch"), "see it work"),
+            (session.command("offsets get", name), "how far it came"),
+            (session.command("status", name, options=("--watch",)), "see it work"),
         ]
-    return [(session.command("status", name, "--wait-for", RUNNING), "wait until it runs")]
+    return [(session.command("status", name, options=("--wait-for", RUNNING)), "wait until it runs")]

@@ -60,9 +60,18 @@ class Session:
             self._rest = Rest(self.url, tls=tls_context(*self._tls_files), user=login(*self._login))
         return self._rest
 
-    def command(self, *words: str) -> str:
-        """Return a command of ours as the user may type it."""
-        return shlex.join(("copycat", *words, *self._named))
+    def command(self, words: str, *names: str, options: Sequence[str] = ()) -> str:
+        """Return a command of ours as the user may type it.
+
+        Args:
+            words: What it is called, e.g. `offsets get`.
+            names: What it is about; behind `--` where one of them would be read as an option.
+            options: Its options with their values.
+        """
+        like_option = any(each.startswith("-") and each != "-" for each in names)
+        given = [*options, *self._named]
+        rest = [*given, "--", *names] if like_option else [*names, *given]
+        return shlex.join(("copycat", *words.split(), *rest))
 
     def next(self, *steps: tuple[str, str]) -> None:
         """Say what to do next: commands, each with its purpose."""

@@ -48,6 +48,28 @@ def test_a_description_has_all_about_a_connector_but_its_passwords(run: Run, con
     assert "copycat edit lines" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("said", "state", "hint"),
+    [
+        ("resume -- -dash", "PAUSED", "copycat status --wait-for RUNNING -- -dash"),
+        ("stop -- lines -dash", "RUNNING", "copycat resume -- lines -dash"),
+        ("stop -- -dash", "RUNNING", "copycat offsets get -- -dash"),
+        ("status -- -dash", "FAILED", "copycat restart --include-tasks --only-failed -- -dash"),
+        ("offsets reset --yes -- -dash", "RUNNING", "copycat stop -- -dash"),
+        ("resume lines", "PAUSED", "copycat status lines --wait-for RUNNING"),
+    ],
+)
+def test_a_hint_can_be_typed_whatever_the_connector_is_called(
+    run: Run, connect: FakeConnect, said: str, state: str, hint: str
+) -> None:
+    for name in ("-dash", "lines"):
+        connect.add(name, state=state, tasks=[state])
+    done = run(*said.split())
+    assert hint in done.stderr.splitlines() or f"{hint} " in done.stderr or f"{hint}," in done.stderr, (
+        done.stderr
+    )
+
+
 def test_a_description_for_programs_can_be_applied_again(run: Run, connect: FakeConnect) -> None:
     connect.add("lines")
     shown = run("describe", "lines", "-o", "json").stdout

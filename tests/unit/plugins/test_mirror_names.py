@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import pytest
+from confluent_kafka.admin import ConfigEntry
 from copycat_connect.errors import ConfigError, ConnectError
 from copycat_mirror.checkpoint.connector import MirrorCheckpointConnector
 from copycat_mirror.checkpoint.task import Checkpoints
 from copycat_mirror.client_names import librdkafka_settings
 from copycat_mirror.clients import Clients
+from copycat_mirror.cluster import Cluster
 from copycat_mirror.filters import NameFilter
 from copycat_mirror.offsets import check_offsets
 from copycat_mirror.policy import DefaultPolicy, IdentityPolicy
 from copycat_mirror.records import OffsetSync
 from copycat_mirror.source.connector import MirrorSourceConnector
 from copycat_mirror.source.sync_writer import SyncPlan
+from copycat_mirror.source.topics import TopicMirror
 from copycat_mirror.syncs import OffsetTranslation
 
 SOURCE = {"source.cluster.alias": "a", "source.cluster.bootstrap.servers": "localhost:1"}
@@ -54,6 +59,56 @@ def test_the_identity_policy_changes_heartbeats_only() -> None:
         "t",
     )
     assert not policy.would_loop("t", "b")
+
+
+class OneKafka(Cluster):
+    """Topics in memory: where source and target are the same, copies come back."""
+
+    def __init__(self, *topics: str) -> None:
+        self.there = dict.fromkeys(topics, 1)
+
+    def topics(self) -> dict[str, int]:
+        return dict(self.there)
+
+    def topic_configs(self, topics: Iterable[str]) -> dict[str, dict[str, ConfigEntry]]:
+        return {topic: {} for topic in topics}
+
+    def create_topic(
+        self, name: str, partitions: int, replication: int, config: Mapping[str, str] | None = None
+    ) -> bool:
+        del replication, config
+        return self.there.setdefault(name, partitions) == partitions
+
+
+@pytest.mark.parametrize("policy", ["Default", "Identity"])
+def test_heartbeats_that_come_back_are_not_copied_again_and_again(policy: str) -> None:
+    config = {
+        **SOURCE,
+        "topics": "orders",
+        "replication.policy.separator": "_",
+        "replication.policy.class": f"org.apache.kafka.connect.mirror.{policy}ReplicationPolicy",
+    }
+    kafka = OneKafka("orders", "heartbeats", "b_heartbeats")
+    mirror = TopicMirror(config, kafka, kafka)
+    for _ in range(3):
+        assert [*mirror.follow()] == ["orders", "heartbeats", "b_heartbeats"]
+    assert "a_a_heartbeats" not in kafka.there
+    assert mirror.missing is not None
+    assert "a_heartbeats" in mirror.missing
+    assert "producer.override.bootstrap.servers" in mirror.missing
+
+
+def test_copies_of_any_topic_that_come_back_are_named() -> None:
+    kafka = OneKafka("orders")
+    mirror = TopicMirror({**SOURCE, "topics": ".*"}, kafka, kafka)
+    mirror.follow()
+    assert mirror.missing is None
+    mirror.follow()
+    assert mirror.missing is not None
+    assert "a.orders" in mirror.missing
+    apart = TopicMirror({**SOURCE, "topics": ".*"}, OneKafka("orders", "b.a.orders"), kafka)
+    apart.follow()
+    assert apart.missing is None
 
 
 def test_internal_topics_are_told_from_others() -> None:

@@ -95,7 +95,8 @@ class MirrorSourceSettings(settings.MirrorSettings):
         "offset syncs are written: without them there are no checkpoints", name=settings.EMIT_SYNCS
     )
     heartbeats_replication_enabled: bool = settings.switch(
-        f"topics of heartbeats are copied although {settings.TOPICS} does not take them"
+        f"topics of heartbeats are copied although {settings.TOPICS} does not take them; those that bear the "
+        "source's own alias never are: they come from a mirror that writes to the cluster it reads"
     )
     metric_names_formats: list[str] = shared_key(settings.METRIC_FORMATS_KEY)
 

@@ -18,7 +18,7 @@ from copycat_connect.errors import ConnectError, RetriableError
 
 from copycat_mirror.cluster import Cluster
 from copycat_mirror.filters import NameFilter
-from copycat_mirror.settings import TOPICS, TOPICS_EXCLUDE
+from copycat_mirror.settings import TARGET_CLUSTER, TOPICS, TOPICS_EXCLUDE
 from copycat_mirror.source.settings import (
     PROPERTIES_EXCLUDE,
     REPLICATION,
@@ -27,6 +27,7 @@ from copycat_mirror.source.settings import (
 )
 
 _log = logging.getLogger(__name__)
+_MOST_NAMED = 3
 DEFAULTS_FROM = "use.defaults.from"
 """Whose defaults count for properties that nobody set: `target` (the default) or `source`."""
 
@@ -51,7 +52,7 @@ class TopicMirror:
         chosen = self._topics.takes(topic) or (
             self._settings.heartbeats_replication_enabled and self.policy.is_heartbeats(topic)
         )
-        if not chosen or self.policy.is_internal(topic):
+        if not chosen or self.policy.is_internal(topic) or self._is_own_heartbeats(topic):
             return False
         return not self.policy.would_loop(topic, self._settings.target_alias)
 
@@ -68,9 +69,10 @@ class TopicMirror:
         Raises:
             RetriableError: A cluster is away.
         """
-        wanted = {topic: count for topic, count in self._source.topics().items() if self.takes(topic)}
+        found = self._source.topics()
+        wanted = {topic: count for topic, count in found.items() if self.takes(topic)}
         there = self._target.topics()
-        self.missing = None if wanted else self._none_there()
+        self.missing = self._goes_round(found, wanted) or (None if wanted else self._none_there())
         missing = [topic for topic in wanted if self.remote(topic) not in there]
         configs = self._source.topic_configs(missing)
         refused: dict[str, str] = {}
@@ -135,6 +137,31 @@ class TopicMirror:
     def _none_there(self) -> str:
         wanted = f"{TOPICS}={','.join(self._settings.topics)}"
         return f"topics at cluster {self._settings.source_alias}: it has none that {wanted} chooses"
+
+    def _is_own_heartbeats(self, topic: str) -> bool:
+        """Tell whether a topic of the source holds heartbeats that a mirror of this source has copied.
+
+        They are at the source only where mirrors write to the cluster they read: each would be copied
+        under one more alias, without end.
+        """
+        return (
+            self.policy.is_heartbeats(topic) and self.policy.source_of(topic) == self._settings.source_alias
+        )
+
+    def _goes_round(self, found: Iterable[str], wanted: Iterable[str]) -> str | None:
+        """Say that what is written comes back to the source, where it does."""
+        renamed = {self.remote(topic) for topic in wanted} if self.remote("t") != "t" else set()
+        copies = sorted(topic for topic in found if topic in renamed or self._is_own_heartbeats(topic))
+        if not copies:
+            return None
+        source, target = self._settings.source_alias, self._settings.target_alias
+        return (
+            f"topics called like this mirror's copies are at cluster {source}, which it reads: "
+            f"{', '.join(copies[:_MOST_NAMED])}. Records go to the Kafka of the worker, whatever "
+            f"{TARGET_CLUSTER}* says: run the mirror on a worker of {target}, or set "
+            "producer.override.bootstrap.servers; and delete the copies, or name them in "
+            f"{TOPICS_EXCLUDE}"
+        )
 
     def _mirrored(self) -> list[str]:
         there = self._target.topics()

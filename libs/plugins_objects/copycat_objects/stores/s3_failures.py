@@ -64,7 +64,7 @@ def failed(error: Exception, doing: str, store: str) -> ConnectError:
     if isinstance(error, (ConnectionError, HTTPClientError, IncompleteReadError, OSError)):
         return StoreAwayError(
             f"Cannot {doing} in {store}: no answer ({type(error).__name__}); is the server up, and is "
-            f"'{ENDPOINT_KEY}' right? It is tried again"
+            f"'{ENDPOINT_KEY}' right?"
         )
     return StoreRefusedError(f"Cannot {doing} in {store}: {error}")
 
@@ -82,7 +82,7 @@ def _refused(error: ClientError, text: str) -> ConnectError:
         return FileTakenError(text)
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     if code in _AT_ONCE or code in _PASSING or (status >= 500 and code not in _FULL):
-        return StoreAwayError(f"{text}; it is tried again")
+        return StoreAwayError(text)
     if code in _FULL:
         return StoreFullError(f"{text}; the store or the quota is full: make room there")
     return StoreRefusedError(f"{text}; {_remedy(code)}")

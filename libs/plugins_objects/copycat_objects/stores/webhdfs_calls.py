@@ -109,7 +109,7 @@ class WebHdfs:
         kind = type(error).__name__
         return StoreAwayError(
             f"Cannot {doing} in {self.name}: no answer from HDFS ({kind}) at {WEB_KEY}={self._web_url} or "
-            "from a DataNode it names; is it up, and is the address right? It is tried again"
+            "from a DataNode it names; is it up, and is the address right?"
         )
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ def _diff_in_time(ctx: click.Context, session: Session, connector: str, at: str)
         session.printer.did(tree, f"{connector} is configured as it was then")
         return
     session.printer.show(tree, table_of(found, "THEN", "NOW", f"{connector}: {len(found)} difference(s)"))
-    session.next((session.command("rollback", connector, "--to", at), "make it as it was then"))
+    session.next((session.command("rollback", connector, options=("--to", at)), "make it as it was then"))
     ctx.exit(ExitCode.NO)
 
 

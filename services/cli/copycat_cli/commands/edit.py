@@ -67,7 +67,9 @@ def edit(session: Session, connector: str) -> None:
     put_config(session.rest, connector, edited.config)
     lines = Lines((f"{connector} {CHANGED}", *(f"  note: {note}" for note in edited.notes)))
     session.printer.show(tree, lines, table_of(found, "BEFORE", "NOW"))
-    session.next((session.command("status", connector, "--wait-for", RUNNING), "wait until it runs"))
+    session.next(
+        (session.command("status", connector, options=("--wait-for", RUNNING)), "wait until it runs")
+    )
 
 
 def _edited(session: Session, connector: str, text: str) -> Edited | None:

@@ -68,7 +68,9 @@ def history(
     empty = f"Nothing is known of {connector} in that time."
     session.printer.show(found, Table(("TIME", "KIND", "WHAT", "BY"), rows, empty=empty))
     if found.next is not None:
-        session.next((session.command("history", connector, "--before", found.next), "what was before that"))
+        session.next(
+            (session.command("history", connector, options=("--before", found.next)), "what was before that")
+        )
 
 
 def told(change: PastChange) -> str:

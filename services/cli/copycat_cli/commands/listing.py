@@ -35,7 +35,7 @@ def list_connectors(session: Session) -> None:
     elif failed := [each.info.name for each in found if each.status.failed]:
         session.next((session.command("describe", failed[0]), "why it failed"))
     else:
-        session.next((session.command("status", "--watch"), "see them work"))
+        session.next((session.command("status", options=("--watch",)), "see them work"))
 
 
 def _row(each: Expanded) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def set_or_show(session: Session, logger: str | None, level: str | None, scope: 
     found = list_loggers(session.rest) if logger is None else {logger: get_logger(session.rest, logger)}
     rows = [(name, each.level) for name, each in found.items()]
     session.printer.show(found, Table(("LOGGER", "LEVEL"), rows))
-    example = session.command("logs", "level", logger or "root", "DEBUG", "--scope", "cluster")
+    example = session.command("logs level", logger or "root", "DEBUG", options=("--scope", "cluster"))
     session.next((example, "say more, everywhere"))
 
 
@@ -56,7 +56,7 @@ def _set(session: Session, logger: str, level: str, scope: str) -> None:
     where = "on every worker" if scope == "cluster" else f"on this worker, for {', '.join(changed)}"
     tree = {"logger": logger, "level": level, "scope": scope, "changed": changed}
     session.printer.did(tree, f"{logger} logs {level} {where}")
-    session.next((session.command("logs", "level", logger), "the level in force"))
+    session.next((session.command("logs level", logger), "the level in force"))
 
 
 @click.group(commands=[set_or_show], invoke_without_command=True)

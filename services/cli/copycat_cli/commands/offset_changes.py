@@ -184,9 +184,9 @@ def _carry_out(session: Session, connector: str, change: Change, *, dry_run: boo
             raise
         raise _not_stopped(session, connector, error.message) from error
     session.printer.did({"name": connector, "message": message}, f"{connector}: {message}")
-    back = [(session.command("offsets", "undo", connector), "take it back")]
+    back = [(session.command("offsets undo", connector), "take it back")]
     session.next(
-        (session.command("offsets", "get", connector), "see them"),
+        (session.command("offsets get", connector), "see them"),
         *(back if change.can_be_undone and effect is not None else ()),
         (session.command("resume", connector), "let it run from there"),
     )

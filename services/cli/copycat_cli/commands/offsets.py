@@ -31,8 +31,8 @@ def get(session: Session, connector: str) -> None:
         found, Table(("PARTITION", "OFFSET"), rows, empty=f"{connector} has no offsets yet.")
     )
     session.next(
-        (session.command("offsets", "move", "--help"), "how to go back by a time"),
-        (session.command("offsets", "reset", "--help"), "how to begin again from the start"),
+        (session.command("offsets move", options=("--help",)), "how to go back by a time"),
+        (session.command("offsets reset", options=("--help",)), "how to begin again from the start"),
     )
 
 

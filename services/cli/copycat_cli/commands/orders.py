@@ -66,10 +66,10 @@ def _order(session: Session, connectors: Sequence[str], order: str, target: str)
         set_state(session.rest, name, order)
     tree = [{"name": name, "order": order, "becomes": target} for name in connectors]
     session.printer.did(tree, *(f"{name} was told to {order}; it becomes {target}" for name in connectors))
-    wait = session.command("status", *connectors, "--wait-for", target)
+    wait = session.command("status", *connectors, options=("--wait-for", target))
     steps = [(wait, f"wait until it is {target}")]
     if order == "stop":
-        steps.append((session.command("offsets", "get", connectors[0]), "how far it came"))
+        steps.append((session.command("offsets get", connectors[0]), "how far it came"))
     if order != "resume":
         steps.append((session.command("resume", *connectors), "let it run again"))
     session.next(*steps)

@@ -41,4 +41,6 @@ def restart(
         )
     what = ", ".join(restarted) or "nothing of it, since nothing failed"
     session.printer.did({"name": connector, "restarted": restarted}, f"{connector}: restarted {what}")
-    session.next((session.command("status", connector, "--wait-for", RUNNING), "wait until it runs"))
+    session.next(
+        (session.command("status", connector, options=("--wait-for", RUNNING)), "wait until it runs")
+    )

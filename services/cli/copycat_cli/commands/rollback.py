@@ -65,7 +65,9 @@ def rollback(session: Session, connector: str, time: str, dry_run: bool, yes: bo
     session.printer.show(
         tree, Lines((f"{connector} {result}", *(f"  note: {note}" for note in notes))), table
     )
-    session.next((session.command("status", connector, "--wait-for", RUNNING), "wait until it runs"))
+    session.next(
+        (session.command("status", connector, options=("--wait-for", RUNNING)), "wait until it runs")
+    )
 
 
 def _stored(session: Session, connector: str) -> dict[str, str | None] | None:

@@ -81,7 +81,9 @@ def _submit(session: Session, files: Sequence[Path], *, created_only: bool) -> N
     _show(session, done)
     names = [each.name for each in done]
     if any(each.result in {CREATED, CHANGED} for each in done):
-        session.next((session.command("status", *names, "--wait-for", RUNNING), "wait until it runs"))
+        session.next(
+            (session.command("status", *names, options=("--wait-for", RUNNING)), "wait until it runs")
+        )
     else:
         session.next((session.command("status", *names), "see how it is"))
 

@@ -27,7 +27,7 @@ def get(session: Session, connector: str) -> None:
     rows = [(topic,) for topic in found]
     empty = f"{connector} has used no topics yet."
     session.printer.show({"name": connector, "topics": found}, Table(("TOPIC",), rows, empty=empty))
-    session.next((session.command("topics", "reset", connector), "forget them"))
+    session.next((session.command("topics reset", connector), "forget them"))
 
 
 @cluster_command("reset")
@@ -45,7 +45,7 @@ def reset(session: Session, connector: str) -> None:
     reset_topics(session.rest, connector)
     tree = {"name": connector, "result": "reset"}
     session.printer.did(tree, f"{connector}: its used topics are forgotten; the topics themselves stay")
-    session.next((session.command("topics", "get", connector), "those it has used since"))
+    session.next((session.command("topics get", connector), "those it has used since"))
 
 
 @click.group(commands=[get, reset])

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import assert_never
 
+from copycat_connect.cluster.source_offset_key import in_any_order
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.errors import ConnectError
 from copycat_connect.plugin import PluginKind
@@ -214,19 +215,15 @@ def _found(question: Question, wanted: FindOffsets) -> tuple[SourceOffset, ...] 
     there = connector.find_offsets(given, offsets, datetime.fromtimestamp(wanted.time / 1000, UTC))
     if there is None:
         return None
-    texts = {_key(each.partition): each.partition for each in wanted.offsets}
+    texts = {in_any_order(each.partition): each.partition for each in wanted.offsets}
     answers = []
     for partition, offset in there:
         written = _compact(partition)
         # The bytes of a partition are its identity: those of a known one are kept.
-        kept = texts.get(_key(written), written)
+        kept = texts.get(in_any_order(written), written)
         answers.append(SourceOffset(kept, None if offset is None else _compact(offset)))
     return tuple(answers)
 
 
 def _compact(tree: object) -> str:
     return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
-
-
-def _key(text: str) -> str:
-    return json.dumps(json.loads(text), sort_keys=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from copycat.types.v1 import types_pb2
 from copycat_connect.cluster import TopicPartition
+from copycat_connect.cluster.source_offset_key import in_any_order
 from copycat_connect.data.java import parse_integer, to_text
 
 from copycat_gateway.bodies import Json, OffsetEntry, clean
@@ -53,18 +53,14 @@ def as_known(
     a second entry that no task sees.
     """
     there = {each.partition for each in known}
-    written = {_any_order(partition): partition for partition in there}
+    written = {in_any_order(partition): partition for partition in there}
     found: dict[bytes, types_pb2.SourceOffset] = {}
     for each in changes:
         exact = each.partition in there
-        partition = each.partition if exact else written.get(_any_order(each.partition), each.partition)
+        partition = each.partition if exact else written.get(in_any_order(each.partition), each.partition)
         offset = each.offset if each.HasField("offset") else None
         found[partition] = types_pb2.SourceOffset(partition=partition, offset=offset)
     return list(found.values())
-
-
-def _any_order(partition: bytes) -> str:
-    return json.dumps(json.loads(partition), sort_keys=True)
 
 
 def sink_changes(entries: Iterable[OffsetEntry]) -> Sequence[SinkChange]:

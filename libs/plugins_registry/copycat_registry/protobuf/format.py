@@ -17,10 +17,9 @@ from copycat_registry.protobuf.indexes import (
     index_length,
     indexes_of,
 )
-from copycat_registry.protobuf.names import VALUE
 from copycat_registry.protobuf.options import ProtobufOptions
 from copycat_registry.protobuf.to_proto import ProtoText
-from copycat_registry.protobuf.value_writers import ValueWriters
+from copycat_registry.protobuf.value_writers import ValueWriters, wrapper_writer
 from copycat_registry.schema_text import Decode, Encode, Written
 
 
@@ -62,12 +61,11 @@ class ProtobufFormat:
         message = _message(compile_schema(target or own.text), own.record_name)
         make, indexes = GetMessageClass(message), indexes_of(message)
         is_struct = schema.type is SchemaType.STRUCT
-        write = ValueWriters(self._options).message(schema, message) if is_struct else None
+        write = ValueWriters(self._options).message(schema, message) if is_struct else wrapper_writer(message)
 
         def encode(value: ConnectValue) -> bytes:
             try:
-                fields = {VALUE: value} if write is None else write(value)
-                return indexes + bytes(make(**fields).SerializeToString())
+                return indexes + bytes(make(**write(value)).SerializeToString())
             except (AttributeError, EncodeError, OverflowError, TypeError, ValueError) as error:
                 validate_value(schema, value)  # says what is wrong in Connect's words, when that can be said
                 raise DataError(f"Failed to serialize Protobuf data: {error}") from error

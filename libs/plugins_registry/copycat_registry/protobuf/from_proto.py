@@ -43,6 +43,7 @@ _TYPES: Final[Mapping[int, tuple[SchemaType, str]]] = {
     FieldDescriptor.TYPE_BYTES: (SchemaType.BYTES, "bytes"),
 }
 _USUAL: Final = frozenset({"int32", "int64"})
+_UNSIGNED: Final = frozenset({"uint64", "fixed64"})
 _NARROW: Final = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
 _LOGICAL: Final = {
     "google.type.Date": DATE_SCHEMA,
@@ -66,7 +67,7 @@ class ConnectMessages:
         """
         wrapped = _wrapped(message) if self._options.wrapper_for_primitives else None
         if wrapped is not None:
-            return replace(wrapped, version=version), value_readers.wrapped
+            return replace(wrapped, version=version), _unwrapped(message)
         return self._struct(message, optional=False, version=version)
 
     def _struct(
@@ -148,7 +149,8 @@ class ConnectMessages:
             else type_
         )
         is_usual = name in _USUAL or type_ not in (SchemaType.INT32, SchemaType.INT64)
-        return Schema(type_, parameters=None if is_usual else {names.TYPE: name}), value_readers.as_is
+        read = value_readers.signed if name in _UNSIGNED else value_readers.as_is
+        return Schema(type_, parameters=None if is_usual else {names.TYPE: name}), read
 
     def _message(self, field: FieldDescriptor) -> tuple[Schema, FromProto]:
         message = message_of(field)
@@ -163,7 +165,7 @@ class ConnectMessages:
             return replace(schema, optional=True), value_readers.logical(schema) or value_readers.as_is
         wrapped = _wrapped(message) if self._options.wrapper_for_nullables else None
         if wrapped is not None:
-            return replace(wrapped, optional=True), value_readers.wrapped
+            return replace(wrapped, optional=True), _unwrapped(message)
         return self._struct(message, tag=None if field.is_repeated else field.number)
 
     def _enum(self, enum: EnumDescriptor) -> tuple[Schema, FromProto]:
@@ -201,6 +203,11 @@ def _wrapped(message: Descriptor) -> Schema | None:
     if package != names.WRAPPER_PACKAGE or name not in names.WRAPPERS:
         return None
     return Schema(names.WRAPPERS[name])
+
+
+def _unwrapped(wrapper: Descriptor) -> FromProto:
+    is_unsigned = wrapper.name == names.UNSIGNED_WRAPPER
+    return value_readers.of_wrapper(value_readers.signed if is_unsigned else value_readers.as_is)
 
 
 def _is_map(field: FieldDescriptor) -> bool:

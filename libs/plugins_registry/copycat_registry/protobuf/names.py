@@ -39,11 +39,12 @@ LOGICAL_FILES: Final[Mapping[str, str]] = {
 META_FILE: Final = "confluent/meta.proto"
 WRAPPER_FILE: Final = "google/protobuf/wrappers.proto"
 WRAPPER_PACKAGE: Final = "google.protobuf"
+UNSIGNED_WRAPPER: Final = "UInt64Value"
 WRAPPERS: Final[Mapping[str, SchemaType]] = {
     "DoubleValue": SchemaType.FLOAT64,
     "FloatValue": SchemaType.FLOAT32,
     "Int64Value": SchemaType.INT64,
-    "UInt64Value": SchemaType.INT64,
+    UNSIGNED_WRAPPER: SchemaType.INT64,
     "Int32Value": SchemaType.INT32,
     "UInt32Value": SchemaType.INT64,
     "BoolValue": SchemaType.BOOLEAN,
@@ -67,8 +68,8 @@ _WRAPPER_OF: Final[Mapping[str, str]] = {
     "sfixed32": "Int32Value",
     "uint32": "UInt32Value",
     "fixed32": "UInt32Value",
-    "uint64": "UInt64Value",
-    "fixed64": "UInt64Value",
+    "uint64": UNSIGNED_WRAPPER,
+    "fixed64": UNSIGNED_WRAPPER,
     "int64": "Int64Value",
     "float": "FloatValue",
     "double": "DoubleValue",

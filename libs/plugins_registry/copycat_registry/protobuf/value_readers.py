@@ -19,6 +19,7 @@ from copycat_connect.data.logical import (
 ProtoValue = Any
 """What a message gives for a field."""
 FromProto = Callable[[ProtoValue], ConnectValue]
+_SIGN_BIT: Final = 1 << 63
 
 
 class FieldReader(NamedTuple):
@@ -76,9 +77,14 @@ def as_is(value: ProtoValue) -> ConnectValue:
     return value
 
 
-def wrapped(value: ProtoValue) -> ConnectValue:
-    """Extract the value from a wrapper message."""
-    return value.value
+def signed(value: ProtoValue) -> ConnectValue:
+    """Return an unsigned number of 64 bits as Java has it: from 2^63 on with the same bits, below zero."""
+    return value if value < _SIGN_BIT else value - 2 * _SIGN_BIT
+
+
+def of_wrapper(read: FromProto) -> FromProto:
+    """Read the value in a wrapper message."""
+    return lambda message: read(message.value)
 
 
 def symbol(names: Mapping[int, str]) -> FromProto:

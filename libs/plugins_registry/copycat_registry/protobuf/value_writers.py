@@ -26,6 +26,8 @@ from copycat_registry.protobuf.options import ProtobufOptions
 ProtoValue = Any
 """What a message class takes for a field."""
 ToProto = Callable[[ConnectValue], ProtoValue]
+_UNSIGNED: Final = frozenset({FieldDescriptor.TYPE_UINT64, FieldDescriptor.TYPE_FIXED64})
+_RANGE: Final = 1 << 64
 
 
 class ValueWriters:
@@ -93,8 +95,21 @@ class ValueWriters:
         if schema.type is SchemaType.STRUCT:
             return self.message(schema, message_of(field))
         if field.message_type is not None:
-            return lambda value: {names.VALUE: value}
+            return wrapper_writer(field.message_type)
+        if field.type in _UNSIGNED:
+            return _unsigned
         return bytes if schema.type is SchemaType.BYTES else _as_is
+
+
+def wrapper_writer(wrapper: Descriptor) -> ToProto:
+    """Return how values become the fields of a wrapper message."""
+    write = _unsigned if wrapper.name == names.UNSIGNED_WRAPPER else _as_is
+    return lambda value: {names.VALUE: write(value)}
+
+
+def _unsigned(value: ConnectValue) -> ProtoValue:
+    """Return the number that has Java's bits of a long."""
+    return value + _RANGE if isinstance(value, int) and -_RANGE // 2 <= value < 0 else value
 
 
 def _as_is(value: ConnectValue) -> ProtoValue:

@@ -212,6 +212,50 @@ def test_protobufs_own_maps_and_unsigned_numbers_are_read_and_written() -> None:
     assert found.encoder(schema, SchemaText(text))(value) == b"\0\x1a\x08\x0a\x01a\x10\xff\xff\xff\x7f"
 
 
+UNSIGNED = """import "google/protobuf/wrappers.proto";
+message M {
+  uint64 a = 1;
+  fixed64 b = 2;
+  google.protobuf.UInt64Value c = 3;
+  repeated uint64 d = 4;
+  map<uint64, fixed64> e = 5;
+}
+"""
+
+
+@pytest.mark.parametrize("number", [0, 2**63 - 1, 2**63, 2**64 - 1])
+def test_unsigned_numbers_of_64_bits_are_javas_longs_and_come_back(number: int) -> None:
+    varint, fixed = bytearray(), number.to_bytes(8, "little")
+    rest = number
+    while rest > 127:
+        varint.append(rest & 127 | 128)
+        rest >>= 7
+    one = bytes((*varint, rest))
+    pair = b"\x08" + one + b"\x11" + fixed
+    data = (
+        b"".join(
+            (b"\x08" + one + b"\x11" + fixed, b"\x1a" + bytes((len(one) + 1,)) + b"\x08" + one)
+            if number
+            else (b"\x1a\x00",)
+        )
+        + b"\x22"
+        + bytes((len(one),))
+        + one
+        + b"\x2a"
+        + bytes((len(pair),))
+        + pair
+    )
+    found = format_with(wrapper_for_nullables=True)
+    schema, decode = found.decoder(SchemaText(HEAD + UNSIGNED), None, None)
+    value = decode(data)
+    assert isinstance(value, Struct)
+    value.validate()
+    long = number if number < 2**63 else number - 2**64
+    assert value.values[:4] == [long, long, long, [long]]
+    assert value["e"] == {long: long}
+    assert found.encoder(schema, SchemaText(HEAD + UNSIGNED))(value) == b"\0" + data
+
+
 def test_a_nested_message_is_found_by_its_indexes() -> None:
     text = HEAD + "message A { message B { int32 x = 1; } }\nmessage C { string y = 1; }\n"
     assert read(text, b"\x04\x00\x00").fields[0].name == "x"

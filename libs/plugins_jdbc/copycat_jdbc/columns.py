@@ -27,6 +27,8 @@ from copycat_jdbc.type_rules import Convert, Encode, Plan, SqlType, TypeRules
 _MOMENTS = frozenset({DATE, TIME, TIMESTAMP})
 #: Digits enough for every decimal of PostgreSQL: 131,072 before the point and 16,383 behind it.
 _ALL_DIGITS = Context(prec=150_000)
+_MOST_OF_INT8, _MOST_OF_INT64 = (1 << 7) - 1, (1 << 63) - 1
+_READ_WIDER = "read it by a query or a view as CAST(... AS {})"
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, DataError)
 
 
@@ -123,7 +125,9 @@ def _bits(type: SqlType, rules: TypeRules) -> Plan | None:
 
 def _numbers(type: SqlType, rules: TypeRules) -> Plan | None:
     if isinstance(type, sql.Integer):
-        return Schema(_integer_type(type, rules)), None
+        size = _integer_type(type, rules)
+        may_be_larger = size is SchemaType.INT64 and getattr(type, "unsigned", False)
+        return Schema(size), _signed if may_be_larger and isinstance(type, sql.BigInteger) else None
     if isinstance(type, (sql.REAL, sql.Float)):
         # The REAL of MySQL and of SQLite has 64 bits.
         small = isinstance(type, sql.REAL if rules.dialect == "postgresql" else mysql.FLOAT)
@@ -197,7 +201,16 @@ def _scaled(scale: int) -> Convert:
 
 
 def _bits_of_mysql(value: Any) -> int:
-    return int.from_bytes(value, "big") if isinstance(value, bytes) else int(value)
+    number = int.from_bytes(value, "big") if isinstance(value, bytes) else int(value)
+    if number > _MOST_OF_INT8:
+        raise DataError(f"{number} is more than an INT8 holds; {_READ_WIDER.format('UNSIGNED')}")
+    return number
+
+
+def _signed(value: int) -> int:
+    if value > _MOST_OF_INT64:
+        raise DataError(f"{value} is more than an INT64 holds; {_READ_WIDER.format('DECIMAL(20)')}")
+    return value
 
 
 def _one_bit(value: bytes) -> bool:

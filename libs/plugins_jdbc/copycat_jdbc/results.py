@@ -84,6 +84,13 @@ _MYSQL: Final[Mapping[int, SqlType]] = {
     255: sql.LargeBinary(),
 }
 _MYSQL_DECIMALS = frozenset({0, 246})
+_MYSQL_UNSIGNED: Final[Mapping[int, SqlType]] = {
+    1: mysql.TINYINT(unsigned=True),
+    2: mysql.SMALLINT(unsigned=True),
+    3: mysql.INTEGER(unsigned=True),
+    8: mysql.BIGINT(unsigned=True),
+}
+_UNSIGNED_FLAG: Final = 32
 _BY_VALUE: Final[Sequence[tuple[type, SqlType]]] = (
     (bool, sql.Boolean()),
     (int, sql.BigInteger()),
@@ -105,7 +112,8 @@ def described(
 
     Args:
         dialect: `postgresql`, `mysql`, `mariadb` or `sqlite`.
-        description: What the driver's cursor says.
+        description: What the driver's cursor says; of MariaDB and MySQL with the flags of each column at its
+            end.
         first: The first row, which stands in where the driver says nothing.
         types: PostgreSQL's types that the driver does not know, by numbers.
     """
@@ -138,9 +146,13 @@ def _of_postgresql(column: Any) -> SqlType | None:
 
 
 def _of_mysql(column: Any, value: Any) -> SqlType:
+    unsigned = bool(column[7] & _UNSIGNED_FLAG)
     if column[1] in _MYSQL_DECIMALS:
-        return sql.Numeric(column[4], column[5])
-    return _MYSQL.get(column[1]) or _of_value(value)
+        scale = column[5]
+        # The length has the point and the sign in it.
+        return sql.Numeric(column[4] - (scale > 0) - (not unsigned), scale)
+    known = _MYSQL_UNSIGNED.get(column[1]) if unsigned else None
+    return known or _MYSQL.get(column[1]) or _of_value(value)
 
 
 def _of_value(value: Any) -> SqlType:

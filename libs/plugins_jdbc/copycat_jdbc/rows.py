@@ -83,8 +83,14 @@ class _CursorRows:
         self._result: CursorResult[Any] = database.connect().exec_driver_sql(
             text, tuple(parameters), execution_options=options
         )
-        assert self._result.cursor is not None  # it has rows
-        self.description: Sequence[Any] = self._result.cursor.description
+        cursor = self._result.cursor
+        assert cursor is not None  # it has rows
+        self.description: Sequence[Any] = cursor.description
+        if database.dialect != "sqlite":
+            fields = cursor._result.fields  # type: ignore[attr-defined]  # noqa: SLF001  nothing else has the flags
+            self.description = [
+                (*told, field.flags) for told, field in zip(self.description, fields, strict=True)
+            ]
 
     def fetch(self, most: int) -> list[Row]:
         return [*self._result.fetchmany(most)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
 from copycat_connect.config import HIGH, MEDIUM, STRING, ConfigKey, Password, one_of
@@ -14,13 +16,38 @@ QUOTES: Final = ConfigKey(
     MEDIUM,
     default="always",
     validator=one_of("always", "never"),
-    doc="Whether names of tables and columns are quoted in statements.",
+    doc="Whether names of tables and columns are quoted in statements. Names of columns in other keys are "
+    "compared as the database does it: without case in MariaDB, MySQL and SQLite, and unquoted.",
 )
 
 
 def is_always(value: str) -> bool:
     """Return what `QUOTES` says as a yes or no."""
     return value == "always"
+
+
+_TO_LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
+def folding(dialect: str, *, quoted: bool) -> Callable[[str], str]:
+    """Return what makes one text of all spellings that a database takes for one name of a column.
+
+    Args:
+        dialect: `postgresql`, `mysql`, `mariadb` or `sqlite`.
+        quoted: Whether names are quoted in statements: PostgreSQL writes others in small letters.
+    """
+    if dialect == "sqlite":
+        return lambda name: name.translate(_TO_LOWER)
+    return str if dialect == "postgresql" and quoted else str.lower
+
+
+def spelling(name: str, names: Iterable[str], folded: Callable[[str], str]) -> str | None:
+    """Return how one of the names is spelt that a database takes for this one; None where there is none."""
+    every = [*names]
+    if name in every:
+        return name
+    wanted = folded(name)
+    return next((each for each in every if folded(each) == wanted), None)
 
 
 class ConnectionSettings(Settings):

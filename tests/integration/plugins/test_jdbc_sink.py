@@ -94,6 +94,24 @@ def test_inserts_add_rows_also_twice(place: Place) -> None:
     assert sorted(rows(place), key=str) == sorted([(1, "a\t\\b\n'\"é😀"), (1, "c"), (2, None)], key=str)
 
 
+@pytest.mark.parametrize("mode", ["insert", "upsert", "update"])
+def test_columns_are_found_as_the_database_compares_their_names(place: Place, mode: str) -> None:
+    place.run(f"CREATE TABLE {TOPIC} (ID INT PRIMARY KEY, Word VARCHAR(9))")
+    if mode == "update":
+        place.run(f"INSERT INTO {TOPIC} VALUES (1, 'old')")  # noqa: S608
+    task, _ = started(
+        place,
+        insert_mode=mode,
+        pk_mode="record_value",
+        pk_fields="Id",
+        fields_whitelist="WORD",
+        quote_sql_identifiers="never",
+    )
+    put(task, [order(1, "a")])
+    task.stop()
+    assert rows(place) == [(1, "a")]
+
+
 KEEP = (
     "CREATE FUNCTION at.keep() RETURNS trigger LANGUAGE plpgsql AS "
     "'BEGIN INSERT INTO at.kept VALUES (NEW.id, NEW.word); RETURN NULL; END'"

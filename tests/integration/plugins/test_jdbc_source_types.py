@@ -281,6 +281,47 @@ def test_values_of_mariadb_are_read(
     assert read[:6] == expected if isinstance(expected, bytes) else read == expected
 
 
+UNSIGNED = {
+    "tinyint unsigned": (255, "int16"),
+    "smallint unsigned": (65535, "int32"),
+    "mediumint unsigned": (16777215, "int32"),
+    "int unsigned": (4294967295, "int64"),
+    "bigint unsigned": ((1 << 63) - 1, "int64"),
+    "bit(1)": (1, "int8"),
+    "bit(7)": (127, "int8"),
+    "decimal(18)": (-(10**17), "int64"),
+    "decimal(18) unsigned": (10**17, "int64"),
+    "decimal(4,1)": (Decimal("-12.5"), "bytes"),
+}
+
+
+def test_a_query_of_mariadb_has_the_types_of_its_table(mariadb: MariaDb) -> None:
+    place = of_mariadb(mariadb)
+    columns = {f"c{number}": type for number, type in enumerate(UNSIGNED)}
+    place.run(
+        "DROP TABLE IF EXISTS kinds",
+        f"CREATE TABLE kinds ({', '.join(f'{name} {type} NOT NULL' for name, type in columns.items())})",
+        f"INSERT INTO kinds VALUES ({', '.join(str(number) for number, _ in UNSIGNED.values())})",  # noqa: S608
+    )
+    for source in ({"table_whitelist": "kinds"}, {"query": "SELECT * FROM kinds"}):
+        settings = config(place, mode="bulk", numeric_mapping="precision_only", **source)
+        batch = first_of(started(divided(settings)[0]))
+        (found,) = batch.values
+        found.validate()
+        assert found.values == [number for number, _ in UNSIGNED.values()]
+        types = [field.schema.type.value for field in found.schema.fields]
+        assert types == [type for _, type in UNSIGNED.values()], source
+
+
+@pytest.mark.parametrize(("type", "value"), [("bigint unsigned", 1 << 63), ("bit(8)", 128)])
+def test_a_number_that_its_type_cannot_hold_is_named(mariadb: MariaDb, type: str, value: int) -> None:
+    with pytest.raises(DataError, match=f"Column v of table shop.kinds .*: {value} is more than an INT"):
+        of_mariadb_table(mariadb, str(value), type)
+    settings = config(of_mariadb(mariadb), mode="bulk", query="SELECT v FROM kinds")
+    with pytest.raises(DataError, match=f"Column v of the query .* in row 1 .*: {value} is more than an INT"):
+        first_of(started(divided(settings)[0]))
+
+
 @pytest.mark.parametrize(
     ("type", "value", "says"),
     [

@@ -101,6 +101,42 @@ def test_columns_follow_the_modes_of_keys(
     assert [each.name for each in found.keys] == key_names
 
 
+POSTGRESQL = {"connection_url": "jdbc:postgresql://h/d"}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"connection_url": "jdbc:mariadb://h/d"},
+        {"connection_url": "jdbc:sqlite:x"},
+        {**POSTGRESQL, "quote_sql_identifiers": "never"},
+    ],
+)
+def test_keys_name_columns_as_the_database_compares_them(place: dict[str, str]) -> None:
+    named = {"pk_mode": "record_value", "pk_fields": "ID", "fields_whitelist": "Size,NAME"}
+    found = layout(None, VALUE, {**place, **named})
+    assert [(each.name, each.is_key) for each in found.columns] == [
+        ("id", True),
+        ("name", False),
+        ("size", False),
+    ]
+    upper = SchemaBuilder.struct().field("ID", STRING_SCHEMA).build()
+    of_key = layout(upper, VALUE, {**place, "pk_mode": "record_key"})
+    assert of_key.names == ["ID", "name", "size"]
+    times = layout(None, VALUE, {**place, "timestamp_fields_list": "Id"})
+    assert times.columns[0].schema.name == TIMESTAMP_SCHEMA.name
+    twins = SchemaBuilder.struct().field("Id", INT64_SCHEMA).field("iD", INT64_SCHEMA).build()
+    with pytest.raises(DataError, match="Fields Id and iD are one column"):
+        layout(None, twins, place)
+
+
+def test_quoted_names_of_postgresql_have_their_case() -> None:
+    twins = SchemaBuilder.struct().field("Id", INT64_SCHEMA).field("iD", INT64_SCHEMA).build()
+    assert layout(None, twins, {**POSTGRESQL, "fields_whitelist": "iD"}).names == ["iD"]
+    with pytest.raises(DataError, match="does not contain field: ID"):
+        layout(None, VALUE, {**POSTGRESQL, "pk_mode": "record_value", "pk_fields": "ID"})
+
+
 def test_a_field_of_key_and_value_comes_from_the_key() -> None:
     key = SchemaBuilder.struct().field("id", STRING_SCHEMA).build()
     found = layout(key, VALUE, {"pk_mode": "record_key"})

@@ -221,6 +221,22 @@ def test_times_of_sqlite_are_followed_however_they_are_written(file: Path) -> No
     assert offsets == [1704067200000, 1704067200500, 1704067200750]
 
 
+@pytest.mark.parametrize("source", [{}, {"query": "SELECT * FROM r"}])
+def test_followed_columns_are_found_without_case_as_sqlite_finds_them(
+    file: Path, source: dict[str, str]
+) -> None:
+    run(
+        file,
+        "CREATE TABLE r (Id INTEGER PRIMARY KEY, Changed_At TIMESTAMP NOT NULL)",
+        "INSERT INTO r VALUES (1, 1704067200000), (2, 1704067200500)",
+    )
+    both = {"incrementing.column.name": "ID", "timestamp.column.name": "changed_at"}
+    for mode in ("incrementing", "timestamp", "timestamp+incrementing"):
+        keys = {key: column for key, column in both.items() if key.partition(".")[0] in mode}
+        records = read(file, 2, {"mode": mode, **keys, **source})
+        assert [record.value["Id"] for record in records if isinstance(record.value, Struct)] == [1, 2]
+
+
 def test_a_column_with_a_finer_value_than_its_scale_fails_with_its_name(file: Path) -> None:
     run(file, "CREATE TABLE r (price DECIMAL(9,1))", "INSERT INTO r VALUES (1.25)")
     (record,) = read(file, 1, {})

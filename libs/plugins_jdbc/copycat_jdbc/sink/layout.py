@@ -22,6 +22,7 @@ from copycat_connect.data import (
 from copycat_connect.data.logical import TIMESTAMP
 from copycat_connect.errors import DataError
 
+from copycat_jdbc.settings import spelling
 from copycat_jdbc.sink.settings import PK_FIELDS, JdbcSinkSettings, PkMode
 
 KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
@@ -138,19 +139,39 @@ def layout_of(
     Raises:
         DataError: The schemas do not go with the configuration.
     """
-    keys = _key_columns(settings, table, key_schema, value_schema)
-    named = {column.name: column for column in keys}
-    order = [column.name for column in keys] if settings.pk_mode == PkMode.KAFKA else []
-    for column in _value_columns(settings, value_schema):
-        if column.name not in named:
-            if settings.fields_whitelist and column.name not in settings.fields_whitelist:
+    folded = settings.folded
+    keys = _distinct(table, _key_columns(settings, table, key_schema, value_schema), folded)
+    named = dict(keys)
+    order = [*keys] if settings.pk_mode == PkMode.KAFKA else []
+    for name, column in _distinct(table, _value_columns(settings, value_schema), folded).items():
+        if name not in named:
+            if not settings.is_written(column.name):
                 continue
-            named[column.name] = column
-        order.append(column.name)
+            named[name] = column
+        order.append(name)
     order += sorted({*named} - {*order})
     if not order:
         raise DataError(f"No fields found using key and value schemas for table: {table}")
     return Layout(tuple(named[name] for name in order), settings.replace_null_with_default)
+
+
+def _distinct(
+    table: str, columns: Sequence[SinkColumn], folded: Callable[[str], str]
+) -> dict[str, SinkColumn]:
+    """Return columns by what all spellings of a name become.
+
+    Raises:
+        DataError: The database takes two of them for one.
+    """
+    found: dict[str, SinkColumn] = {}
+    for column in columns:
+        other = found.setdefault(folded(column.name), column)
+        if other is not column:
+            raise DataError(
+                f"Fields {other.name} and {column.name} are one column for the database of table {table}: "
+                "give one another name by a transformation (ReplaceField)"
+            )
+    return found
 
 
 def _key_columns(
@@ -207,14 +228,15 @@ def _fields(
     settings: JdbcSinkSettings, table: str, schema: Schema, side: str, origin: Origin
 ) -> list[SinkColumn]:
     columns = []
-    for name in settings.pk_fields or [field.name for field in schema.field_list]:
-        field = schema.field(name)
+    names = [field.name for field in schema.field_list]
+    for name in settings.pk_fields or names:
+        field = schema.field(spelling(name, names, settings.folded) or "")
         if field is None:
             raise DataError(
                 f"PK mode for table '{table}' is record_{side} with configured PK fields "
                 f"[{', '.join(settings.pk_fields)}], but record {side} schema does not contain field: {name}"
             )
-        columns.append(SinkColumn(name, field.schema, True, origin, field.index))
+        columns.append(SinkColumn(field.name, field.schema, True, origin, field.index))
     return columns
 
 
@@ -226,9 +248,7 @@ def _value_columns(settings: JdbcSinkSettings, schema: Schema | None) -> list[Si
     return [
         SinkColumn(
             field.name,
-            replace(field.schema, name=TIMESTAMP)
-            if field.name in settings.timestamp_fields_list
-            else field.schema,
+            replace(field.schema, name=TIMESTAMP) if settings.counts_time(field.name) else field.schema,
             False,
             Origin.VALUE_FIELD,
             field.index,

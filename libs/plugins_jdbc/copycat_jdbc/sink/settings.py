@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
@@ -13,7 +14,8 @@ from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.settings import key, shared_key, taken_from
 from copycat_connect.errors import ConfigError
 
-from copycat_jdbc.settings import QUOTES, ConnectionSettings, is_always
+from copycat_jdbc.address import parse_address
+from copycat_jdbc.settings import QUOTES, ConnectionSettings, folding, is_always
 
 CLASS_NAME = "io.confluent.connect.jdbc.JdbcSinkConnector"
 TASK_CLASS_NAME = "io.confluent.connect.jdbc.sink.JdbcSinkTask"
@@ -210,6 +212,11 @@ class JdbcSinkSettings(ConnectionSettings):
     connector: str = taken_from(lambda config: config.get("name") or "")
     exactly_once: bool = taken_from(lambda config: guarantee_of_sink(config) is Guarantee.EXACTLY_ONCE)
 
+    @cached_property
+    def folded(self) -> Callable[[str], str]:
+        """Makes one text of all spellings that the database takes for one name of a column."""
+        return folding(parse_address(self.connection_url).dialect, quoted=self.quoted)
+
     @property
     def zone_name(self) -> str:
         """Time zone of columns that have none themselves."""
@@ -219,6 +226,22 @@ class JdbcSinkSettings(ConnectionSettings):
     def date_zone(self) -> ZoneInfo:
         """Time zone in which a date's midnight is looked at."""
         return self.db_timezone if self.date_timezone == "DB_TIMEZONE" else ZoneInfo("UTC")
+
+    @cached_property
+    def _folded_times(self) -> frozenset[str]:
+        return frozenset(map(self.folded, self.timestamp_fields_list))
+
+    @cached_property
+    def _folded_whitelist(self) -> frozenset[str]:
+        return frozenset(map(self.folded, self.fields_whitelist))
+
+    def counts_time(self, column: str) -> bool:
+        """Return whether a column is in `timestamp.fields.list`."""
+        return self.folded(column) in self._folded_times
+
+    def is_written(self, field: str) -> bool:
+        """Return whether a field of the value is written: all are without `fields.whitelist`."""
+        return not self._folded_whitelist or self.folded(field) in self._folded_whitelist
 
     @property
     def by_key(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from copycat_jdbc.sink.layout import SinkColumn
 from copycat_jdbc.sink.sql_types import sql_default, sql_type
@@ -17,7 +17,7 @@ class Statements:
         self.mark = "?" if dialect == "sqlite" else "%s"
 
     def create(
-        self, table: str, columns: Sequence[tuple[str, SinkColumn]], *, micros: frozenset[str] = frozenset()
+        self, table: str, columns: Sequence[tuple[str, SinkColumn]], *, micros: Collection[str] = ()
     ) -> str:
         """Return what makes a table of columns, given with their quoted names.
 
@@ -33,7 +33,7 @@ class Statements:
         return f"CREATE TABLE {table} (\n" + ",\n".join(parts) + ")"
 
     def add(
-        self, table: str, columns: Sequence[tuple[str, SinkColumn]], *, micros: frozenset[str] = frozenset()
+        self, table: str, columns: Sequence[tuple[str, SinkColumn]], *, micros: Collection[str] = ()
     ) -> list[str]:
         """Return what adds columns to a table."""
         parts = [f"ADD {self._column(name, column, column.name in micros)}" for name, column in columns]

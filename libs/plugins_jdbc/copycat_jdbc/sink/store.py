@@ -74,8 +74,7 @@ class _PostgresWriter(RowWriter):
         )
 
     def _types(self, run: Run, table: Table) -> list[str]:
-        folded = not self._settings.quoted
-        return [table.types[name.lower() if folded else name] for name in run.layout.names]
+        return [table.types[self._settings.folded(name)] for name in run.layout.names]
 
     def _rows(self, run: Run, table: Table) -> str | None:
         """Return the rows of arrays, one for each column; None where a column holds arrays itself."""

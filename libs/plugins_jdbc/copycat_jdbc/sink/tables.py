@@ -49,7 +49,8 @@ class Table:
     name: str
     """Its name as it stands in statements."""
     types: Mapping[str, str]
-    """Of each column the name of its type; PostgreSQL's own names there, else empty texts."""
+    """Of each column the name of its type; PostgreSQL's own names there, else empty texts. The names of
+    columns are as all spellings become (`folded` of the settings)."""
     takes_copy: bool = False
     """Whether COPY does what INSERT does."""
 
@@ -106,8 +107,7 @@ class Tables:
         return table
 
     def _has(self, table: Table, column: SinkColumn) -> bool:
-        folded = not self._settings.quoted and self._dialect == "postgresql"
-        return (column.name.lower() if folded else column.name) in table.types
+        return self._settings.folded(column.name) in table.types
 
     def _look(self, name: str) -> Table | None:
         found, text = self.parsed(name), self._quoted_table(name)
@@ -131,7 +131,7 @@ class Tables:
             named = {str(column): str(type) for column, type in types}
             return Table(text, named, takes_copy=bool(kinds[0][1]))
         columns = self._session.database.columns(found) or ()
-        return Table(text, {column["name"]: "" for column in columns})
+        return Table(text, {self._settings.folded(column["name"]): "" for column in columns})
 
     def _created(self, name: str, layout: Layout) -> Table:
         if not self._settings.auto_create:
@@ -140,7 +140,7 @@ class Tables:
             )
         text = self._quoted_table(name)
         columns = [(self.quoted(column.name), column) for column in layout.columns]
-        statement = self._statements.create(text, columns, micros=self._settings.timestamp_fields_list)
+        statement = self._statements.create(text, columns, micros=self._micros(layout.columns))
         return self._changed(name, [statement], f"create table {name}", layout.columns)
 
     def _extended(self, name: str, table: Table, missing: Sequence[SinkColumn]) -> Table:
@@ -157,8 +157,11 @@ class Tables:
                     "optional and does not have a default value"
                 )
         columns = [(self.quoted(column.name), column) for column in missing]
-        statements = self._statements.add(table.name, columns, micros=self._settings.timestamp_fields_list)
+        statements = self._statements.add(table.name, columns, micros=self._micros(missing))
         return self._changed(name, statements, f"add columns {names} to table {name}", missing)
+
+    def _micros(self, columns: Sequence[SinkColumn]) -> list[str]:
+        return [column.name for column in columns if self._settings.counts_time(column.name)]
 
     def _changed(
         self, name: str, statements: Sequence[str], doing: str, wanted: Sequence[SinkColumn]

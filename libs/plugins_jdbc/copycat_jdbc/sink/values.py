@@ -36,7 +36,7 @@ def bound(
 
 
 def _converter(column: SinkColumn, settings: JdbcSinkSettings, dialect: str) -> Convert | None:
-    if column.origin is Origin.VALUE_FIELD and column.name in settings.timestamp_fields_list:
+    if column.origin is Origin.VALUE_FIELD and settings.counts_time(column.name):
         divisor = _NANOS_OF_MICRO if settings.timestamp_precision_mode == "nanoseconds" else 1
         write = _moment_writer(settings, dialect)
         return lambda value: write(_counted(value, divisor))

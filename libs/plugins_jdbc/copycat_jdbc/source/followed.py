@@ -9,13 +9,14 @@ from sqlalchemy.engine.interfaces import ReflectedColumn
 
 from copycat_jdbc.database import TableName
 from copycat_jdbc.errors import WrongSetting
+from copycat_jdbc.settings import spelling
 from copycat_jdbc.source.settings import INCREMENTING_COLUMN, TIMESTAMP_COLUMNS, JdbcSourceSettings
 
 
 def followed_number(
     settings: JdbcSourceSettings, table: TableName, columns: Sequence[ReflectedColumn], dialect: str
 ) -> str:
-    """Return the name of the incrementing column; empty where none is followed.
+    """Return the incrementing column as the table spells it; empty where none is followed.
 
     Raises:
         WrongSetting: It does not exist, or may be null.
@@ -30,7 +31,8 @@ def followed_number(
                 f"{INCREMENTING_COLUMN} to a column whose numbers only grow"
             )
         return counted[0]
-    found = next((each for each in columns if each["name"] == settings.incrementing), None)
+    named = {each["name"]: each for each in columns}
+    found = named.get(spelling(settings.incrementing, named, settings.folded) or "")
     if found is None:
         raise WrongSetting(
             f"Incrementing column: {settings.incrementing} does not exist in table '{table}' "
@@ -42,30 +44,33 @@ def followed_number(
             "Cannot make incremental queries using incrementing column "
             f"{settings.incrementing} on {table} because this column is nullable ({INCREMENTING_COLUMN})."
         )
-    return settings.incrementing
+    return found["name"]
 
 
 def followed_times(
     settings: JdbcSourceSettings, table: TableName, columns: Sequence[ReflectedColumn]
-) -> None:
-    """Check the timestamp columns, where they are followed.
+) -> tuple[str, ...]:
+    """Return the timestamp columns as the table spells them; none where none are followed.
 
     Raises:
         WrongSetting: One does not exist, or all may be null.
     """
     if not settings.follows_time:
-        return
+        return ()
     nullable = {each["name"]: bool(each["nullable"]) for each in columns}
-    missing = [name for name in settings.timestamps if name not in nullable]
+    found = {name: spelling(name, nullable, settings.folded) for name in settings.timestamps}
+    missing = [name for name, spelt in found.items() if spelt is None]
     if missing:
         raise WrongSetting(
             f"Timestamp columns: {', '.join(missing)} do not exist in table '{table}' ({TIMESTAMP_COLUMNS})"
         )
-    if settings.validate_non_null and all(nullable[name] for name in settings.timestamps):
+    times = tuple(spelt for spelt in found.values() if spelt is not None)
+    if settings.validate_non_null and all(nullable[spelt] for spelt in times):
         raise WrongSetting(
             f"Cannot make incremental queries using timestamp columns {', '.join(settings.timestamps)} "
             f"on {table} because all of these columns are nullable ({TIMESTAMP_COLUMNS})."
         )
+    return times
 
 
 def _is_counted(column: ReflectedColumn, dialect: str) -> bool:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from copycat_jdbc.database import Database, TableName
 from copycat_jdbc.source.choice import TableChoice, whole_names
-from copycat_jdbc.source.followed import followed_number
+from copycat_jdbc.source.followed import followed_number, followed_times
 from copycat_jdbc.source.positions import QUERY, Position, partitions_of
 from copycat_jdbc.source.settings import JdbcSourceSettings, Mode
 from copycat_jdbc.source.statements import Statements
@@ -92,10 +92,9 @@ class Moves:
             columns = self._database.columns(table) or []
             number = followed_number(settings, table, columns, self._database.dialect)
             statements = Statements(self._database, settings, table)
+            times = followed_times(settings, table, columns)
             statements.in_utc = any(
-                isinstance(each["type"], sql.TIMESTAMP)
-                for each in columns
-                if each["name"] in settings.timestamps
+                isinstance(each["type"], sql.TIMESTAMP) for each in columns if each["name"] in times
             )
         statement = statements.count(number, low, high)
         try:

@@ -21,6 +21,7 @@ from copycat_jdbc.granularity import micros, moment_at
 from copycat_jdbc.moments import moment_reader
 from copycat_jdbc.results import Described, ServerType, described, unknown_types
 from copycat_jdbc.rows import OpenRows, Row, open_rows
+from copycat_jdbc.settings import spelling
 from copycat_jdbc.source.followed import followed_number, followed_times
 from copycat_jdbc.source.positions import QUERY, TABLE, Position, partition_of
 from copycat_jdbc.source.progress import FollowedColumns
@@ -80,6 +81,7 @@ class Reader:
         self.unread = ""
         """The columns that are left out since nothing stands for their types, for people."""
         self._followed = FollowedColumns(None, ())
+        self._timestamps = settings.timestamps if settings.follows_time else ()
 
     @property
     def is_open(self) -> bool:
@@ -117,11 +119,9 @@ class Reader:
                 self._database.end_transaction()
                 return False
             number = followed_number(self._settings, self.table, known, self._database.dialect)
-            followed_times(self._settings, self.table, known)
+            self._timestamps = followed_times(self._settings, self.table, known)
             self._statements.in_utc = any(
-                isinstance(each["type"], sql.TIMESTAMP)
-                for each in known
-                if each["name"] in self._settings.timestamps
+                isinstance(each["type"], sql.TIMESTAMP) for each in known if each["name"] in self._timestamps
             )
         elif self._settings.follows_number and not number:
             raise WrongSetting(f"{INCREMENTING_COLUMN} must be set where {SHOWN_QUERY} is")
@@ -327,10 +327,6 @@ class Reader:
             _log.warning("%s", text[0].upper() + text[1:])
         self.unread = text
 
-    @property
-    def _timestamps(self) -> tuple[str, ...]:
-        return self._settings.timestamps if self._settings.follows_time else ()
-
     def _moment(self, found: Sequence[Described | None], place: int, rules: TypeRules) -> tuple[int, Moment]:
         entry = found[place]
         if entry is None:
@@ -346,11 +342,12 @@ class Reader:
         return place, read
 
     def _place(self, labels: list[str], name: str) -> int:
-        if name not in labels:
+        spelt = spelling(name, labels, self._settings.folded)
+        if spelt is None:
             self.close()
-            key = TIMESTAMP_COLUMNS if name in self._settings.timestamps else INCREMENTING_COLUMN
+            key = TIMESTAMP_COLUMNS if name in self._timestamps else INCREMENTING_COLUMN
             raise WrongSetting(f"{self.name} has no column {name}: set {key} to one of {', '.join(labels)}")
-        return labels.index(name)
+        return labels.index(spelt)
 
 
 def _values_of(reader: RowReader, rows: list[Row], before: int) -> Sequence[ConnectValue] | DataError:

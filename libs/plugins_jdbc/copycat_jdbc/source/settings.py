@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
@@ -23,9 +23,10 @@ from copycat_connect.config import (
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.settings import key, shared_key
 
+from copycat_jdbc.address import parse_address
 from copycat_jdbc.granularity import CONNECT_LOGICAL, GRANULARITIES
 from copycat_jdbc.numerics import NumericMapping
-from copycat_jdbc.settings import QUOTES, ConnectionSettings, is_always
+from copycat_jdbc.settings import QUOTES, ConnectionSettings, folding, is_always
 from copycat_jdbc.source.mapping import ColumnMapping
 
 CLASS_NAME = "io.confluent.connect.jdbc.JdbcSourceConnector"
@@ -53,7 +54,8 @@ GUARANTEES = (
     "offset {incrementing} and {timestamp, timestamp_nanos}; bulk has no offsets and reads all again each "
     "time. Rows that become visible after others with greater numbers or times are not found: "
     "timestamp.delay.interval.ms makes room for them. Deleted rows are not told of. A row with a value that "
-    "cannot be read is a failed record (errors.tolerance, dead letters)."
+    "cannot be read is a failed record (errors.tolerance, dead letters): such as a number that its published "
+    "type cannot hold, a BIGINT UNSIGNED from 2^63 on or a BIT beyond 127."
 )
 DIALECTS = {
     "PostgreSqlDatabaseDialect": "postgresql",
@@ -306,6 +308,11 @@ class JdbcSourceSettings(ConnectionSettings):
         ),
         doc="Isolation of the transactions that read; DEFAULT is the database's own.",
     )
+
+    @cached_property
+    def folded(self) -> Callable[[str], str]:
+        """Makes one text of all spellings that the database takes for one name of a column."""
+        return folding(parse_address(self.connection_url).dialect, quoted=self.quoted)
 
     @property
     def zone_name(self) -> str:

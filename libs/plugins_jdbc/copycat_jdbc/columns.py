@@ -72,6 +72,14 @@ class RowReader:
         self._number = number
         self._encoded = all(column.encode or column.schema.name not in _MOMENTS for column in columns)
 
+    def unreadable(self, column: str, row: Sequence[Any], before: int, why: str) -> DataError:
+        """Return the error that names a value which cannot be read; so many rows came before it."""
+        known = "" if self._number is None else f" (number {row[self._number]})"
+        return DataError(
+            f"Column {column} of {self._source} cannot be read in row {before + 1} of the result{known}: "
+            f"{why}"
+        )
+
     def values(self, rows: Sequence[Sequence[Any]], before: int = 0) -> StructColumns:
         """Return the rows as structs.
 
@@ -85,11 +93,7 @@ class RowReader:
         given = list(zip(*rows, strict=True)) if rows else [()] * self._width
 
         def unreadable(column: Column, place: int, error: Exception) -> DataError:
-            known = "" if self._number is None else f" (number {rows[place][self._number]})"
-            return DataError(
-                f"Column {column.name} of {self._source} cannot be read in row {before + place + 1} of the "
-                f"result{known}: {error}"
-            )
+            return self.unreadable(column.name, rows[place], before + place, str(error))
 
         columns = [_encoded(column, given[column.place], unreadable) for column in self.columns]
 

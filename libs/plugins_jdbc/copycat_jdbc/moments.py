@@ -19,7 +19,7 @@ from copycat_connect.errors import DataError
 from sqlalchemy import types as sql
 
 from copycat_jdbc import postgres_moments
-from copycat_jdbc.granularity import GRANULARITIES, micros, moment_at
+from copycat_jdbc.granularity import GRANULARITIES, micros, moment_at, on_clock
 from copycat_jdbc.type_rules import Convert, Moment, Plan, SqlType, TypeRules
 
 _FIRST_MILLIS: Final = FIRST_GREGORIAN_DAY * DAY_MILLIS
@@ -157,7 +157,7 @@ def moment_reader(type: SqlType, rules: TypeRules) -> Moment:
         return lambda value: moment_of(value, zone)
     if isinstance(type, sql.Date):
         return lambda days: moment_at(postgres_moments.days_in_micros(days))
-    return lambda value: moment_at(postgres_moments.epoch_micros(value, zone))
+    return lambda value: moment_at(postgres_moments.followed_micros(value, zone))
 
 
 def moment_of(value: Any, zone: ZoneInfo | None) -> datetime:
@@ -171,7 +171,7 @@ def moment_of(value: Any, zone: ZoneInfo | None) -> datetime:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
     found = datetime.fromisoformat(value) if isinstance(value, str) else value
     if found.tzinfo is None:
-        found = found.replace(tzinfo=zone or UTC)
+        return found.replace(tzinfo=UTC) if zone is None else on_clock(found, zone)
     moment: datetime = found.astimezone(UTC)
     return moment
 

@@ -14,7 +14,10 @@ from copycat_connect.data import ConnectValue, FarTimestamp
 from copycat_connect.data.logical import date_from_days
 from copycat_connect.errors import DataError
 
+from copycat_jdbc.granularity import micros, on_clock
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SHOWN_EPOCH: Final = _EPOCH.replace(tzinfo=None)
 _DAYS_TO_2000: Final = 10957
 _MICROS_TO_2000: Final = 946_684_800_000_000
 _DAY_MICROS: Final = 86_400_000_000
@@ -40,8 +43,12 @@ def epoch_micros(value: int, zone: ZoneInfo | None) -> int:
     since = value + _MICROS_TO_2000
     if zone is None or not _LEAST <= value <= _MOST:
         return since
-    shown = (_EPOCH + timedelta(microseconds=since)).replace(tzinfo=zone)
-    return (shown.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
+    return micros(on_clock(_SHOWN_EPOCH + timedelta(microseconds=since), zone))
+
+
+def followed_micros(value: int, zone: ZoneInfo | None) -> int:
+    """Return microseconds from 1970 of what a followed timestamp holds, within what offsets can say."""
+    return epoch_micros(min(max(value, _LEAST), _MOST), zone)
 
 
 def moment(zone: ZoneInfo | None) -> Decode:

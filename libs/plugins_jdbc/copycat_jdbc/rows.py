@@ -87,7 +87,7 @@ class _CursorRows:
         assert cursor is not None  # it has rows
         self.description: Sequence[Any] = cursor.description
         if database.dialect != "sqlite":
-            fields = cursor._result.fields  # type: ignore[attr-defined]  # noqa: SLF001  nothing else has the flags
+            fields = cursor._result.fields  # noqa: SLF001  nothing else has the flags
             self.description = [
                 (*told, field.flags) for told, field in zip(self.description, fields, strict=True)
             ]

@@ -42,7 +42,7 @@ def folding(dialect: str, *, quoted: bool) -> Callable[[str], str]:
 
 
 def spelling(name: str, names: Iterable[str], folded: Callable[[str], str]) -> str | None:
-    """Return how one of the names is spelt that a database takes for this one; None where there is none."""
+    """Return how that one of some names is spelt which a database takes for this one; else None."""
     every = [*names]
     if name in every:
         return name

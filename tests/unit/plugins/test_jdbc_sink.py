@@ -101,6 +101,27 @@ def test_columns_follow_the_modes_of_keys(
     assert [each.name for each in found.keys] == key_names
 
 
+@pytest.mark.parametrize(
+    ("keys", "wrong"),
+    [
+        ({"topics": "orders,clicks"}, None),
+        ({"topics": "a.b"}, None),
+        ({"topics": "d.s.t"}, None),  # the database itself, a schema, and a table
+        ({"topics": "orders,a.b.c"}, "table.name.format"),
+        ({"topics": "a.b.c", "transforms": "route"}, None),
+        ({"topics": "a.b.c", "table.name.format": '"${topic}"'}, None),
+        ({"topics.regex": ".*", "table.name.format": "a.b.${topic}"}, "table.name.format"),
+        ({"topics": "t", "table.name.format": "."}, "table.name.format"),
+        ({"topics": "t", "exactly.once.table": "a.b.c"}, "exactly.once.table"),
+    ],
+)
+def test_names_of_tables_are_tried_before_the_first_record(keys: dict[str, str], wrong: str | None) -> None:
+    config = {"connection.url": "jdbc:postgresql://h/d", **keys}
+    found = {each.name: each.errors for each in JdbcSinkConnector().validate(config) if each.errors}
+    assert [*found] == ([] if wrong is None else [wrong])
+    assert all("quotes" in text or "empty" in text for texts in found.values() for text in texts)
+
+
 POSTGRESQL = {"connection_url": "jdbc:postgresql://h/d"}
 
 

@@ -6,9 +6,11 @@ import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from copycat_connect.data import SourceRecord, Struct, UnreadableRecord
@@ -16,7 +18,10 @@ from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import ExactlyOnceSupport
 from copycat_jdbc.address import parse_address
 from copycat_jdbc.database import like
+from copycat_jdbc.granularity import moment_at
+from copycat_jdbc.moments import moment_of
 from copycat_jdbc.numerics import NumericMapping, numeric_schema
+from copycat_jdbc.postgres_moments import epoch_micros
 from copycat_jdbc.source.connector import JdbcSourceConnector
 from copycat_jdbc.source.positions import Position, incrementing_value
 from copycat_jdbc.source.task import JdbcSourceTask
@@ -219,6 +224,42 @@ def test_times_of_sqlite_are_followed_however_they_are_written(file: Path) -> No
     records = read(file, 3, {"mode": "timestamp", "timestamp.column.name": "at"})
     offsets = [record.source_offset["timestamp"] for record in records if record.source_offset]
     assert offsets == [1704067200000, 1704067200500, 1704067200750]
+
+
+def test_a_followed_value_that_is_no_time_fails_its_row_alone(file: Path) -> None:
+    run(
+        file,
+        "CREATE TABLE r (id INTEGER PRIMARY KEY, at TEXT NOT NULL)",
+        "INSERT INTO r VALUES (1, '2024-01-01 00:00:00'), (2, '2460310.75'), (3, '2024-01-02 00:00:00')",
+    )
+    for mode, number in (("timestamp", ""), ("timestamp+incrementing", r" \(number 2\)")):
+        records = read(file, 3, {"mode": mode, "timestamp.column.name": "at"})
+        assert [isinstance(record, UnreadableRecord) for record in records] == [False, True, False]
+        wrong = records[1]
+        assert isinstance(wrong, UnreadableRecord)
+        named = rf"Column at of table r cannot be read in row 2 of the result{number}: it holds no time"
+        assert re.match(named, str(wrong.error))
+        times = [(record.source_offset or {})["timestamp"] for record in records]
+        assert times[0] <= times[1] < times[2] == 1704153600000
+
+
+@pytest.mark.parametrize(
+    ("shown", "utc"),
+    [
+        ("2024-10-27 01:59:59", "2024-10-26 23:59:59"),
+        ("2024-10-27 02:00:00", "2024-10-27 01:00:00"),
+        ("2024-10-27 02:59:59", "2024-10-27 01:59:59"),
+        ("2024-10-27 03:00:00", "2024-10-27 02:00:00"),
+        ("2024-03-31 01:59:59", "2024-03-31 00:59:59"),
+        ("2024-03-31 02:30:00", "2024-03-31 01:30:00"),
+        ("2024-03-31 03:00:00", "2024-03-31 01:00:00"),
+    ],
+)
+def test_hours_that_a_clock_shows_twice_or_never_are_those_of_java(shown: str, utc: str) -> None:
+    zone, expected = ZoneInfo("Europe/Berlin"), datetime.fromisoformat(f"{utc}+00:00")
+    assert moment_of(shown, zone) == expected
+    micros = (datetime.fromisoformat(shown) - datetime(2000, 1, 1)) // timedelta(microseconds=1)  # noqa: DTZ001
+    assert moment_at(epoch_micros(micros, zone)) == expected
 
 
 @pytest.mark.parametrize("source", [{}, {"query": "SELECT * FROM r"}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from copycat_connect.config import ConfigValue
 from copycat_connect.config.delivery import Guarantee, guarantee_of_sink
@@ -20,10 +20,16 @@ from copycat_jdbc.sink.settings import (
     INSERT_MODE,
     PK_FIELDS,
     PK_MODE,
+    POSITIONS_TABLE,
+    TABLE_FORMAT,
+    TOPIC_PLACEHOLDER,
     InsertMode,
     JdbcSinkSettings,
     PkMode,
 )
+from copycat_jdbc.sink.tables import TableProblem, table_name
+
+_ANY_TOPIC = "topic"
 
 
 class JdbcSinkConnector(SinkConnector):
@@ -49,7 +55,8 @@ class JdbcSinkConnector(SinkConnector):
     def validate(self, config: Mapping[str, str | None]) -> list[ConfigValue]:
         """Check single keys, and which of them go together; the database is not asked."""
         found = {value.name: value for value in JdbcSinkSettings.config_def().validate(config)}
-        for key, text in _contradictions({name: value.value for name, value in found.items()}):
+        parsed = {name: value.value for name, value in found.items()}
+        for key, text in [*_contradictions(parsed), *_wrong_names(parsed, config)]:
             found[key].errors.append(text)
         return list(found.values())
 
@@ -71,6 +78,22 @@ class JdbcSinkConnector(SinkConnector):
             finally:
                 session.close()
         return True
+
+
+def _wrong_names(parsed: Mapping[str, object], config: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with names of tables, tried with the topics as far as they are known."""
+    try:
+        address = parse_address(str(parsed[URL]))
+    except ConfigError:
+        return  # it has its own error
+    topics = "" if config.get("transforms") else config.get("topics") or ""  # transformations rename them
+    tried = [each.strip() for each in topics.split(",") if each.strip()] or [_ANY_TOPIC]
+    names = [(TABLE_FORMAT, str(parsed[TABLE_FORMAT]).replace(TOPIC_PLACEHOLDER, each)) for each in tried]
+    for key, name in [*names, (POSITIONS_TABLE, str(parsed[POSITIONS_TABLE]))]:
+        try:
+            table_name(name, address, key)
+        except TableProblem as error:
+            yield key, error.message
 
 
 def _contradictions(parsed: Mapping[str, object]) -> list[tuple[str, str]]:

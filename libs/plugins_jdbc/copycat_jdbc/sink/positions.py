@@ -18,7 +18,7 @@ from copycat_connect.errors import ConnectError
 
 from copycat_jdbc.sink.session import Session
 from copycat_jdbc.sink.settings import POSITIONS_TABLE, JdbcSinkSettings
-from copycat_jdbc.sink.tables import Tables
+from copycat_jdbc.sink.tables import table_name
 
 _NOBODY: Final = 0
 _BITS: Final = 62
@@ -33,7 +33,7 @@ class Positions:
         self._settings = settings
         self._dialect = session.database.dialect
         self._owner = _NOBODY
-        self._name = Tables(session, settings).parsed(settings.exactly_once_table)
+        self._name = table_name(settings.exactly_once_table, session.database.address, POSITIONS_TABLE)
         self._table = session.database.quoted_table(self._name)
 
     def claim(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:

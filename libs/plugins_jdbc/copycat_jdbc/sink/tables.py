@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from copycat_connect.errors import ConnectError, RetriableError
 
+from copycat_jdbc.address import Address
 from copycat_jdbc.database import TableName
 from copycat_jdbc.errors import WrongSetting
 from copycat_jdbc.sink.layout import Layout, SinkColumn
@@ -57,6 +58,35 @@ class Table:
 
 class TableProblem(WrongSetting):
     """A table does not fit the records, and may not be changed."""
+
+
+def table_name(name: str, address: Address, key: str) -> TableName:
+    """Return the parts of a table's name: dots part them, quotes keep them together.
+
+    Args:
+        name: The name as `key` gives it.
+        address: Where the table is.
+        key: For texts.
+
+    Raises:
+        TableProblem: It has no part, or too many.
+    """
+    parts = [first or second or third for first, second, third in _PART.findall(name)]
+    if not parts:
+        raise TableProblem(f"Destination table name is empty; look at {key}")
+    *around, last = parts
+    if address.dialect == "postgresql" and len(around) == 2 and around[0] == address.database:
+        around = around[1:]
+    if len(around) > 1:
+        raise TableProblem(
+            f"The name {name} of a table has {len(parts)} parts, and a table's name has a schema or database "
+            f'and a name: put what is one name in quotes, such as {TABLE_FORMAT}="{TOPIC_PLACEHOLDER}", or '
+            "change topics by a transformation (RegexRouter)"
+        )
+    space = around[0] if around else None
+    if address.dialect == "postgresql":
+        return TableName(None, space, last)
+    return TableName(space, None, last)
 
 
 class Tables:
@@ -110,7 +140,7 @@ class Tables:
         return self._settings.folded(column.name) in table.types
 
     def _look(self, name: str) -> Table | None:
-        found, text = self.parsed(name), self._quoted_table(name)
+        found, text = table_name(name, self._session.database.address, TABLE_FORMAT), self._quoted_table(name)
         plain = text.replace("%%", "%")
         parameters: dict[str, tuple[object, ...]] = {
             "postgresql": (plain,),
@@ -188,29 +218,8 @@ class Tables:
         return table
 
     def _quoted_table(self, name: str) -> str:
-        database, found = self._session.database, self.parsed(name)
+        database, found = (
+            self._session.database,
+            table_name(name, self._session.database.address, TABLE_FORMAT),
+        )
         return database.quoted_table(found, always=self._settings.quoted)
-
-    def parsed(self, name: str) -> TableName:
-        """Return the parts of a table's name: dots part them, quotes keep them together.
-
-        Raises:
-            TableProblem: It has none, or too many.
-        """
-        parts = [first or second or third for first, second, third in _PART.findall(name)]
-        if not parts:
-            raise TableProblem(f"Destination table name is empty; look at {TABLE_FORMAT}")
-        database = self._session.database.address.database
-        *around, last = parts
-        if self._dialect == "postgresql" and len(around) == 2 and around[0] == database:
-            around = around[1:]
-        if len(around) > 1:
-            raise TableProblem(
-                f"The name {name} of a table has {len(parts)} parts, and a table's name has a schema or "
-                f"database and a name: put what is one name in quotes, such as {TABLE_FORMAT}="
-                f'"{TOPIC_PLACEHOLDER}", or change topics by a transformation (RegexRouter)'
-            )
-        space = around[0] if around else None
-        if self._dialect == "postgresql":
-            return TableName(None, space, last)
-        return TableName(space, None, last)

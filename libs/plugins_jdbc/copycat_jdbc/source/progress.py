@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from copycat_connect.data import ConnectValue
 
@@ -13,6 +13,9 @@ from copycat_jdbc.source.positions import Position, incrementing_value
 from copycat_jdbc.type_rules import Moment
 
 Row: TypeAlias = Sequence[Any]
+#: What is raised where a value is no point in time.
+NO_TIMES: Final = (ValueError, TypeError, AttributeError, ArithmeticError)
+_NoTime: TypeAlias = tuple[int, Exception]
 _INTEGERS = frozenset({int})
 
 
@@ -40,14 +43,29 @@ class FollowedColumns:
         if self.number is None and not self.times:
             return None
         numbers = None if self.number is None else _numbers([row[self.number] for row in rows])
-        times = [self._time(row) for row in rows] if self.times else None
-        if times is not None and numbers is None:
-            after = None if following is None else self._time(following)
-            times = _ended_groups(times, after, before.moment)
-        return Progress(numbers, times)
+        if not self.times:
+            return Progress(numbers, None)
+        known = self._times(rows if following is None else [*rows, following], before)
+        wrong = {place: error for place, (_, error) in enumerate(known[: len(rows)]) if error is not None}
+        times = [time for time, _ in known]
+        if numbers is None:
+            after = None if following is None else times[-1]
+            return Progress(None, _ended_groups(times[: len(rows)], after, before.moment), wrong)
+        return Progress(numbers, times[: len(rows)], wrong)
 
-    def _time(self, row: Row) -> datetime:
-        return next(moment(row[place]) for place, moment in self.times if row[place] is not None)
+    def _times(self, rows: Sequence[Row], before: Position) -> list[tuple[datetime, _NoTime | None]]:
+        """Return the time of each row; one that holds none has the time of the row before it."""
+        last = before.moment
+        assert last is not None  # the bounds of the statement
+        found: list[tuple[datetime, _NoTime | None]] = []
+        for row in rows:
+            column, moment = next((place, moment) for place, moment in self.times if row[place] is not None)
+            try:
+                last, error = moment(row[column]), None
+            except NO_TIMES as reason:
+                error = column, reason
+            found.append((last, error))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,8 @@ class Progress:
     """The incrementing column; None where none is followed."""
     times: Sequence[datetime] | None
     """The timestamp columns; None where none are followed."""
+    wrong: Mapping[int, _NoTime] = field(default_factory=dict)
+    """The rows whose timestamp holds no time, by their index: the place of its column, and why."""
 
     def last(self) -> Position:
         """Return the position after the last row."""

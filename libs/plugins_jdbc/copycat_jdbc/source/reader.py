@@ -77,6 +77,7 @@ class Reader:
         self._rows: RowReader | None = None
         self._types: dict[int, ServerType] = {}
         self._as_text: set[str] = set()
+        self._labels: list[str] = []
         self._begun = 0
         self.unread = ""
         """The columns that are left out since nothing stands for their types, for people."""
@@ -173,19 +174,15 @@ class Reader:
         assert reader is not None  # made of the first row
         values = _values_of(reader, rows, self._begun)
         following = self._held[0] if self._held else None
-        try:
-            progress = self._followed.advance(rows, following, self._position)
-        except (ValueError, TypeError, ArithmeticError) as error:
-            raise DataError(
-                f"The timestamp columns {', '.join(self._timestamps)} of {self.name} hold no time: {error}"
-            ) from error
+        progress = self._followed.advance(rows, following, self._position)
         if progress is not None:
             self._position = progress.last()
-        if isinstance(values, DataError):
+        wrong = progress.wrong if progress else {}
+        if wrong or isinstance(values, DataError):
             offsets = progress.offsets() if progress else [None] * len(rows)
             return [
-                self._record(reader, row, number, offset)
-                for number, (row, offset) in enumerate(zip(rows, offsets, strict=True), self._begun)
+                self._record(reader, row, place, offset, wrong.get(place))
+                for place, (row, offset) in enumerate(zip(rows, offsets, strict=True))
             ]
         return SourceBatch(
             self._topic,
@@ -197,10 +194,19 @@ class Reader:
         )
 
     def _record(
-        self, reader: RowReader, row: Row, before: int, offset: Mapping[str, ConnectValue] | None
+        self,
+        reader: RowReader,
+        row: Row,
+        place: int,
+        offset: Mapping[str, ConnectValue] | None,
+        no_time: tuple[int, Exception] | None,
     ) -> SourceRecord:
-        """Return the record of a row; one that stands for it where it cannot be read."""
+        """Return the record of a row; one that stands for it where it or its time cannot be read."""
+        before = self._begun + place
         values = _values_of(reader, [row], before)
+        if no_time is not None:
+            column, reason = no_time
+            values = reader.unreadable(self._labels[column], row, before, f"it holds no time: {reason}")
         if not isinstance(values, DataError):
             schema = reader.schema
             return SourceRecord(self._partition, offset, self._topic, values[0], value_schema=schema)
@@ -226,7 +232,7 @@ class Reader:
     def _take_columns(
         self, number: str, known: list[ReflectedColumn] | None, description: Sequence[Any]
     ) -> None:
-        labels = [entry[0] for entry in description]
+        self._labels = labels = [entry[0] for entry in description]
         if len(set(labels)) < len(labels):
             twice = sorted({label for label in labels if labels.count(label) > 1})
             self.close()

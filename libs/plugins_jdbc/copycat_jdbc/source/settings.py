@@ -160,7 +160,12 @@ class JdbcSourceSettings(ConnectionSettings):
         check=one_of(*GRANULARITIES),
         doc="What timestamps become: Connect's logical type (milliseconds), or finer numbers or texts.",
     )
-    db_timezone: str = key(MEDIUM, default="UTC", doc="Time zone of columns that have none themselves.")
+    db_timezone: str = key(
+        MEDIUM,
+        default="UTC",
+        doc="Time zone of columns that have none themselves. Of an hour that its clock shows twice, as "
+        "at the end of summer time, the later one counts, as in Java.",
+    )
     date_calendar_system: str = key(
         LOW,
         default="LEGACY",

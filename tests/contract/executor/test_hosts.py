@@ -171,6 +171,21 @@ async def test_who_holds_the_interpreter_while_others_wait_has_its_next_host_alo
         assert not {"FAILED"} & set(it.status.states("orders", 0))
 
 
+async def test_tasks_of_a_process_that_is_gone_go_on_before_whoever_ran_it_knows() -> None:
+    async with world(slots=2) as it:
+        it.launcher.gone_at_once = True
+        await it.run_task("beside")
+        await it.run_task("apart")
+        await it.run_task()
+        crashed = it.launcher.of("orders-0")
+        there = {each.task.connector for each in crashed.started}
+        assert len(there) == 2
+        crashed.life.cancel()  # its stream ends
+        for connector in there:
+            await it.until(lambda: it.launcher.of(f"{connector}-0") is not crashed)  # noqa: B023
+            await it.until(lambda: it.status.states(connector, 0).count("RUNNING") == 2)  # noqa: B023
+
+
 async def test_hosts_that_are_dead_before_they_take_a_task_are_not_its_doing() -> None:
     async with world() as it:
         await it.run_task()

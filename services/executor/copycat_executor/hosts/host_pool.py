@@ -110,6 +110,7 @@ class HostPool:
         self._standing: dict[str, pb.AttachResponse] = {}
         self._changed = ChangeSignal()
         self._room_for: set[Instance] = set()  # each has the next slot that is freed, for itself
+        self._losing: set[asyncio.Task[None]] = set()
         self._loop, self._closing = asyncio.get_running_loop(), False
         self._waits = LAUNCH_RETRY.waits()
         self._launches_from = 0.0
@@ -135,10 +136,12 @@ class HostPool:
         return host
 
     def detached(self, host: LaunchedHost) -> None:
-        """A control stream ended; its process follows, by force if need be."""
+        """End the process of a host whose control stream ended, if it is not gone already."""
         if not host.ending:
             host.lost = True
-            self._kill(host)
+            losing = self._loop.create_task(self._lose_at_once(host, "its process crashed or was killed"))
+            self._losing.add(losing)  # the loop itself keeps no task alive
+            losing.add_done_callback(self._losing.discard)
 
     async def warm(self) -> None:
         """Wait until a spare host is attached, if any are kept, so that a task can start at once."""
@@ -228,7 +231,8 @@ class HostPool:
             for host in shared:
                 blame = self._holds.look_beside_others(host, self._loop.time())
                 if blame and self._residents and self._residents.may_be_alone(list(host.tasks), blame):
-                    await self._lose_at_once(host, blame)
+                    self._blame(host, blame)
+                    await self._lose_at_once(host, blame.reason)
             await asyncio.sleep(LOOK_INTERVAL_SECONDS)
 
     async def close(self, seconds: float) -> None:
@@ -260,7 +264,7 @@ class HostPool:
                 case NoPlace(retire):
                     if alone and foremost:
                         self._room_for.add(task)
-                    if retire is not None and not any(host.retiring for host in self._hosts.values()):
+                    if retire is not None and not self._slot_comes_free:
                         self.retire(self._hosts[retire])
                     if self._loop.time() >= deadline and not alone:
                         raise NoSlotError(task, isolation.value, self._rules.slots)
@@ -268,6 +272,11 @@ class HostPool:
                     seen_changes = await self._changed.wait(seen_changes)
         host.take(task, granted)
         return host
+
+    @property
+    def _slot_comes_free(self) -> bool:
+        """Whether some host is about to end, so that no other has to be left for its slot."""
+        return any(host.retiring or host.ending for host in self._hosts.values())
 
     def _choose(
         self, task: Instance, isolation: Isolation, alone: bool, foremost: bool
@@ -298,12 +307,11 @@ class HostPool:
             self._blame(host, blame)
             self._kill(host)
 
-    async def _lose_at_once(self, host: LaunchedHost, blame: Blame) -> None:
+    async def _lose_at_once(self, host: LaunchedHost, reason: str) -> None:
         """End a host whose tasks go on elsewhere before whoever ran its process knows of its end."""
-        self._blame(host, blame)
         self._note_kill(host)
         if await self._launcher.kill_and_wait(host.host_id, host.pid):
-            self._lose(host, blame.reason)
+            self._lose(host, reason)
 
     @property
     def _silence(self) -> float:

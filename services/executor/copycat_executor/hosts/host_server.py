@@ -84,9 +84,9 @@ class HostServer(host_service_pb2_grpc.HostServiceServicer):
                 async for command in commands:
                     yield command
         finally:
+            self._hosts.detached(host)  # before anything is awaited: a call can be cancelled once more
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
-            self._hosts.detached(host)
 
     async def _read(self, requests: AsyncIterator[pb.AttachRequest], host: LaunchedHost) -> None:
         assert host.session is not None  # attached

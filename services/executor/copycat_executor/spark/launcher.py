@@ -57,9 +57,9 @@ class SparkLauncher:
             return False
         try:
             process = os.pidfd_open(pid)
-        except OSError:  # it is gone already, or there is no descriptor left
+        except OSError as error:  # it is gone already, or there is no descriptor left
             self.kill(host_id, pid)
-            return False
+            return isinstance(error, ProcessLookupError)
         try:
             self.kill(host_id, pid)
             return await _gone_soon(process)

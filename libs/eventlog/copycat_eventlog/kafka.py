@@ -226,14 +226,14 @@ class KafkaLog:
         settings = self._settings
         brokers = Brokers(self._connection, settings.reachable_within, self._cancelled)
         partitions = ensure_log_topic(brokers, settings)
-        ensure_owner_topic(brokers, owner_topic(settings.owner_id), settings.replication_factor)
+        ensure_owner_topic(brokers, settings)
         return partitions
 
     async def _keep_owner_topic(self) -> None:
         """Make the topic of the election anew where somebody deleted it: it is empty, so nothing is lost."""
         settings = self._settings
         topic = owner_topic(settings.owner_id)
-        while True:
+        while settings.creates_topics:
             await asyncio.sleep(OWNER_TOPIC_LOOK_SECONDS)
             with suppress(UnavailableError):
                 if await self._sight.look(topic) is None:

@@ -44,6 +44,8 @@ class LogSettings:
     """Whether a topic that was there before and is gone is not made anew: a start is refused instead."""
     loss_accepted: bool = False
     """Whether it is made anew all the same, and one that a broker has made since is used."""
+    creates_topics: bool = True
+    """Whether a topic that is missing is made; else a start without it is refused."""
     single_partition: bool = False
     """Whether a topic of more than one partition is refused."""
     file: str | None = None

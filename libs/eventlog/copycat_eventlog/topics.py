@@ -15,6 +15,7 @@ from copycat_telemetry.changes import log_change
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.owner import owner_topic
 from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.worker_properties import TOPIC_CREATION
 
 POLICY: Final = "cleanup.policy"
 COMPACT: Final = "compact"
@@ -49,6 +50,8 @@ def ensure_log_topic(brokers: Brokers, settings: LogSettings) -> int:
     # The topic of the election is always made after the log's.
     was_there = bool(settings.owner_id) and owner_topic(settings.owner_id) in known
     if topic not in known:
+        if not settings.creates_topics:
+            raise _missing(f"Topic '{topic}' specified via the '{settings.setting}' property", topic)
         if was_there:
             _tell_missing(settings)
         if POLICY in settings.topic_configs:
@@ -114,25 +117,43 @@ def _ways_on(settings: LogSettings) -> str:
     )
 
 
-def ensure_owner_topic(brokers: Brokers, topic: str, replication_factor: int) -> None:
-    """Make the empty topic whose one partition is the leadership."""
-    if brokers.topic(topic) is None:
-        _create(brokers, topic, 1, replication_factor, {})
-        _await_partitions(brokers, topic)
-
-
-def ensure_plain_topic(
-    brokers: Brokers, topic: str, partitions: int, replication_factor: int, configs: Mapping[str, str]
-) -> int:
-    """Make a topic that is no log, where it is missing; return its number of partitions.
+def ensure_owner_topic(brokers: Brokers, settings: LogSettings) -> None:
+    """Make the empty topic whose one partition is the leadership.
 
     Raises:
         UnavailableError: The brokers could not be reached or could not do it in time.
-        ConfigError: They refuse to make it.
+        ConfigError: It is missing and is not to be made, or they refuse to make it.
+    """
+    topic = owner_topic(settings.owner_id)
+    use = f"in which who writes to '{settings.topic}' is elected"
+    ensure_plain_topic(brokers, settings, topic, 1, {}, use=use)
+
+
+def ensure_plain_topic(
+    brokers: Brokers, log: LogSettings, topic: str, partitions: int, configs: Mapping[str, str], *, use: str
+) -> int:
+    """Make a topic that is no log but belongs to one, where it is missing; return its number of partitions.
+
+    `use` says in messages what it is for.
+
+    Raises:
+        UnavailableError: The brokers could not be reached or could not do it in time.
+        ConfigError: It is missing and is not to be made, or they refuse to make it.
     """
     if brokers.topic(topic) is None:
-        _create(brokers, topic, partitions, replication_factor, configs)
+        if not log.creates_topics:
+            raise _missing(f"Topic '{topic}' ({partitions} partitions), {use},", topic)
+        _create(brokers, topic, partitions, log.replication_factor, configs)
     return _await_partitions(brokers, topic)
+
+
+def _missing(what: str, topic: str) -> ConfigError:
+    """Return Kafka Connect's refusal to run without an internal topic that it may not make (KIP-1209)."""
+    return ConfigError(
+        f"{what} is missing. The config '{TOPIC_CREATION.name}' is set to 'false', so automatic creation of "
+        "internal topics is disabled. Either enable automatic creation or create the topics manually.",
+        topic=topic,
+    )
 
 
 def _create(

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from copycat_connect.config import (
+    BOOLEAN,
     HIGH,
     INT,
     LIST,
     LOW,
+    MEDIUM,
     SHORT,
     STRING,
     ConfigDef,
@@ -52,6 +54,14 @@ LOST_TOPICS = ConfigKey(
     default="",
     doc="Internal topics whose loss is accepted: one that was deleted is made anew, empty, when its service "
     "starts, which is refused otherwise. Take it out again after that start.",
+)
+TOPIC_CREATION = ConfigKey(
+    "internal.topics.automatic.creation.enable",
+    BOOLEAN,
+    MEDIUM,
+    default=True,
+    doc="Whether internal topics that are missing are made: those of the services, their elections and their "
+    "history, and what sources name in offsets.storage.topic. With false they have to be made beforehand.",
 )
 
 
@@ -98,7 +108,7 @@ class LogTopic:
     def extend(self, everywhere: ConfigDef) -> ConfigDef:
         """Return a definition with the keys that count when the log is in Kafka."""
         needed = self.default_topic is None
-        shared = (BOOTSTRAP_SERVERS, GROUP_ID, LOST_TOPICS)
+        shared = (BOOTSTRAP_SERVERS, GROUP_ID, LOST_TOPICS, TOPIC_CREATION)
         known = (key for key in shared if key.name not in everywhere.keys)
         return everywhere.extended(
             *known,
@@ -139,7 +149,7 @@ class LogTopic:
         Raises:
             ConfigError: A value is wrong; the text names it.
         """
-        definition = ConfigDef(*self._size_keys())
+        definition = ConfigDef(*self._size_keys(), TOPIC_CREATION)
         found = definition.parse(properties)
         return LogSettings(
             backend=Backend.KAFKA,
@@ -151,6 +161,7 @@ class LogTopic:
             purpose=self.purpose,
             loss=self.loss,
             irreplaceable=self.irreplaceable,
+            creates_topics=found[TOPIC_CREATION.name],
         )
 
     def _topic_doc(self) -> str:

@@ -100,13 +100,13 @@ class Applications:
     def rest(self) -> ASGIApp:
         """Return the interface; /admin is part of it unless it has listeners of its own or none."""
         shared = self._settings.admin_listeners is None
-        return self._application((*REST, *ADMIN) if shared else REST, resources=True)
+        return self._application((*REST, *ADMIN) if shared else REST)
 
     def admin(self) -> ASGIApp:
-        """Return /admin alone."""
-        return self._application(ADMIN, resources=False)
+        """Return /admin, with what REST extensions add everywhere."""
+        return self._application(ADMIN)
 
-    def _application(self, handlers: Sequence[HTTPRouteHandler], *, resources: bool) -> ASGIApp:
+    def _application(self, handlers: Sequence[HTTPRouteHandler]) -> ASGIApp:
         settings = self._settings
         router = Router(
             path="/",
@@ -133,7 +133,6 @@ class Applications:
                 admission.access,
                 extensions,
                 cors=app.cors_config,
-                resources=resources,
             )
         served = ForeignPages(served, settings.trusted_pages, app.cors_config)
         wrapped: Any = RawPaths(Audited(served, admission.audit))

@@ -1,4 +1,4 @@
-"""Keys that a worker file written for Apache Kafka Connect 4.3 may have, whether Copycat heeds them or not.
+"""Keys that a worker file written for Apache Kafka Connect 4.4 may have, whether Copycat heeds them or not.
 
 Their sources are Kafka's `WorkerConfig`, `DistributedConfig`, `StandaloneConfig`, `CommonClientConfigs`,
 `SslConfigs`, `SaslConfigs` and `TopicConfig`.
@@ -11,6 +11,7 @@ from typing import Final
 WORKER: Final = frozenset(
     [
         "bootstrap.servers",
+        "bootstrap.resolve.timeout.ms",
         "client.dns.lookup",
         "client.id",
         "group.id",
@@ -55,6 +56,7 @@ WORKER: Final = frozenset(
         "status.storage.topic",
         "status.storage.partitions",
         "status.storage.replication.factor",
+        "internal.topics.automatic.creation.enable",
         "exactly.once.source.support",
         "connect.protocol",
         "session.timeout.ms",
@@ -68,6 +70,7 @@ WORKER: Final = frozenset(
         "inter.worker.key.ttl.ms",
         "inter.worker.signature.algorithm",
         "inter.worker.verification.algorithms",
+        "metadata.cluster.check.enable",
         "metadata.max.age.ms",
         "metadata.recovery.strategy",
         "metadata.recovery.rebootstrap.trigger.ms",
@@ -150,7 +153,9 @@ TOPIC: Final = frozenset(
         "flush.messages",
         "flush.ms",
         "index.interval.bytes",
+        "errors.deadletterqueue.group.enable",
         "max.compaction.lag.ms",
+        "max.decompressed.message.bytes",
         "max.message.bytes",
         "message.timestamp.type",
         "message.timestamp.before.max.ms",
@@ -171,6 +176,8 @@ TOPIC: Final = frozenset(
         "unclean.leader.election.enable",
         "follower.replication.throttled.replicas",
         "leader.replication.throttled.replicas",
+        "remote.copy.lag.bytes",
+        "remote.copy.lag.ms",
         "remote.log.copy.disable",
         "remote.log.delete.on.disable",
         "partitions",

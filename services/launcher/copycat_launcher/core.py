@@ -19,7 +19,7 @@ from copycat_eventlog.json_text import MalformedError, read_object
 from copycat_eventlog.log import Entry, Log, Record, Revision
 from copycat_eventlog.open import open_log
 from copycat_eventlog.settings import Backend, LogSettings
-from copycat_eventlog.worker_properties import LOST_TOPICS
+from copycat_eventlog.worker_properties import LOST_TOPICS, TOPIC_CREATION
 
 from copycat_launcher.in_process import KeptRole, serve_of, stop_all
 from copycat_launcher.polling import until
@@ -55,7 +55,7 @@ class Core:
         Raises:
             CopycatError: The log cannot be read, or went away.
         """
-        where = open_log(_settings(properties))
+        where = open_log(services_log(properties))
         try:
             await where.start(self._fold)
             work = await first(
@@ -132,9 +132,15 @@ async def _lost(where: Log) -> None:
     raise await where.lost()
 
 
-def _settings(properties: Mapping[str, str]) -> LogSettings:
+def services_log(properties: Mapping[str, str]) -> LogSettings:
+    """Return the settings of the log that says where the services answer.
+
+    Raises:
+        ConfigError: A property is wrong; the text names it.
+    """
     group = properties["group.id"]
     topic = f"{group}-services"
+    found = ConfigDef(LOST_TOPICS, TOPIC_CREATION).parse(properties)
     return LogSettings(
         backend=Backend.KAFKA,
         bootstrap_servers=properties["bootstrap.servers"],
@@ -144,7 +150,8 @@ def _settings(properties: Mapping[str, str]) -> LogSettings:
         setting="group.id",
         purpose="the addresses of the services",
         loss="where the services answer, which is then told anew",
-        loss_accepted=topic in ConfigDef(LOST_TOPICS).parse(properties)[LOST_TOPICS.name],
+        loss_accepted=topic in found[LOST_TOPICS.name],
+        creates_topics=found[TOPIC_CREATION.name],
         single_partition=True,
         client_config={key: value for key, value in properties.items() if key.startswith(SECURITY)},
     )

@@ -6,9 +6,11 @@ import asyncio
 import threading
 from pathlib import Path
 
+import httpx2
 import pytest
 from copycat_connect.errors import ConnectError, DataError
 from copycat_connect.plugin import RestAnswer, RestExtensionContext, RestRequest
+from copycat_embedded.ports import free_ports
 
 from tests.contract.gateway.guests import Guest, install
 from tests.contract.gateway.world import World
@@ -53,9 +55,23 @@ async def test_a_filter_guards_every_path_and_method(bare: World, first: Guest) 
 
 async def test_a_filter_guards_listeners_of_admin(bare: World, first: Guest) -> None:
     first.filters(lambda request: NO)
-    await bare.open_gateway(**CLASSES, admin_listeners="http://127.0.0.1:0")
+    admin = f"http://127.0.0.1:{free_ports(1)[0]}"
+    await bare.open_gateway(**CLASSES, admin_listeners=admin)
 
-    assert (await bare.rest.get("/admin/loggers")).status_code == 401
+    async with httpx2.AsyncClient(base_url=admin) as client:
+        for path in ("/admin/loggers", "/no/such"):
+            assert (await client.get(path)).status_code == 401
+
+
+async def test_listeners_of_admin_have_the_resources_of_extensions_too(bare: World, first: Guest) -> None:
+    first.registers = lambda context: context.add_resource("GET", "/guests", lambda _: RestAnswer(200, "[]"))
+    admin = f"http://127.0.0.1:{free_ports(1)[0]}"
+    await bare.open_gateway(**CLASSES, admin_listeners=admin)
+
+    async with httpx2.AsyncClient(base_url=admin) as client:
+        answers = [await each.get("/guests") for each in (client, bare.rest)]
+        assert [(each.status_code, each.text) for each in answers] == [(200, "[]")] * 2
+        assert (await client.get("/connectors")).status_code == 404
 
 
 async def test_a_filter_sees_the_request_and_may_let_it_pass(bare: World, first: Guest) -> None:

@@ -12,6 +12,7 @@ from copycat_eventlog.owner import owner_topic
 from copycat_eventlog.past.settings import PARTITIONS, TOPIC, ChangesSettings
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.topics import COMPACT, POLICY
+from copycat_launcher.core import services_log
 from copycat_launcher.worker_properties import up_properties
 from copycat_offset import settings as offset
 from copycat_scheduler import settings as scheduler
@@ -69,4 +70,19 @@ def test_the_changes_topic_is_declared_as_services_create_it() -> None:
         "setting": TOPIC.name,
         "partitions": PARTITIONS,
         "config": dict(made.topic_configs),
+    }
+
+
+def test_the_topics_of_services_that_run_together_are_declared_as_they_create_them() -> None:
+    log = services_log({"group.id": GROUP, "bootstrap.servers": "k:9092"})
+    compacted, plain = DECLARED["together"]
+    assert compacted == {
+        "name": log.topic.replace(GROUP, "{group}"),
+        "partitions": log.partitions,
+        "config": {POLICY: COMPACT},
+    }
+    assert plain == {
+        "name": owner_topic(log.owner_id).replace(GROUP, "{group}"),
+        "partitions": 1,
+        "config": {},
     }

@@ -12,7 +12,7 @@ from copycat_connect.errors import ConfigError, LogLostError
 from copycat_eventlog.brokers import Brokers
 from copycat_eventlog.owner import owner_topic
 from copycat_eventlog.settings import Backend
-from copycat_eventlog.topics import ensure_log_topic
+from copycat_eventlog.topics import ensure_log_topic, ensure_owner_topic
 from copycat_offset.settings import read_settings
 
 WORKER = {"group.id": "g", "offset.storage.topic": "o", "bootstrap.servers": "k:9092"}
@@ -97,3 +97,27 @@ def test_a_new_topic_of_a_connector_is_no_lost_one() -> None:
     assert not accepting.loss_accepted, "it would have topics of connectors compacted"
     with pytest.raises(LogLostError, match=r"'o' .* is not there"):
         ensure_log_topic(Cluster(owned), settings.log)
+
+
+def test_topics_that_are_not_to_be_made_are_asked_for_by_name() -> None:
+    """KIP-1209, with Kafka Connect's text; so are those that Kafka Connect does not have."""
+    settings = read_settings({**WORKER, "internal.topics.automatic.creation.enable": "false"})
+    elects = owner_topic(settings.log.owner_id)
+    empty = Cluster()
+    rest = (
+        "is missing. The config 'internal.topics.automatic.creation.enable' is set to 'false', so automatic "
+        "creation of internal topics is disabled. Either enable automatic creation or create the topics "
+        "manually."
+    )
+
+    with pytest.raises(ConfigError) as refused:
+        ensure_log_topic(empty, settings.log)
+    assert refused.value.message == f"Topic 'o' specified via the 'offset.storage.topic' property {rest}"
+    with pytest.raises(
+        ConfigError, match=r"^Topic 'orders' specified via the 'offsets.storage.topic' property "
+    ):
+        ensure_log_topic(empty, replace(settings.own_topics, topic="orders"))
+    with pytest.raises(ConfigError, match=rf"^Topic '{elects}' \(1 partitions\), in which .* is missing\."):
+        ensure_owner_topic(empty, settings.log)
+    assert empty.topics() == {}
+    ensure_owner_topic(Cluster(elects), settings.log)

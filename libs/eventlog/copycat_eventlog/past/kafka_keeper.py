@@ -165,7 +165,12 @@ class KafkaKeeper:
         brokers = Brokers(self._connection, ENSURE_SECONDS, self._closing)
         try:
             self._partitions = ensure_plain_topic(
-                brokers, settings.topic, PARTITIONS, settings.log.replication_factor, settings.topic_configs
+                brokers,
+                settings.log,
+                settings.topic,
+                PARTITIONS,
+                settings.topic_configs,
+                use="the history of changes",
             )
         except (UnavailableError, ConfigError) as error:
             self._complain(str(error))

@@ -126,15 +126,13 @@ class ExtensionGuard:
         extensions: Extensions,
         *,
         cors: CORSConfig | None,
-        resources: bool,
     ) -> None:
-        """`cors`: the answer to browsers; `resources`: this listener has those of the extensions, too."""
+        """`cors`: the answer to browsers."""
         self._app = app
         self._authentication = authentication
         self._access = access
         self._extensions = extensions
         self._cors = cors
-        self._has_resources = resources
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request pass, or answer it."""
@@ -165,7 +163,7 @@ class ExtensionGuard:
         refusal = await self._refusal(request)
         if refusal is not None:
             return refusal
-        found = self._extensions.resources.find(request.method, request.path) if self._has_resources else None
+        found = self._extensions.resources.find(request.method, request.path)
         if found is None:
             return None
         self._access.demand_everywhere(Role.ADMIN)

@@ -119,9 +119,7 @@ async def test_a_silent_host_is_ended_within_a_lease() -> None:
         assert it.launcher.killed == [silent.spec.host_id]
 
 
-async def test_who_holds_the_interpreter_of_shared_hosts_is_known_and_fails_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_holds_the_interpreter_of_a_host_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hold_watch, "MISSED_HEARTBEAT_SECONDS", 0.5)
     monkeypatch.setattr(hold_watch, "HELD_SECONDS", 1.0)
     monkeypatch.setattr(host_pool, "FIRST_LEASE_SECONDS", 1000.0)
@@ -144,9 +142,7 @@ async def test_who_holds_the_interpreter_of_shared_hosts_is_known_and_fails_alon
 
 
 @pytest.mark.parametrize("gone_at_once", [False, True])
-async def test_who_holds_the_interpreter_while_others_wait_has_its_next_host_alone(
-    gone_at_once: bool,
-) -> None:
+async def test_who_holds_the_interpreter_while_others_wait_is_alone_next(gone_at_once: bool) -> None:
     async with world(slots=2) as it:
         it.launcher.gone_at_once = gone_at_once
         await it.run_task("beside")
@@ -380,9 +376,7 @@ async def test_tasks_that_can_only_share_are_never_failed_for_their_neighbour() 
             assert "FAILED" not in it.status.states(name, 0)
 
 
-async def test_tasks_whose_host_died_long_ago_share_their_hosts_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_tasks_whose_host_died_long_ago_share_hosts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suspicion, "MEMORY_SECONDS", 2.0)
     monkeypatch.setattr(task_events, "FORGOTTEN_AFTER_SECONDS", 2.1)
     config = {**SOURCE, "isolation": "shared"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from copycat_connect.config.client_choices import OFFSET_RESET, OffsetReset, order_backoffs, within_limits
 from copycat_connect.config.jaas import login_options
 from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
 from copycat_connect.errors import ConfigError
@@ -25,7 +26,7 @@ _SAME: Final = frozenset({
 
 #: Other names, and how the value is written there.
 _RENAMED: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
-    "auto.offset.reset": ("auto.offset.reset", lambda value: {"none": "error"}.get(value, value)),
+    OFFSET_RESET: ("auto.offset.reset", lambda value: OffsetReset.of(value).to.value),
     "buffer.memory": ("queue.buffering.max.kbytes", lambda value: str(max(1, int(value) // 1024))),
     "fetch.max.wait.ms": ("fetch.wait.max.ms", str),
     "isolation.level": ("isolation.level", str.lower),
@@ -62,17 +63,17 @@ def librdkafka_settings(java: Mapping[str, str], prefix: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for name, value in java.items():
-        if name in _SAME:
-            found[name] = value
-        elif name in _RENAMED:
-            other, written = _RENAMED[name]
+        if name in _SAME or name in _RENAMED:
+            other, written = _RENAMED.get(name, (name, str))
             try:
-                found[other] = written(value)
+                found[other] = within_limits(other, written(value))
             except ValueError as error:
                 raise ConfigError(
-                    f"Invalid value for configuration {prefix}{name}: it must be a number",
+                    f"Invalid value {value} for configuration {prefix}{name}: it must be "
+                    f"{'one that Kafka knows' if name == OFFSET_RESET else 'a number'}",
                     key=f"{prefix}{name}",
                 ) from error
+    order_backoffs(found)
     tokens = librdkafka_oauth(read_oauth(java, prefix)) if is_oauth(java) else {}
     return {**found, **_login(java.get("sasl.jaas.config") or ""), **tokens, **_stores(java, prefix)}
 

@@ -8,6 +8,9 @@ from typing import Final, TypeVar
 
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
+from copycat_connect.config import ConfigValue
+from copycat_connect.config.client_choices import INTERCEPTORS, OFFSET_RESET, refusal
+from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, PRODUCER_OVERRIDE
 from copycat_connect.config.read_ahead import READ_AHEAD
 from copycat_connect.errors import ConfigError
 
@@ -26,6 +29,27 @@ _SERVERS: Final = "bootstrap.servers"
 _CONNECTION: Final = ("security.protocol", "ssl.", "sasl.")
 _ALIASES: Final = {SOURCE_CLUSTER: SOURCE_ALIAS, TARGET_CLUSTER: TARGET_ALIAS}
 _ENDS: Final = {SOURCE_CLUSTER: "source.", TARGET_CLUSTER: "target."}
+
+
+#: What says which records are read or what becomes of them; a mirror chooses partitions itself.
+_CHOICES: Final = {
+    "consumer.": (CONSUMER_OVERRIDE, (OFFSET_RESET, INTERCEPTORS)),
+    "producer.": (PRODUCER_OVERRIDE, (INTERCEPTORS,)),
+}
+
+
+def refused_client_settings(config: Mapping[str, str | None]) -> list[ConfigValue]:
+    """Return an error for each setting of a client that cannot be honoured."""
+    found = []
+    for end in ("", *_ENDS.values()):
+        for kind, (client, settings) in _CHOICES.items():
+            for setting in settings:
+                key = f"{end}{kind}{setting}"
+                value = config.get(key)
+                refused = value and refusal(client, setting, value, key)
+                if refused:
+                    found.append(ConfigValue(key, value=value, errors=[refused]))
+    return found
 
 
 class Clients:

@@ -15,6 +15,7 @@ from copycat_connect.config import (
     ConfigKey,
     at_least,
 )
+from copycat_connect.config.client_choices import check_client_choices
 from copycat_connect.config.healing import ERRORS_RESTART_KEY, POLL_TIMEOUT_KEY
 from copycat_connect.config.override_policy import override_policy
 from copycat_connect.config.record_tracing import TRACING_KEYS
@@ -172,6 +173,7 @@ def read_settings(properties: Mapping[str, str]) -> ExecutorSettings:
     """
     found = KEYS.parse(properties)
     override_policy(properties)  # raises on one that does not exist, before a task would
+    check_client_choices(properties)
     return ExecutorSettings(
         listen=found["executor.listen"],
         secret=cluster_secret(properties),

@@ -30,6 +30,29 @@ def warnings_about(properties: Mapping[str, str]) -> list[str]:
 
     With REST extensions, which read keys of their own, only keys that are like a known one are named.
     """
+    return [*_warnings_about_clients(properties), *_warnings_about_worker(properties)]
+
+
+def _warnings_about_clients(properties: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence for each setting of a client that is like one of Kafka's; others may be of plugins."""
+    for kind in ("producer", "consumer", "admin"):
+        prefix = f"{kind}."
+        given = [key for key in properties if key.startswith(prefix) and key not in EVERYTHING]
+        unknown = {key: name for key in given if (name := key.removeprefix(prefix)) not in EVERYTHING}
+        if not unknown:
+            continue
+        clients = importlib.import_module("copycat_connect.validation.client_settings")
+        known = clients.client_definition(clients.Client[kind.upper()]).keys
+        for key, name in unknown.items():
+            meant = similar(name, known, closeness=MISSPELT_SIMILARITY)
+            if meant and name not in known:
+                yield (
+                    f"{key} is not a setting of a Kafka client and has no effect; "
+                    f"did you mean {prefix}{meant[0]}?"
+                )
+
+
+def _warnings_about_worker(properties: Mapping[str, str]) -> list[str]:
     known = EVERYTHING | {f"{role.name}.addresses" for role in ROLES}
     unknown = [key for key in properties if not (key in known or _is_free(key))]
     for module in DECLARING:

@@ -13,6 +13,16 @@ from copycat_connect.config.client_overrides import (
 from copycat_connect.config.offsets_store import primary_topic, worker_client_keys
 from copycat_connect.config.override_policy import check_overrides
 from copycat_connect.errors import ConfigError
+from copycat_connect.plugin import load_plugins
+from copycat_connect.validation import WorkerRules, connector_plugin, validate_connector
+
+PLUGINS = load_plugins()
+PRODUCERS = "org.apache.kafka.clients.producer"
+CONVERTERS = {
+    f"{each}.converter": "org.apache.kafka.connect.storage.StringConverter" for each in ("key", "value")
+}
+SOURCE = {"name": "a", "connector.class": "FileStreamSource", "topic": "t", **CONVERTERS}
+SINK = {"name": "a", "connector.class": "FileStreamSink", "topics": "t", **CONVERTERS}
 
 WORKER = {"bootstrap.servers": "home:1", "security.protocol": "SSL", "group.id": "connect", "tasks.max": "1"}
 AWAY = {"consumer.override.bootstrap.servers": "away:1"}
@@ -135,3 +145,31 @@ def test_at_home_clients_log_in_to_the_embedded_kafka() -> None:
     assert admin_client(EMBEDDED, {}) == {"bootstrap.servers": "home:1", **LOGIN}
     assert topic.producer == topic.consumer == topic.admin == {"bootstrap.servers": "home:1", **LOGIN}
     assert EMBEDDED_SERVERS in worker_client_keys(EMBEDDED)
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "value", "valid"),
+    [
+        (SINK, "consumer.override.auto.offset.reset", "by_duration:PT1H", True),
+        (SINK, "consumer.override.auto.offset.reset", "oldest", False),
+        (SINK, "consumer.override.interceptor.classes", "com.example.Decrypt", False),
+        (SOURCE, "producer.override.partitioner.class", f"{PRODUCERS}.RoundRobinPartitioner", True),
+        (SOURCE, "producer.override.partitioner.class", "com.example.ByRegion", False),
+        (SOURCE, "producer.override.interceptor.classes", "com.example.Encrypt", False),
+        (SOURCE, "producer.override.interceptor.classes", "", True),
+        (SOURCE, "producer.override.colour", "blue", True),
+    ],
+)
+def test_client_settings_that_would_change_where_data_goes_are_refused(
+    kind: dict[str, str], setting: str, value: str, valid: bool
+) -> None:
+    config = {**kind, setting: value}
+    spec = connector_plugin(config, PLUGINS)
+    found = validate_connector(config, spec, PLUGINS, WorkerRules.of({}), spec.make())
+    errors = {info.name: info.value.errors for info in found.infos if info.value.errors}
+
+    assert set(errors) == (set() if valid else {setting})
+    assert all(
+        text.startswith(f"Invalid value {value} for configuration {setting}: ")
+        for text in errors.get(setting, ())
+    )

@@ -28,6 +28,7 @@ SINK = {
     "predicates.filled.type": "org.apache.kafka.connect.transforms.predicates.RecordIsTombstone",
 }
 PASSWORD = "hunter2"
+WATCHING = "io.confluent.monitoring.clients.interceptor."
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,6 @@ def test_a_connector_that_has_all_it_names_here_runs_as_it_is(
         ({"value.converter": "com.example.ProtoConverter"}, "value.converter"),
         ({"transforms.keep.type": "com.example.Keep"}, "transforms.keep.type"),
         ({"predicates.filled.type": "com.example.Filled"}, "predicates.filled.type"),
-        ({"consumer.override.interceptor.classes": "com.X"}, "consumer.override.interceptor.classes"),
     ],
 )
 def test_each_thing_that_is_not_here_is_named_once(
@@ -93,7 +93,11 @@ def test_a_class_that_is_almost_one_of_ours_is_told_so(plugins: Plugins) -> None
         ({**SOURCE, "batch.sise": "5"}, "batch.sise"),
         ({**SOURCE, "errors.deadletterqueue.topic.name": "bad"}, "errors.deadletterqueue.topic.name"),
         ({**SOURCE, "tasks.max": "2000"}, "tasks.max"),
-        ({**SOURCE, "producer.override.partitioner.class": "com.X"}, "producer.override.partitioner.class"),
+        ({**SOURCE, "producer.override.ssl.provider.x": "y"}, "producer.override.ssl.provider.x"),
+        (
+            {**SINK, "consumer.override.interceptor.classes": f"{WATCHING}MonitoringConsumerInterceptor"},
+            "consumer.override.interceptor.classes",
+        ),
         (
             {**SINK, "consumer.override.partition.assignment.strategy": "com.X"},
             "consumer.override.partition.assignment.strategy",
@@ -104,6 +108,48 @@ def test_what_differs_is_named_with_a_fix(plugins: Plugins, config: dict[str, st
     found = judged(plugins, config)
     assert said(found) == {key: "differs"}
     assert all(finding.fix for finding in found.findings)
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        ({**SOURCE, "producer.override.partitioner.class": "com.X"}, "producer.override.partitioner.class"),
+        (
+            {**SOURCE, "producer.override.interceptor.classes": "com.X"},
+            "producer.override.interceptor.classes",
+        ),
+        ({**SINK, "consumer.override.interceptor.classes": "com.X"}, "consumer.override.interceptor.classes"),
+        ({**SINK, "consumer.override.auto.offset.reset": "oldest"}, "consumer.override.auto.offset.reset"),
+        # A sink without dead letters has no producer that validation looks at.
+        ({**SINK, "producer.override.partitioner.class": "com.X"}, "producer.override.partitioner.class"),
+    ],
+)
+def test_client_settings_that_would_change_where_data_goes_are_refused(
+    plugins: Plugins, config: dict[str, str], key: str
+) -> None:
+    found = judged(plugins, config)
+    assert said(found) == {key: "refused"}
+    assert len(found.findings) == 1
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"producer.override.partitioner.class": "org.apache.kafka.clients.producer.RoundRobinPartitioner"},
+        {"consumer.override.auto.offset.reset": "by_duration:PT1H"},
+        {"producer.override.partitioner.ignore.keys": "true"},
+    ],
+)
+def test_client_settings_that_are_done_otherwise_here_are_no_difference(
+    plugins: Plugins, setting: dict[str, str]
+) -> None:
+    assert said(judged(plugins, {**SOURCE, **setting})) == {}
+
+
+def test_a_misspelt_setting_of_a_client_is_told_the_right_one(plugins: Plugins) -> None:
+    (finding,) = judged(plugins, {**SINK, "consumer.override.auto.ofset.reset": "latest"}).findings
+    assert finding.verdict is MigrationVerdict.DIFFERS
+    assert finding.fix == "write consumer.override.auto.offset.reset"
 
 
 def test_a_misspelt_key_is_told_the_right_one(plugins: Plugins) -> None:

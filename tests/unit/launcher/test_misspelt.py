@@ -90,6 +90,17 @@ def test_keys_of_clients_plugins_and_spark_are_not_looked_at() -> None:
     assert warnings_about(dict.fromkeys(keys, "x")) == []
 
 
+def test_a_misspelt_setting_of_a_client_is_named_with_what_was_probably_meant() -> None:
+    keys = ("consumer.auto.ofset.reset", "producer.partitionr.class", "producer.schema.registry.url")
+    assert warnings_about(dict.fromkeys(keys, "a secret")) == [
+        f"{key} is not a setting of a Kafka client and has no effect; did you mean {meant}?"
+        for key, meant in (
+            ("producer.partitionr.class", "producer.partitioner.class"),
+            ("consumer.auto.ofset.reset", "consumer.auto.offset.reset"),
+        )
+    ]
+
+
 def test_the_files_that_kafka_ships_pass_without_a_warning() -> None:
     assert warnings_about(dict.fromkeys(SHIPPED, "x")) == []
 

@@ -1,8 +1,13 @@
 """Which settings Kafka clients get."""
 
 import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient
+from copycat_connect.config.setting import Type
 from copycat_connect.errors import ConfigError
+from copycat_connect.validation.client_settings import Client, client_definition
 from copycat_executor.kafka.client_config import admin_config, consumer_config, producer_config
+from copycat_executor.kafka.client_keys import ADMIN, CONSUMER, PRODUCER
 
 WORKER = {"bootstrap.servers": "k:9092"}
 
@@ -184,6 +189,110 @@ def test_a_small_fetch_lowers_the_largest_message() -> None:
 
     assert properties["fetch.max.bytes"] == "5000"
     assert properties["message.max.bytes"] == "5000"
+
+
+#: Java's clients refuse less: of the first as many as it may be, of the second linger and a request's time.
+LEAST = {"max.in.flight.requests.per.connection": 1, "delivery.timeout.ms": 30_005}
+#: To Java -1 is the system's default, or never.
+UNSET = {"connections.max.idle.ms", "send.buffer.bytes", "receive.buffer.bytes"}
+NAMES = {Client.PRODUCER: PRODUCER, Client.CONSUMER: CONSUMER, Client.ADMIN: ADMIN}
+
+
+def make(client: Client, given: dict[str, str]) -> None:
+    match client:
+        case Client.PRODUCER:
+            Producer(producer_config(WORKER, given, "p").properties)
+        case Client.CONSUMER:
+            Consumer(consumer_config(WORKER, given, "c", "g").properties).close()
+        case Client.ADMIN:
+            AdminClient({**admin_config(WORKER, given, "a").properties})
+
+
+@pytest.mark.parametrize("client", Client, ids=lambda each: each.name.lower())
+def test_every_number_that_kafkas_clients_take_makes_a_client(client: Client) -> None:
+    keys = client_definition(client).keys
+    numbers = [
+        keys[name] for name in NAMES[client] if name in keys and keys[name].type in (Type.INT, Type.LONG)
+    ]
+    assert numbers
+    for key in numbers:
+        most = 2**31 - 1 if key.type is Type.INT else 2**63 - 1
+        least = -1 if key.name in UNSET else LEAST.get(key.name, 0)
+        for number in (least, most):
+            make(client, {f"{client.value}{key.name}": str(number)})
+
+
+ROUND_ROBIN = "org.apache.kafka.clients.producer.RoundRobinPartitioner"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name", "value"),
+    [
+        ("producer.", "partitioner.class", "com.example.ByRegion"),
+        ("producer.", "interceptor.classes", f"{ROUND_ROBIN},com.example.Encrypt"),
+        ("consumer.", "interceptor.classes", "com.example.Decrypt"),
+        ("consumer.", "auto.offset.reset", "oldest"),
+        ("consumer.", "auto.offset.reset", "by_duration:1h"),
+        ("consumer.", "auto.offset.reset", "by_duration:-PT1H"),
+        ("consumer.", "auto.offset.reset", "by_duration:PT"),
+        ("consumer.", "auto.offset.reset", "by_duration:P"),
+        ("consumer.", "auto.offset.reset", ""),
+    ],
+)
+@pytest.mark.parametrize("whose", ["worker", "connector"])
+def test_what_says_where_records_go_and_cannot_be_honoured_is_refused_by_its_key(
+    prefix: str, name: str, value: str, whose: str
+) -> None:
+    key = f"{prefix}{name}" if whose == "worker" else f"{prefix}override.{name}"
+    worker, connector = (WORKER | {key: value}, {}) if whose == "worker" else (WORKER, {key: value})
+    with pytest.raises(ConfigError, match=f"Invalid value {value} for configuration {key}: ") as refused:
+        producer_config(worker, connector, "p")
+        consumer_config(worker, connector, "c", "g")
+    assert refused.value.fields["key"] == key
+
+
+@pytest.mark.parametrize(
+    ("value", "native"),
+    [
+        ("by_duration:PT1H", "earliest"),
+        ("BY_DURATION:p1dt2h3m4.5s", "earliest"),
+        ("by_duration:P2D", "earliest"),
+        ("Latest", "latest"),
+        ("none", "error"),
+    ],
+)
+def test_where_kafkas_consumers_may_begin_makes_a_client(value: str, native: str) -> None:
+    config = consumer_config(WORKER, {"consumer.override.auto.offset.reset": value}, "c", "g")
+
+    assert config.properties["auto.offset.reset"] == native
+    Consumer(config.properties).close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "partitioner"),
+    [
+        ({}, "murmur2_random"),
+        ({"partitioner.class": ROUND_ROBIN}, "murmur2_random"),
+        ({"partitioner.class": "org.apache.kafka.clients.producer.UniformStickyPartitioner"}, "random"),
+        ({"partitioner.ignore.keys": "true"}, "random"),
+        ({"partitioner.ignore.keys": "false"}, "murmur2_random"),
+    ],
+)
+def test_keys_count_unless_a_user_says_otherwise(settings: dict[str, str], partitioner: str) -> None:
+    overrides = {f"producer.override.{key}": value for key, value in settings.items()}
+
+    config = producer_config(WORKER, overrides, "p")
+
+    assert config.properties["partitioner"] == partitioner
+    assert config.unknown == ()
+
+
+def test_interceptors_that_only_watch_are_left_out_and_named() -> None:
+    watching = "io.confluent.monitoring.clients.interceptor.MonitoringProducerInterceptor"
+
+    config = producer_config(WORKER, {"producer.override.interceptor.classes": watching}, "p")
+
+    assert config.unknown == ("interceptor.classes",)
 
 
 def test_a_store_that_is_a_device_is_refused_by_name() -> None:

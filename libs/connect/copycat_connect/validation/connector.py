@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from copycat_connect.cluster import Config
+from copycat_connect.config.client_choices import refusal
 from copycat_connect.config.definition import ConfigDef
 from copycat_connect.config.delivery import ExactlyOnceSources, Guarantee, guarantee_of_source
 from copycat_connect.config.framework_names import (
@@ -59,8 +60,8 @@ def _validate_overrides(raw: Config, client: Client, policy: OverridePolicy) -> 
         setting = name.removeprefix(client.value)
         key = keys.get(setting)
         parsed = text if key is None else parse_type(setting, text, key.type)
-        refusal = policy(setting)
-        values.append(ConfigValue(setting, parsed, errors=[] if refusal is None else [refusal]))
+        refusals = policy(setting), text and refusal(client.value, setting, text, name)
+        values.append(ConfigValue(setting, parsed, errors=[each for each in refusals if each]))
     return prefixed_infos(client.value, keys, values)
 
 

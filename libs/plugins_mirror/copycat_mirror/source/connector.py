@@ -10,7 +10,7 @@ from copycat_connect.errors import ConfigError, CopycatError
 from copycat_connect.plugin import ExactlyOnceSupport, SourceConnector
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
-from copycat_mirror.clients import Clients
+from copycat_mirror.clients import Clients, refused_client_settings
 from copycat_mirror.cluster import Cluster
 from copycat_mirror.jobs import Jobs
 from copycat_mirror.offsets import check_offsets
@@ -120,7 +120,7 @@ class MirrorSourceConnector(SourceConnector):
                 f"{EMIT_SYNCS} is false, so that keys which begin with offset-syncs. have no effect: "
                 "remove them, or set it to true"
             )
-        return list(found.values())
+        return [*found.values(), *refused_client_settings(config)]
 
     def exactly_once_support(self, config: Mapping[str, str]) -> ExactlyOnceSupport:
         """Records of transactions that were aborted must not be read."""

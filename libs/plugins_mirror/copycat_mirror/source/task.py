@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import groupby
 from typing import cast
 
@@ -14,9 +16,11 @@ from confluent_kafka import (
     TIMESTAMP_NOT_AVAILABLE,
     Consumer,
     KafkaError,
+    KafkaException,
     Message,
     TopicPartition,
 )
+from copycat_connect.config.client_choices import OFFSET_RESET, OffsetReset, ResetTo
 from copycat_connect.data import (
     BYTES_SCHEMA,
     OPTIONAL_BYTES_SCHEMA,
@@ -26,7 +30,7 @@ from copycat_connect.data import (
 )
 from copycat_connect.data.batches import RawHeaders
 from copycat_connect.data.java import parse_integer
-from copycat_connect.errors import ConfigError, ConnectError
+from copycat_connect.errors import ConfigError, ConnectError, RetriableError
 from copycat_connect.plugin import SourceTask
 
 from copycat_mirror.clients import Clients
@@ -45,7 +49,6 @@ from copycat_mirror.syncs import syncs_topic
 
 _LONGEST_WAIT_SECONDS = 0.5
 _BATCH_RECORDS = 5000
-_RESET = "auto.offset.reset"
 _log = logging.getLogger(__name__)
 
 
@@ -72,8 +75,10 @@ class MirrorSourceTask(SourceTask):
             at_source = own.syncs_at_source
             producer = clients.producer(SOURCE_CLUSTER if at_source else TARGET_CLUSTER)
             self._syncs = SyncWriter(producer, syncs_topic(own, at_source=at_source))
+        reset = _beginning(settings.get(OFFSET_RESET) or "earliest")
         self._consumer = clients.consumer(SOURCE_CLUSTER)
-        self._consumer.assign(self._positions(config.get(PARTITIONS) or "", settings.get(_RESET)))
+        positions = self._positions(config.get(PARTITIONS) or "", reset)
+        self._consumer.assign(self._since(positions, reset, own.admin_seconds))
 
     def poll(self) -> SourceBatch | None:
         """Return the next records of one partition; nothing when none came within a short time."""
@@ -106,7 +111,7 @@ class MirrorSourceTask(SourceTask):
         first = self._consumer.consume(1, self._wait)
         return first + self._consumer.consume(self._most - 1, 0) if first and self._most > 1 else first
 
-    def _positions(self, assigned: str, reset: str | None) -> list[TopicPartition]:
+    def _positions(self, assigned: str, reset: OffsetReset) -> list[TopicPartition]:
         for each in filter(None, assigned.split(",")):
             topic, _, number = each.rpartition("-")
             self._remote[topic] = self._policy.remote_topic(self._alias, topic)
@@ -121,9 +126,28 @@ class MirrorSourceTask(SourceTask):
         for (name, place), offset in zip(self._where, stored, strict=True):
             last = None if offset is None else offset.get(OFFSET)
             known = isinstance(last, int) and last >= 0
-            start = cast("int", last) + 1 if known else _beginning(reset)
+            start = cast("int", last) + 1 if known else _STARTS[reset.to]
             positions.append(TopicPartition(name, place, start))
         return positions
+
+    def _since(
+        self, positions: list[TopicPartition], reset: OffsetReset, seconds: float
+    ) -> list[TopicPartition]:
+        """Ask where the age begins that `reset` names, for the partitions without a position."""
+        new = [each for each in positions if each.offset < 0]
+        if reset.age is None or not new:
+            return positions
+        assert self._consumer is not None  # made by `start`
+        since = max(int((time.time() - reset.age.total_seconds()) * 1000), 0)
+        asked = [TopicPartition(each.topic, each.partition, since) for each in new]
+        text = f"Cannot find the records of {self._alias} that are no older than {reset.age}"
+        try:
+            found = self._consumer.offsets_for_times(asked, timeout=seconds)
+        except KafkaException as error:
+            raise RetriableError(text) from error
+        if any(each.error for each in found):
+            raise RetriableError(text)
+        return [each for each in positions if each.offset >= 0] + found
 
     def _batches(self, messages: list[Message]) -> Iterator[SourceBatch]:
         for (topic, partition), run in self._runs(messages):
@@ -180,18 +204,20 @@ def _timestamps(records: list[Message]) -> list[int | None]:
     return [None if kind == TIMESTAMP_NOT_AVAILABLE else time for kind, time in stamps]
 
 
-def _beginning(reset: str | None) -> int:
-    match (reset or "earliest").lower():
-        case "earliest":
-            return int(OFFSET_BEGINNING)
-        case "latest":
-            return int(OFFSET_END)
-        case _:
-            raise ConfigError(
-                f"source.consumer.{_RESET} must be earliest or latest: a partition has no stored offset yet, "
-                "so that there must be a place to begin",
-                key=f"source.consumer.{_RESET}",
-            )
+_STARTS = {ResetTo.BEGINNING: int(OFFSET_BEGINNING), ResetTo.END: int(OFFSET_END)}
+
+
+def _beginning(value: str) -> OffsetReset:
+    """Read where partitions without a stored offset begin."""
+    with suppress(ValueError):
+        reset = OffsetReset.of(value)
+        if reset.to in _STARTS:
+            return reset
+    raise ConfigError(
+        f"source.consumer.{OFFSET_RESET} must be earliest, latest or by_duration: with a duration as in "
+        "by_duration:PT1H: a partition has no stored offset yet, so that there must be a place to begin",
+        key=f"source.consumer.{OFFSET_RESET}",
+    )
 
 
 def _most_records(given: str | None) -> int:

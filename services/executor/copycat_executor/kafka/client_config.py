@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from copycat_connect.cluster import Config
-from copycat_connect.config.client_overrides import overridden
+from copycat_connect.config.client_choices import (
+    INTERCEPTORS,
+    Placing,
+    order_backoffs,
+    placing_of,
+    refusal,
+    within_limits,
+)
+from copycat_connect.config.client_overrides import CONSUMER_OVERRIDE, PRODUCER_OVERRIDE, overridden
 from copycat_connect.config.jaas import login_options
 from copycat_connect.config.oauth import is_oauth, librdkafka_oauth, read_oauth
 from copycat_connect.config.override_policy import check_overrides
@@ -30,6 +38,8 @@ _SECURITY_KEYS: Final = frozenset({
     "ssl.truststore.password", "ssl.keystore.location", "ssl.keystore.type",
 })  # fmt: skip
 
+#: Dropped without a word.
+_SILENT_KEYS: Final = client_keys.MEANINGLESS | client_keys.HONOURED | _SECURITY_KEYS
 _STORES: Final = frozenset({"ssl.truststore.location", "ssl.keystore.location"})
 _LOGIN_OPTIONS: Final = {
     "username": "sasl.username",
@@ -105,9 +115,11 @@ _CONSUMER_DEFAULTS: Final = {
     "isolation.level": "read_uncommitted",
 }
 
-#: librdkafka settings without a Java name. The partitioner is Java's placement of keys.
+#: Java's placement of keys.
+_JAVA_PARTITIONER: Final = "murmur2_random"
+_PARTITIONERS: Final = {Placing.ANYWHERE: "random"}
+#: librdkafka settings without a Java name.
 _PRODUCER_NATIVE: Final = {
-    "partitioner": "murmur2_random",
     # How long a missing topic may still be on its way to this broker; KRaft needs a fraction of a second.
     "topic.metadata.propagation.max.ms": "10000",
     "queue.buffering.max.messages": "200000",
@@ -141,8 +153,11 @@ class ClientConfig:
 def producer_config(worker: Config, connector: Config, client_id: str) -> ClientConfig:
     """Settings of the producer that writes a source task's records, or a dead letter queue."""
     own = _first(_PRODUCER_DEFAULTS, worker, client_id) | _under(worker, "producer.")
-    java = overridden(worker, own, _overrides(worker, connector, "producer.override."))
-    config = _translate(java, client_keys.PRODUCER, _PRODUCER_NATIVE)
+    overrides = _overrides(worker, connector, PRODUCER_OVERRIDE)
+    java = overridden(worker, own, overrides)
+    _check_choices(PRODUCER_OVERRIDE, java, overrides)
+    native = {**_PRODUCER_NATIVE, "partitioner": _PARTITIONERS.get(placing_of(java), _JAVA_PARTITIONER)}
+    config = _translate(java, client_keys.PRODUCER, native)
     return replace(config, broker_data_dir=worker.get(BROKER_DATA_DIR.name) or "")
 
 
@@ -201,7 +216,9 @@ def consumer_config(
     """
     defaults = _CONSUMER_DEFAULTS | ({"isolation.level": "read_committed"} if committed_only else {})
     own = _first(defaults, worker, client_id) | _under(worker, "consumer.")
-    java = overridden(worker, own, _overrides(worker, connector, "consumer.override.")) | {"group.id": group}
+    overrides = _overrides(worker, connector, CONSUMER_OVERRIDE)
+    java = overridden(worker, own, overrides) | {"group.id": group}
+    _check_choices(CONSUMER_OVERRIDE, java, overrides)
     config = _translate(java, client_keys.CONSUMER, _CONSUMER_NATIVE)
     _fit_fetch_sizes(config.properties)
     return config
@@ -251,20 +268,33 @@ def _overrides(worker: Config, connector: Config, prefix: str) -> dict[str, str]
     return _under(connector, prefix)
 
 
+def _check_choices(client: str, java: Mapping[str, str], overrides: Mapping[str, str]) -> None:
+    """Refuse what says where records go, or which are read, and cannot be honoured.
+
+    Raises:
+        ConfigError: One is, of the worker's own settings too.
+    """
+    for setting, value in java.items():
+        shown = f"{client if setting in overrides else client.removesuffix('override.')}{setting}"
+        refused = refusal(client, setting, value, shown)
+        if refused is not None:
+            raise ConfigError(refused, key=shown)
+
+
 def _translate(java: dict[str, str], names: Mapping[str, Rename], native: Mapping[str, str]) -> ClientConfig:
     properties, unknown = _security_properties(java)
     for key, value in java.items():
         if key in names:
-            name, convert = names[key]
-            properties[name] = _converted(key, value, convert)
-        elif key not in client_keys.MEANINGLESS and key not in _SECURITY_KEYS:
+            properties[names[key][0]] = _converted(key, value, *names[key])
+        elif not (key in _SILENT_KEYS or (key == INTERCEPTORS and not value)):
             unknown.append(key)
+    order_backoffs(properties)
     return ClientConfig({**properties, **native}, java, tuple(unknown))
 
 
-def _converted(key: str, value: str, convert: Callable[[str], str]) -> str:
+def _converted(key: str, value: str, name: str, convert: Callable[[str], str]) -> str:
     try:
-        return convert(value)
+        return within_limits(name, convert(value))
     except ValueError as error:
         raise ConfigError(f"Invalid value {value} for configuration {key}: Not a number", key=key) from error
 
@@ -272,6 +302,4 @@ def _converted(key: str, value: str, convert: Callable[[str], str]) -> str:
 def _fit_fetch_sizes(properties: dict[str, str]) -> None:
     """Lower the largest message with the fetch: librdkafka demands it, Java does not."""
     if "fetch.max.bytes" in properties:
-        limit = max(int(properties["fetch.max.bytes"]), 1000)
-        properties["fetch.max.bytes"] = str(limit)
-        properties["message.max.bytes"] = str(min(limit, 1_000_000))
+        properties["message.max.bytes"] = str(min(int(properties["fetch.max.bytes"]), 1_000_000))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from copycat_connect.config.client_choices import IGNORE_KEYS, OFFSET_RESET, PARTITIONER, OffsetReset
+
 Rename = tuple[str, Callable[[str], str]]
 
 
@@ -29,7 +31,7 @@ def _lower(value: str) -> str:
 
 
 def _offset_reset(value: str) -> str:
-    return {"none": "error"}.get(value.lower(), value.lower())
+    return OffsetReset.of(value).to.value
 
 
 def _colons(value: str) -> str:
@@ -82,7 +84,7 @@ CONSUMER: Final[Mapping[str, Rename]] = {
     ),
     "fetch.max.wait.ms": ("fetch.wait.max.ms", _same),
     "isolation.level": ("isolation.level", _lower),
-    "auto.offset.reset": ("auto.offset.reset", _offset_reset),
+    OFFSET_RESET: ("auto.offset.reset", _offset_reset),
 }  # fmt: skip
 
 ADMIN: Final[Mapping[str, Rename]] = {
@@ -94,7 +96,7 @@ ADMIN: Final[Mapping[str, Rename]] = {
 MEANINGLESS: Final = frozenset({
     "key.serializer", "value.serializer", "key.deserializer", "value.deserializer", "max.block.ms",
     "metric.reporters", "metrics.num.samples", "metrics.sample.window.ms", "metrics.recording.level",
-    "enable.metrics.push", "auto.include.jmx.reporter", "interceptor.classes", "default.api.timeout.ms",
+    "enable.metrics.push", "auto.include.jmx.reporter", "default.api.timeout.ms",
     "enable.auto.commit", "auto.commit.interval.ms", "max.poll.records", "max.poll.interval.ms",
     "session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy", "group.instance.id",
     "group.protocol", "group.remote.assignor", "exclude.internal.topics", "metadata.max.idle.ms",
@@ -105,3 +107,6 @@ MEANINGLESS: Final = frozenset({
     "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
     "sasl.login.callback.handler.class",
 })  # fmt: skip
+
+#: What the engine does itself, with no word of librdkafka for it (`copycat_connect.config.client_choices`).
+HONOURED: Final = frozenset({PARTITIONER, IGNORE_KEYS})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 from copycat_connect.cluster import TopicPartition
+from copycat_connect.config.client_choices import OFFSET_RESET, OffsetReset, ResetTo
 from copycat_connect.errors import ConnectError, RetriableError
 from copycat_connect.leader_errors import LEADER_ERRORS
 
@@ -136,11 +138,13 @@ class KafkaReceiver:
 
     def _first(self, partition: TopicPartition) -> int:
         """Ask for the beginning or the end: a position must be known to go back to it."""
-        reset = self._config.properties["auto.offset.reset"]
+        reset = OffsetReset.of(self._config.java[OFFSET_RESET])
         try:
             low, high = self._consumer.get_watermark_offsets(
                 ClientPartition(*partition), timeout=_ANSWER_TIMEOUT_SECONDS
             )
+            if reset.age is not None:
+                low = self._first_since(partition, reset.age.total_seconds(), high)
         except KafkaException as error:
             message = f"Cannot find where to begin in {partition.topic}-{partition.partition}"
             if error.args[0].code() in _UNREACHABLE_ERRORS:
@@ -149,10 +153,18 @@ class KafkaReceiver:
                 raise RetriableError(message) from error
             remedy = remedy_for_reading(self._reason(partition.topic, error.args[0]))
             raise ConnectError(f"{message}: {remedy}") from error
-        if reset == "error":
+        if reset.to is ResetTo.NOWHERE:
             name = f"{partition.topic}-{partition.partition}"
             raise ConnectError(f"Undefined offset with no reset policy for partition: {name}")
-        return int(high if reset in {"latest", "end", "largest"} else low)
+        return int(high if reset.to is ResetTo.END else low)
+
+    def _first_since(self, partition: TopicPartition, age: float, end: int) -> int:
+        """Return the first offset of a record no older than `age` seconds, or else the end."""
+        since = int((time.time() - age) * 1000)
+        asked = [ClientPartition(*partition, max(since, 0))]
+        (found,) = self._consumer.offsets_for_times(asked, timeout=_ANSWER_TIMEOUT_SECONDS)
+        _raise_error(found)
+        return int(found.offset) if found.offset >= 0 else end
 
     def _reason(self, topic: str, error: KafkaError) -> KafkaError:
         """Have the brokers say why the client does not know a topic."""

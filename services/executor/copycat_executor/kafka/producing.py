@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice, repeat
+from itertools import cycle, islice, repeat
 from operator import length_hint
 from pathlib import Path
 from typing import Final, cast
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from copycat_connect.config.client_choices import Placing, placing_of
 from copycat_connect.data.record_metadata import RecordMetadata
 from copycat_connect.disk_space import full_disk
 
@@ -40,6 +42,9 @@ _ANY_PARTITION: Final = -1
 #: To librdkafka the timestamp 0 means now, so that the epoch itself cannot be written.
 _NOW: Final = 0
 _NEXT_TO_EPOCH: Final = 1
+#: For how long the number of a topic's partitions counts: Java's `metadata.max.age.ms`.
+_COUNT_AGE_SECONDS: Final = 300.0
+_NEW_TOPIC_WAIT_SECONDS: Final = 5.0
 #: Meanwhile no other thread runs; this takes some 5 ms.
 _RECORDS_WITHOUT_A_BREAK: Final = 10_000
 
@@ -76,6 +81,8 @@ class Producing(ABC):
         self._topic = ""
         self._met_epoch = False
         self._producer = self._connect()
+        in_turn = placing_of(config.java) is Placing.ROUND_ROBIN
+        self._turns = _Turns(self._count_partitions) if in_turn else None
 
     def _connect(self) -> Producer:
         properties: dict[str, object] = {
@@ -96,6 +103,9 @@ class Producing(ABC):
         self, topic: str, values: Sequence[bytes | None], keys: Sequence[bytes | None] | None
     ) -> None:
         """Write plain records; waits while the queue is full."""
+        if self._turns is not None:
+            self.send_placed(PlacedRecords(topic, values, keys, None, None, None), {})
+            return
         _check_lengths(values, keys)
         self._topic, self._accepted = topic, self._accepted + len(values)
         produce = self._producer.produce
@@ -124,7 +134,6 @@ class Producing(ABC):
         count, nothing = len(records.values), repeat(None)
         single = None if isinstance(records.timestamps, int) else records.timestamps
         _check_lengths(records.values, records.keys, records.headers, single)
-        partition = _ANY_PARTITION if records.partition is None else records.partition
         callbacks: list[OnDelivery | None] = [None] * count
         for place, each in done.items():
             callbacks[place] = self._on_delivery(_placed(records, place), each)
@@ -134,7 +143,7 @@ class Producing(ABC):
         # which the client takes the first that is given, also as None.
         columns: list[Iterable[object]] = [
             records.keys or nothing,
-            repeat(partition),
+            self._partitions(records.topic, records.partition),
             callbacks,
             nothing,
             stamps,
@@ -203,11 +212,32 @@ class Producing(ABC):
             record.topic,
             record.value,
             record.key,
-            partition=_ANY_PARTITION if record.partition is None else record.partition,
+            partition=next(self._partitions(record.topic, record.partition)),
             on_delivery=self._on_delivery(record, done),
             timestamp=self._stamp(record.timestamp),
             headers=list(record.headers) or None,
         )
+
+    def _partitions(self, topic: str, named: int | None) -> Iterator[int]:
+        """Return where the next records go, one after the other."""
+        if named is not None:
+            return repeat(named)
+        return repeat(_ANY_PARTITION) if self._turns is None else self._turns.of(topic)
+
+    def _count_partitions(self, topic: str) -> int:
+        """Ask how many a topic has; waits for one that is being created, 0 for one that is not there."""
+        until = time.monotonic() + _NEW_TOPIC_WAIT_SECONDS
+        while True:
+            with suppress(KafkaException):  # what is wrong shows when it is written to
+                if (
+                    partitions := self._producer.list_topics(topic, _NEW_TOPIC_WAIT_SECONDS)
+                    .topics[topic]
+                    .partitions
+                ):
+                    return len(partitions)
+            if time.monotonic() >= until or self._draining():
+                return 0
+            self._poll(QUEUE_FULL_WAIT_SECONDS)
 
     def _stamps(self, timestamps: Times) -> Iterable[int]:
         if timestamps is None or isinstance(timestamps, int):
@@ -267,6 +297,28 @@ class Producing(ABC):
         if done is not None:
             done(None, error)
         self._on_failure(error, record)
+
+
+class _Turns:
+    """Sends records to each partition of their topic in its turn (`RoundRobinPartitioner`)."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        """`count` says how many partitions a topic has; 0 where it is not known."""
+        self._count = count
+        #: By topic: when to count anew, how many there were, and whose turn it is.
+        self._topics: dict[str, tuple[float, int, Iterator[int]]] = {}
+
+    def of(self, topic: str) -> Iterator[int]:
+        """Return the partitions whose turn comes, without end."""
+        now = time.monotonic()
+        until, known, turn = self._topics.get(topic, (now, -1, repeat(_ANY_PARTITION)))
+        if now >= until:
+            count = self._count(topic)
+            if count != known:
+                turn = cycle(range(count)) if count else repeat(_ANY_PARTITION)
+            until = now + (_COUNT_AGE_SECONDS if count else _NEW_TOPIC_WAIT_SECONDS)
+            self._topics[topic] = until, count, turn
+        return turn
 
 
 def _check_lengths(values: Sequence[object], *columns: Sequence[object] | None) -> None:

@@ -21,6 +21,7 @@ from copycat_connect.config.framework_names import DLQ_TOPIC, TASKS_MAX
 from copycat_connect.errors import CopycatError
 from copycat_connect.plugin.spec import PluginKind, PluginSpec
 from copycat_connect.validation import ConfigInfos
+from copycat_connect.validation.client_settings import Client, client_definition
 from copycat_executor.kafka.client_config import ClientConfig, admin_config, consumer_config, producer_config
 
 from copycat_launcher.migrate.findings import Finding, MigrationVerdict
@@ -29,7 +30,6 @@ from copycat_launcher.migrate.found import FoundConnector
 FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 NO_EFFECT = "No effect"
 ASSIGNMENT = f"{CONSUMER_OVERRIDE}partition.assignment.strategy"
-INTERCEPTORS = "interceptor.classes"
 #: Below these stand settings of others: of clients, converters, transformations, topics.
 OF_OTHERS = (
     PRODUCER_OVERRIDE,
@@ -128,22 +128,20 @@ def _many_tasks(judged: Judged) -> Iterator[Finding]:
 
 
 def _overrides(judged: Judged) -> Iterator[Finding]:
-    clients: dict[str, Callable[[], ClientConfig]] = {
-        PRODUCER_OVERRIDE: lambda: producer_config({}, judged.config, "migrate"),
-        CONSUMER_OVERRIDE: lambda: consumer_config({}, judged.config, "migrate", "migrate"),
-        ADMIN_OVERRIDE: lambda: admin_config({}, judged.config, "migrate"),
+    clients: dict[Client, Callable[[], ClientConfig]] = {
+        Client.PRODUCER: lambda: producer_config({}, judged.config, "migrate"),
+        Client.CONSUMER: lambda: consumer_config({}, judged.config, "migrate", "migrate"),
+        Client.ADMIN: lambda: admin_config({}, judged.config, "migrate"),
     }
-    for prefix, make in clients.items():
-        given = under(judged.config, prefix)
+    refused = {info.name for info in judged.found.infos if info.value.errors}
+    for client, make in clients.items():
+        given = under(judged.config, client.value)
         if given:
-            yield from _client(prefix, given, make)
+            yield from (each for each in _client(client, given, make) if each.key not in refused)
 
 
-def _client(prefix: str, given: dict[str, str], make: Callable[[], ClientConfig]) -> Iterator[Finding]:
-    if given.get(INTERCEPTORS):
-        text = "interceptors are Java classes of Kafka's client and do not run here"
-        fix = "remove it; transformations see every record, traces follow it"
-        yield Finding(MigrationVerdict.MISSING, prefix + INTERCEPTORS, text, fix)
+def _client(client: Client, given: dict[str, str], make: Callable[[], ClientConfig]) -> Iterator[Finding]:
+    prefix = client.value
     try:
         unknown = make().unknown
     except CopycatError as error:
@@ -152,11 +150,18 @@ def _client(prefix: str, given: dict[str, str], make: Callable[[], ClientConfig]
             MigrationVerdict.REFUSED, key, error.message, "change it: the client cannot be made with it"
         )
         return
+    known = client_definition(client).keys
     for key in unknown:
-        if key in given:
+        if key not in given:
+            continue
+        if key in known:
             fix = "use PEM files" if key.startswith("ssl.") else "remove it, or name what does the same"
             text = "the Kafka client here (librdkafka) has no such setting, so it has no effect"
-            yield Finding(MigrationVerdict.DIFFERS, prefix + key, text, fix)
+        else:
+            close = similar(key, known, closeness=MISSPELT_SIMILARITY)
+            fix = f"write {prefix}{close[0]}" if close else "remove it"
+            text = "no client of Kafka has such a setting, so it has no effect, there as here"
+        yield Finding(MigrationVerdict.DIFFERS, prefix + key, text, fix)
 
 
 LOOKS: tuple[Callable[[Judged], Iterator[Finding]], ...] = (

@@ -206,7 +206,7 @@ async def test_a_stopped_connector_takes_no_tasks(world: Any) -> None:
     with pytest.raises(RemoteError) as refusal:
         await world.stub.PutTaskConfigs(put_tasks(TASK))
 
-    assert (refusal.value.remote_code.name, refusal.value.remote_code.http) == ("connector.stopped", 409)
+    assert (refusal.value.remote_code.name, refusal.value.remote_code.http) == ("connector.stopped", 400)
 
 
 @pytest.mark.parametrize(

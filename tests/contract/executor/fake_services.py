@@ -207,6 +207,11 @@ class FakeStatus(StatusServiceServicer):
         self.history: list[status_pb.InstanceStatus] = []
         self.topics: dict[Key, set[str]] = {}
         self.failing: CopycatError | None = None
+        self.answering = asyncio.Event()
+        """Cleared while reports of statuses are tried and not written yet."""
+        self.answering.set()
+        self.unanswered = 0
+        """Reports that wait for that."""
         self.troubles: list[status_pb.Trouble] = []
         self.acts: list[tuple[str, str]] = []
 
@@ -229,6 +234,9 @@ class FakeStatus(StatusServiceServicer):
         return self._of(connector, task)[-1].status
 
     async def ReportStatuses(self, request: Any, context: Any) -> Any:
+        self.unanswered += 1
+        await self.answering.wait()
+        self.unanswered -= 1
         if self.failing is not None:
             raise self.failing
         self.history.extend(request.statuses)

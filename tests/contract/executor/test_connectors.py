@@ -136,6 +136,21 @@ async def test_a_failing_stop_fails_a_pause_but_not_a_stop() -> None:
         await it.status_is("STOPPED", "orders")
 
 
+@pytest.mark.row("K875-38")
+async def test_a_stopped_connector_that_wants_other_tasks_gets_none() -> None:
+    async with world() as it:
+        await begin(it, {**SOURCE, "on.stop": "reconfigure"})
+        await it.until(lambda: len(it.config.published) == 1)
+        it.config.target("orders", types_pb2.TARGET_STATE_STOPPED)
+        await it.status_is("STOPPED", "orders")
+        it.config.put("bills", SOURCE)  # its words come by the same way, later
+        it.scheduler.assign(it.worker, "bills")
+        await it.until(lambda: len(it.config.published) == 2)
+
+        assert [each.connector for each in it.config.published] == ["orders", "bills"]
+        assert it.config.tasks("orders") == []
+
+
 @pytest.mark.row("K26-21")
 async def test_too_many_tasks_fail_the_connector_and_publish_nothing() -> None:
     async with world() as it:

@@ -188,6 +188,15 @@ async def test_a_frozen_process_is_replaced_though_nobody_calls_it(monkeypatch: 
         assert not frozen.is_running()
 
 
+@pytest.mark.row("K875-45", "K875-46", "K875-47")
+@pytest.mark.parametrize("connector", [SOURCE, SINK], ids=["source", "sink"])
+async def test_a_hook_is_asked_of_a_connector_that_never_started(connector: dict[str, str]) -> None:
+    async with world() as it:
+        config = config_to_proto({"name": "orders", **connector, "on.start": "raise"})
+        answer = await it.gateway.AlterOffsets(pb.AlterOffsetsRequest(config=config), timeout=60)
+        assert not answer.handled, "the probe handles what other tests ask for, and not this"
+
+
 @pytest.mark.row("K875-45", "K875-47")
 async def test_the_source_hook_gets_partitions_and_offsets_as_maps() -> None:
     async with world() as it:
@@ -216,6 +225,7 @@ async def test_the_sink_hook_gets_positions_with_none_for_a_reset() -> None:
         assert answer.handled
 
 
+@pytest.mark.row("K875-47")
 @pytest.mark.parametrize("connector", [SOURCE, SINK], ids=["source", "sink"])
 async def test_a_hook_may_say_that_offsets_cannot_be_modified(connector: dict[str, str]) -> None:
     async with world() as it:
@@ -226,8 +236,13 @@ async def test_a_hook_may_say_that_offsets_cannot_be_modified(connector: dict[st
 
 
 @pytest.mark.row("K875-47")
-async def test_a_hook_that_refuses_says_why() -> None:
+@pytest.mark.parametrize("connector", [SOURCE, SINK], ids=["source", "sink"])
+@pytest.mark.parametrize(
+    ("what", "says"),
+    [("raise", "the author says no"), ("sys.exit", "SystemExit: 3"), ("exit", "exit code 7")],
+)
+async def test_a_hook_that_refuses_or_fails_says_why(connector: dict[str, str], what: str, says: str) -> None:
     async with world() as it:
-        config = config_to_proto({"name": "orders", **SOURCE, "on.alter": "raise"})
-        with pytest.raises(RemoteError, match="the author says no"):
+        config = config_to_proto({"name": "orders", **connector, "on.alter": what})
+        with pytest.raises(RemoteError, match=says):
             await it.gateway.AlterOffsets(pb.AlterOffsetsRequest(config=config), timeout=10)

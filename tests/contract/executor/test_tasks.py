@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
 from copycat.executor.v1 import executor_service_pb2 as pb
 from copycat.host.v1 import host_service_pb2 as host_pb
 from copycat.types.v1 import types_pb2
@@ -85,6 +86,33 @@ async def test_an_acknowledgement_is_committed_and_answered() -> None:
         assert host.fate(1) == host_pb.Committed(task=host.started[0].task, sequence=1)
         assert it.offset.commits[0].generation == generation
         assert it.offset.source == {("orders", b'{"p":1}'): b'{"o":1}'}
+
+
+@pytest.mark.row("KRETRY-12")
+async def test_statuses_that_are_not_written_yet_hold_up_no_heartbeat_no_commit_no_pause_and_no_start() -> (
+    None
+):
+    async with world() as it:
+        await it.run_task()
+        host = it.launcher.of("orders-0")
+        it.status.answering.clear()
+        it.config.target("orders", PAUSED)
+        await it.until(lambda: it.status.unanswered > 0, "a status is reported and tried")
+        beats = it.scheduler.beats
+
+        host.acknowledge(host.started[0].task, 1, b'{"o":1}')
+        await it.until(lambda: host.fate(1) is not None, "a commit")
+        it.config.put("bills", SOURCE, [{"index": "0"}])
+        generation = it.scheduler.assign(it.worker, "bills", 0)
+        await it.until(
+            lambda: it.scheduler.held.get(("bills", 0)) == generation, "a start, told by a heartbeat"
+        )
+        await it.until(lambda: it.scheduler.beats > beats + 3, "heartbeats")
+
+        assert (it.status.states("orders", 0), it.status.states("bills", 0)) == (["RUNNING"], [])
+        it.status.answering.set()
+        await it.status_is("PAUSED", "orders", 0)
+        await it.status_is("RUNNING", "bills", 0)
 
 
 async def test_an_acknowledgement_of_nothing_asks_whether_the_generation_is_the_newest() -> None:

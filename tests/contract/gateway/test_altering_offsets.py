@@ -203,7 +203,27 @@ async def test_every_call_about_a_sinks_group_carries_its_client_overrides_as_wr
     assert cluster.offset.overrides == [overrides] * 5
 
 
-@pytest.mark.row("K875-21", "K875-22", "K875-23", "K875-T06")
+@pytest.mark.row("K875-23")
+async def test_a_reset_asks_the_connector_about_every_known_partition_without_an_offset(
+    bare: World, executor: FakeExecutor
+) -> None:
+    bare.config.has("c", state=STOPPED)
+    bare.config.has("d", SINK, state=STOPPED)
+    sources = {b'{"f":%d,"host":"h"}' % number: b'{"p":%d}' % number for number in range(50)}
+    sinks = {(topic, part): 7 for topic in ("t", "u") for part in range(20)}
+    bare.offset.source["c"], bare.offset.groups["connect-d"] = dict(sources), dict(sinks)
+
+    for name in ("c", "d"):
+        assert (await bare.rest.delete(f"/connectors/{name}/offsets")).json()["message"]
+
+    source, sink = executor.altered
+    asked = [(each.partition, each.HasField("offset")) for each in source.source_offsets]
+    assert sorted(asked) == [(partition, False) for partition in sorted(sources)]
+    positions = [(each.topic, each.partition, each.offset) for each in sink.sink_offsets]
+    assert sorted(positions) == [(*place, -1) for place in sorted(sinks)]
+
+
+@pytest.mark.row("K875-21", "K875-22", "K875-T06")
 async def test_a_reset_forgets_everything_and_may_be_repeated(bare: World, executor: FakeExecutor) -> None:
     bare.config.has("c", state=STOPPED)
     bare.config.has("d", SINK, state=STOPPED)

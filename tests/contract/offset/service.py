@@ -181,10 +181,10 @@ class Service:
 
 
 @asynccontextmanager
-async def running(patience: float = 5.0) -> AsyncIterator[Service]:
-    """Run the service and its scheduler."""
+async def running(patience: float = 5.0, topic: MemoryTopic | None = None) -> AsyncIterator[Service]:
+    """Run the service and its scheduler; on a topic of before, like one that was restarted."""
     topic, groups, scheduler, generations = (
-        MemoryTopic(25),
+        topic or MemoryTopic(25),
         FakeGroups(),
         FakeScheduler(),
         Generations(patience),

@@ -4,10 +4,12 @@ import asyncio
 import time
 from typing import Any
 
+import psutil
 import pytest
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1.types_pb2 import SourceOffset
 from copycat_eventlog.log import Record
+from copycat_eventlog.memory import MemoryTopic
 from copycat_rpc.errors import RemoteError
 
 from tests.contract.offset.service import Service, running
@@ -16,6 +18,9 @@ from tests.contract.reading import answer_after, beyond
 FILE = b'{"filename":"in.txt"}'
 #: How long a commit waits for a scheduler, seconds: far longer than a commit takes.
 PATIENCE = 3.0
+MANY_PARTITIONS = 100_000
+#: What the service may take for one.
+BYTES_OF_A_PARTITION = 4096
 
 
 def _commit(generation: int, *offsets: SourceOffset) -> pb.CommitSourceOffsetsRequest:
@@ -158,11 +163,29 @@ async def test_a_hundred_thousand_partitions_are_committed_and_listed() -> None:
         service.scheduler.say(snapshot_complete=True)
         offsets = [
             SourceOffset(partition=b'{"file":"f%d"}' % i, offset=b'{"position":%d}' % i)
-            for i in range(100_000)
+            for i in range(MANY_PARTITIONS)
         ]
         await service.stub.CommitSourceOffsets(_commit(1, *offsets), timeout=60)
         listed = await _listed(service)
         assert listed == {each.partition: each.offset for each in offsets}
+
+
+@pytest.mark.row("K26-18")
+async def test_a_restarted_service_gives_a_hundred_thousand_partitions_each_its_own_offset() -> None:
+    topic, memory = MemoryTopic(25), psutil.Process().memory_info
+    topic.write(
+        [Record(b'["orders",{"file":"f%d"}]' % i, b'{"position":%d}' % i) for i in range(MANY_PARTITIONS)]
+    )
+    before = memory().rss
+    async with running(topic=topic) as service:
+        for first in range(0, MANY_PARTITIONS, 5000):
+            asked = [b'{"file":"f%d"}' % i for i in range(first, first + 5000)]
+            request = pb.ReadSourceOffsetsRequest(connector="orders", partitions=asked)
+            answer = await service.stub.ReadSourceOffsets(request, timeout=60)
+            assert [each.offset for each in answer.offsets] == [
+                b'{"position":%d}' % i for i in range(first, first + 5000)
+            ]
+        assert memory().rss - before < MANY_PARTITIONS * BYTES_OF_A_PARTITION
 
 
 @pytest.mark.parametrize(

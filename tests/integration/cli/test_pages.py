@@ -69,6 +69,7 @@ def shows(said: str, lines: list[list[str]]) -> bool:
     return all(line in rest for line in lines)
 
 
+@pytest.mark.row("K26-12")
 def test_the_five_lines_of_the_readme_make_a_running_connector(copycat: Shell) -> None:
     lines = block("README.md", "copycat up").splitlines()
     [start] = [number for number, line in enumerate(lines) if "copycat up" in line]

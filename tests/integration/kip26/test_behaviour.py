@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from copycat_cli.errors import NotFoundError
+from copycat_connect.config.properties import parse_properties
 from copycat_launcher.errors import ConnectorStartError
 from copycat_testkit.kafka import create_topic, produce, unique, wait_until
 from copycat_testkit.system import CopycatUp
@@ -49,6 +50,17 @@ def lines(tmp_path: Path) -> Path:
     """A file with one line."""
     file = tmp_path / "in.txt"
     file.write_text("one\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def one_file(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a connector that each kind of Copycat is given."""
+    folder = tmp_path_factory.mktemp("one-file")
+    (folder / "in.txt").write_text("one\ntwo\n")
+    config = {**source(folder / "in.txt"), "topic": create_topic(kafka)}
+    file = folder / "lines.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
     return file
 
 
@@ -102,6 +114,17 @@ def test_lines_go_through_kafka_and_a_transformation_into_a_file(
     assert copycat.config(sink["name"]) == sink
     assert copycat.task(sink["name"], 0).config["task.class"]
     wait_until(lambda: copycat.topics(config["name"]) == {config["topic"]}, SECONDS, "the topic is tracked")
+
+
+@pytest.mark.row("K26-10")
+def test_one_file_runs_unchanged_however_copycat_runs(copycat: Mode, kafka: str, one_file: Path) -> None:
+    config = parse_properties(one_file.read_text())
+    before = values(kafka, config["topic"])
+
+    copycat.add_connector(config)
+
+    arrived(kafka, config["topic"], *before, "one", "two")
+    assert copycat.config(config["name"]) == config
 
 
 def test_a_paused_source_reads_on_when_it_is_resumed(copycat: Mode, kafka: str, lines: Path) -> None:

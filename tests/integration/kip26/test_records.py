@@ -1,4 +1,4 @@
-"""Records are changed a little on the way, and the work is divided by itself (K26-02, 04, 95)."""
+"""Records are changed a little on the way, and the work is divided by itself (K26-02, 04, 11, 95)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource
 from confluent_kafka.cimpl import NewPartitions
 from copycat_client.client import CopycatClient
 from copycat_testkit.kafka import consume_all, create_topic, idempotent_producer, unique, wait_until
@@ -102,6 +102,72 @@ async def test_k26_04_one_limit_of_tasks_is_all_that_parallelism_takes(
             return sorted(json.loads(each.value() or b"{}")["id"] for each in found) == [*range(10_000)]
 
         await until(complete, f"every record once, by {tasks} tasks")
+
+
+async def test_k26_04_four_tasks_move_more_than_one(copycat: CopycatClient, kafka: str) -> None:
+    names = {tasks: unique("paced") for tasks in (1, 4)}
+    for tasks, name in names.items():
+        config = {
+            "name": name,
+            "connector.class": "DatagenSource",
+            "tasks.max": str(tasks),
+            "streams": "4",
+            "topic": create_topic(kafka, name),
+            "fields": '[{"name": "id", "type": "sequence"}]',
+            "throughput": "100",  # of a task: its system gives no more
+        }
+        await copycat.configs.put(name, config)
+    for tasks, name in names.items():
+        await runs(copycat, name, tasks)
+
+    async def moved(tasks: int) -> int:
+        return len(await asyncio.to_thread(consume_all, kafka, names[tasks]))
+
+    before = {tasks: await moved(tasks) for tasks in names}
+
+    async def more_by_four() -> bool:
+        by_four = await moved(4) - before[4]
+        return by_four > await moved(1) - before[1] > 200
+
+    await until(more_by_four, "four tasks have moved more since both run")
+
+
+async def test_k26_11_what_was_there_before_is_as_it_was(
+    copycat: CopycatClient, kafka: str, tmp_path: Path
+) -> None:
+    own = {"retention.ms": "123456789", "segment.ms": "98765432", "max.message.bytes": "77777"}
+    topic = create_topic(kafka, unique("before"), 3, own)
+    create_topic(kafka, unique("beside"))
+    before = await asyncio.to_thread(settings_of, kafka)
+    lines = tmp_path / "in.txt"
+    lines.write_text("".join(f"line {number}\n" for number in range(100)))
+    name = unique("source")
+    source = {"name": name, "connector.class": "FileStreamSource", "file": str(lines), "topic": topic}
+    for config in (source, sink(unique("sink"), topic, tmp_path / "out", tasks__max="2")):
+        await copycat.configs.put(config["name"], config)
+
+    await lines_are(tmp_path / "out", lines.read_text().splitlines())
+
+    after = await asyncio.to_thread(settings_of, kafka)
+    assert {key: after.get(key) for key in before} == before
+
+
+def settings_of(kafka: str) -> dict[str, object]:
+    """Return the settings of each broker and topic, and the partitions of each topic with their replicas."""
+    admin = AdminClient({"bootstrap.servers": kafka})
+    metadata = admin.list_topics(timeout=60)
+    names = [(ConfigResource.Type.TOPIC, each) for each in metadata.topics]
+    names += [(ConfigResource.Type.BROKER, str(each)) for each in metadata.brokers]
+    asked = admin.describe_configs([ConfigResource(kind, each) for kind, each in names])
+    found: dict[str, object] = {
+        f"{resource.restype.name} {resource.name}": {
+            entry.name: (entry.value, entry.source) for entry in answer.result(60).values()
+        }
+        for resource, answer in asked.items()
+    }
+    for each in metadata.topics.values():
+        found[f"partitions of {each.topic}"] = {part.id: part.replicas for part in each.partitions.values()}
+    return found
 
 
 async def test_k26_95_partitions_are_divided_among_the_tasks_of_a_sink_also_when_they_come_and_workers_go(

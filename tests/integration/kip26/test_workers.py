@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,19 @@ from typing import Any
 import httpx2
 import pytest
 from copycat_client.client import CopycatClient
-from copycat_connect.cluster import Instance
+from copycat_client.statuses import State
+from copycat_connect.cluster import Instance, TargetState
 from copycat_testkit.kafka import unique
 from copycat_testkit.system import CopycatUp
 
+from tests.integration.kip26.author.copycat_folders import STARTED
 from tests.integration.kip26.more_workers import Workers
 from tests.integration.kip26.world import (
     arrived,
     assigned,
     folder_source,
     runs,
+    status_of,
     until,
     write_files,
 )
@@ -85,6 +89,42 @@ async def test_k26_35_and_37_a_worker_that_comes_takes_a_share_and_one_that_leav
     await runs(copycat, name, 8)
     assert newcomer not in {each.worker_id for each in (await assigned(copycat, name)).values()}
     await arrived(copycat, kafka, name, *"abcdefgh")
+
+
+async def test_k875_38_a_stopped_connector_moves_from_a_lost_worker_and_is_never_started(
+    copycat: CopycatClient, more: Workers, tmp_path: Path
+) -> None:
+    write_files(tmp_path, "a")
+    executor, newcomer = more.executor()
+    await until(lambda: joined(copycat, newcomer), "a worker more")
+    names = [unique("stopped") for _ in range(4)]
+    for name in names:
+        await copycat.configs.put(name, folder_source(name, tmp_path), initial_state=TargetState.STOPPED)
+    for name in names:
+        await until(lambda: stopped(copycat, name), f"{name} is stopped")  # noqa: B023
+    places = [(await assigned(copycat, name))[Instance(name)].worker_id for name in names]
+    (moves,) = [name for name, place in zip(names, places, strict=True) if place == newcomer]
+
+    await asyncio.to_thread(executor.end, signal.SIGKILL)
+
+    async def moved() -> bool:
+        status = (await status_of(copycat, moves)).status
+        return status is not None and (status.worker_id != newcomer, status.state) == (True, State.STOPPED)
+
+    await until(moved, "its status, from another worker")
+    assert set(await assigned(copycat, moves)) == {Instance(moves)}, "it has its place, and no tasks"
+    assert not (tmp_path / STARTED).exists()
+
+
+async def joined(copycat: CopycatClient, worker: str) -> bool:
+    """Return whether a worker is part of the cluster."""
+    return worker in {each.worker_id for each in await copycat.scheduler.workers()}
+
+
+async def stopped(copycat: CopycatClient, name: str) -> bool:
+    """Return whether a connector is stopped where it is assigned."""
+    status = (await status_of(copycat, name)).status
+    return status is not None and status.state is State.STOPPED
 
 
 async def test_k26_31_many_light_tasks_share_the_processes_of_their_workers(

@@ -7,7 +7,7 @@ import json
 import httpx2
 import psycopg
 import pytest
-from copycat_testkit.kafka import consume_all, unique, wait_until
+from copycat_testkit.kafka import consume_all, create_topic, unique, wait_until
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from copycat_testkit.system import CopycatUp
 
@@ -74,3 +74,69 @@ def test_rows_arrive_exactly_once_though_hosts_are_killed(
     assert found == [(number, int(at.timestamp() * 1_000_000) // 1000) for number, _, at in rows]
     assert SECRET not in "".join(system.said)
     assert struck, "no kill came while rows flowed"
+
+
+@pytest.mark.row("K875-36")
+def test_a_stop_closes_every_connection_and_a_pause_keeps_them(
+    system: CopycatUp, kafka: str, postgres: Postgres
+) -> None:
+    name = unique("held")
+    json_converter = "org.apache.kafka.connect.json.JsonConverter"
+    shared = {
+        "connection.url": postgres.url(),
+        "connection.password": SECRET,
+        "value.converter": json_converter,
+    }
+    configs = {
+        f"{name}_in": {
+            "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+            "mode": "bulk",
+            "table.whitelist": name,
+            "topic.prefix": "",
+            **shared,
+        },
+        f"{name}_out": {
+            "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+            "topics": create_topic(kafka, name),
+            "table.name.format": f"{name}_copy",
+            "auto.create": "true",
+            **shared,
+        },
+    }
+
+    def states(connector: str) -> list[str]:
+        status = httpx2.get(f"{system.url}/connectors/{connector}/status", timeout=60).json()
+        return [status["connector"]["state"], *(task["state"] for task in status["tasks"])]
+
+    def become(action: str, *wanted: str) -> None:
+        for connector in configs:
+            httpx2.put(f"{system.url}/connectors/{connector}/{action}", timeout=90).raise_for_status()
+        wait_until(lambda: all(states(each) == [*wanted] for each in configs), 90, f"both are {wanted}")
+
+    with psycopg.connect(postgres.conninfo, autocommit=True) as database:
+
+        def connections(user: str) -> set[int]:
+            asked = "SELECT pid FROM pg_stat_activity WHERE usename = %s"
+            return {pid for (pid,) in database.execute(asked, (user,)).fetchall()}
+
+        database.execute(f'CREATE TABLE "{name}" AS SELECT 1 AS id')
+        for connector, config in configs.items():
+            database.execute(f"CREATE ROLE \"{connector}\" SUPERUSER LOGIN PASSWORD '{SECRET}'")
+            config["connection.user"] = connector
+            url = f"{system.url}/connectors/{connector}/config"
+            httpx2.put(url, json=config, timeout=90).raise_for_status()
+        copied = "SELECT to_regclass(%s) IS NOT NULL"
+        wait_until(
+            lambda: database.execute(copied, (f'"{name}_copy"',)).fetchall() == [(True,)],
+            90,
+            "a row was copied",
+        )
+        running = {connector: connections(connector) for connector in configs}
+        become("pause", "PAUSED", "PAUSED")
+        for connector in configs:
+            assert running[connector] & connections(connector), "tasks keep what they hold"
+        become("stop", "STOPPED")
+        wait_until(lambda: not any(map(connections, configs)), 90, "no connection is left")
+
+    for connector in configs:
+        httpx2.delete(f"{system.url}/connectors/{connector}", timeout=90).raise_for_status()

@@ -69,6 +69,7 @@ def reader(registry: str, name: str, *, is_key: bool = False) -> Converter:
     return made
 
 
+@pytest.mark.row("K26-13")
 @pytest.mark.parametrize("name", CONVERTERS)
 def test_lines_travel_as_structs_with_keys_and_headers(
     rest: httpx2.Client, kafka: str, schema_registry: str, tmp_path: Path, name: str

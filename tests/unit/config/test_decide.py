@@ -156,7 +156,8 @@ def test_tasks_made_from_a_replaced_configuration_are_refused() -> None:
 
 @pytest.mark.row("K875-38")
 def test_a_stopped_connector_gets_no_tasks() -> None:
-    with pytest.raises(ConnectorStoppedError):
+    text = "Cannot submit non-empty set of task configs for stopped connector orders"
+    with pytest.raises(ConnectorStoppedError, match=text):
         decide(PutTaskConfigs("orders", (TASK,), CONFIG), given(*STOPPED))
 
 

@@ -54,6 +54,7 @@ def test_a_sink_gets_what_it_asks_for_whatever_the_worker_says_about_sources() -
     assert guarantee_of_sink({KEY: "at_most_once"}) is Guarantee.AT_MOST_ONCE
 
 
+@pytest.mark.row("K26-49")
 @pytest.mark.parametrize("guarantee", ["at_least_once", "at_most_once", "exactly_once", "EXACTLY_ONCE"])
 def test_a_file_source_may_have_any_guarantee(guarantee: str) -> None:
     assert errors(SOURCE | {KEY: guarantee}) == {}
@@ -71,6 +72,7 @@ def test_the_key_is_shown_only_where_it_is_set_since_kafka_connect_has_none() ->
         assert (KEY in {info.value.name for info in found.infos}) is shown
 
 
+@pytest.mark.row("K26-49", "K26-56")
 def test_a_connector_that_does_not_prove_exactly_once_is_refused_with_what_would_be_needed() -> None:
     from_stdin = {key: value for key, value in SOURCE.items() if key != "file"}
     (text,) = errors(from_stdin | {KEY: "exactly_once"})[KEY]

@@ -7,7 +7,7 @@ from copycat_connect.plugin import SourceTask
 from copycat_executor.pipeline.records.chain import Chain
 from copycat_executor.pipeline.records.tolerate import ErrorPolicy
 from copycat_executor.pipeline.source.at_least_once import AtLeastOnce
-from copycat_executor.pipeline.source.sent_records import SendFailures, WrittenRecords
+from copycat_executor.pipeline.source.sent_records import CommitRecord, SendFailures, WrittenRecords
 from copycat_executor.pipeline.source.source_loop import SourceLoop
 from copycat_executor.pipeline.source.source_offsets import SourceCommits, SourceProgress
 from copycat_executor.pipeline.source.source_runtime import SourceDelivery, SourceRuntime
@@ -73,6 +73,7 @@ class World:
         self.task = ScriptedTask(script, self.control)
         self.policy = ErrorPolicy()
         self.timing = Timing(5.0, 2.0)
+        self.commit_record: CommitRecord | None = None
         self.tidied = 0
 
     def run(self) -> None:
@@ -80,14 +81,14 @@ class World:
         measures = Measures(self.clock)
         handler = tolerance(self.policy, clock=self.clock, measures=measures)
         progress = SourceProgress()
-        topics = TopicLedger()
+        topics, written = TopicLedger(), WrittenRecords(self.commit_record)
         self.failures = SendFailures(handler)
         runtime = SourceRuntime(
             task=self.task,
             config={"file": "x"},
-            path=source_path(Chain((), handler), self.sender, progress, topics, handler),
+            path=source_path(Chain((), handler), self.sender, progress, topics, handler, written),
             sender=self.sender,
-            written=WrittenRecords(None),
+            written=written,
             failures=self.failures,
             measures=measures,
             commits=self.commits(progress),

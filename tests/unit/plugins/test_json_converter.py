@@ -96,6 +96,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@pytest.mark.row("K26-07", "K26-14")
 @given(JSON_VALUES)
 def test_a_schemaless_value_survives(value: ConnectValue) -> None:
     encoded = PLAIN.from_connect("t", None, None, value)
@@ -195,6 +196,7 @@ def test_objects_with_the_same_keys_are_columns() -> None:
     assert decoded[1].columns == {"a": (1, None), "b": ("x", 2.5)}
 
 
+@pytest.mark.row("K26-14")
 @given(
     st.integers(-(2**31), 2**31 - 1),
     st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5),

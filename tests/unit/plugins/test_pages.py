@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from copycat_connect.plugin import load_plugins
 
 from tools.plugin_pages import pages
@@ -15,6 +16,7 @@ def test_every_page_is_up_to_date() -> None:
     assert {"file_stream_source", "file_stream_sink", "python_function", "CONNECTORS"} <= written.keys()
 
 
+@pytest.mark.row("K26-56")
 def test_every_connector_says_what_it_promises_and_what_it_is_tested_against() -> None:
     ours = [
         each for each in load_plugins().all() if each.task_class_name and each.module.startswith("copycat_")

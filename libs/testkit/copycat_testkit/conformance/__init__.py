@@ -8,6 +8,7 @@ from copycat_testkit.conformance.contexts import (
     FakeConnectorContext,
     FakeSinkContext,
     FakeSourceContext,
+    watch_calls,
 )
 from copycat_testkit.conformance.exactly_once_sink import ExactlyOnceSinkConformance
 from copycat_testkit.conformance.sink import SinkConformance
@@ -22,4 +23,5 @@ __all__ = [
     "SinkConformance",
     "SourceConformance",
     "SpecConformance",
+    "watch_calls",
 ]

@@ -1,14 +1,54 @@
-"""Contexts that stand for the engine; they remember what a task asks for."""
+"""Contexts that stand for the engine and remember what a task asks for; and a watch over calls that meet."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import wraps
 
 from copycat_connect.data import SinkRecord, TopicPartition
+from copycat_connect.plugin import SinkTask, SourceTask
 from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
+
+#: Calls of the engine into a task.
+_CALLS = (
+    "start", "poll", "commit", "commit_record", "stored_positions", "open", "put", "flush", "pre_commit",
+    "close", "stop",
+)  # fmt: skip
+#: A call that one of them may make itself, as the base class does.
+_OWN_CALLS = {("pre_commit", "flush")}
+
+
+def watch_calls(task: SourceTask | SinkTask) -> list[str]:
+    """Watch the engine's calls into a task, which must never meet.
+
+    Returns:
+        The calls that began during another, of another thread or of the same: it grows as they happen.
+    """
+    running: list[str] = []
+    met: list[str] = []
+    lock = threading.Lock()
+
+    def watched(name: str, call: Callable[..., object]) -> Callable[..., object]:
+        @wraps(call)
+        def alone(*arguments: object) -> object:
+            with lock:
+                met.extend(f"{name} during {each}" for each in running if (each, name) not in _OWN_CALLS)
+                running.append(name)
+            try:
+                return call(*arguments)
+            finally:
+                with lock:
+                    running.remove(name)
+
+        return alone
+
+    for name in _CALLS:
+        if hasattr(task, name):
+            setattr(task, name, watched(name, getattr(task, name)))
+    return met
 
 
 class FakeConnectorContext:

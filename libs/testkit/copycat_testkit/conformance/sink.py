@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import pytest
 from copycat_connect.data import ConnectValue, SinkBatch, SinkRecord, TopicPartition
+from copycat_connect.errors import OffsetsUnmodifiableError
 from copycat_connect.plugin import ExactlyOnceSupport, SinkConnector, SinkTask
 
 from copycat_testkit.conformance.contexts import FakeConnectorContext, FakeSinkContext
@@ -114,6 +116,17 @@ class SinkConformance(SpecConformance):
         task.put(self.batch(range(1)))
         assert set(task.pre_commit({PARTITION: 1})) <= {PARTITION}
         self.end(task, 1)
+
+    @pytest.mark.parametrize(
+        "offsets", [{PARTITION: 0}, {PARTITION: None}, {}], ids=["set", "forget", "reset"]
+    )
+    def test_offsets_may_be_changed_before_any_start(
+        self, offsets: Mapping[TopicPartition, int | None]
+    ) -> None:
+        """A fresh connector says whether it has taken part, or that nobody can change them."""
+        connector: SinkConnector = self.spec().make()
+        with suppress(OffsetsUnmodifiableError):
+            assert isinstance(connector.alter_offsets(self.config(), offsets), bool)
 
     def test_a_sink_that_supports_exactly_once_shows_it(self) -> None:
         """One that says SUPPORTED passes the suite `ExactlyOnceSinkConformance` as well."""

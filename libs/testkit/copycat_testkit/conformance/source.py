@@ -6,10 +6,13 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import pytest
 from copycat_connect.data import ConnectValue, SourceRecord
+from copycat_connect.errors import ConnectError, OffsetsUnmodifiableError
 from copycat_connect.plugin import SourceConnector, SourceTask
+from copycat_connect.plugin.contexts import SourceOffset, SourcePartition
 
 from copycat_testkit.conformance.contexts import FakeConnectorContext, FakeSourceContext
 from copycat_testkit.conformance.spec import SpecConformance
@@ -110,6 +113,24 @@ class SourceConformance(SpecConformance):
                 assert all(isinstance(key, str) for key in item)
                 assert all(isinstance(each, (str, int, float, bool, type(None))) for each in item.values())
         task.stop()
+
+    def test_offsets_may_be_changed_before_any_start(self, task_config: dict[str, str]) -> None:
+        """What was given out may be put back and forgotten; what was not is judged, and nothing breaks."""
+        self.feed(range(1))
+        task = self.start(FakeSourceContext(task_config))
+        (record, *_) = self.read(task, 1)
+        task.stop()
+        known = record.source_partition, record.source_offset
+        for own in (known, (known[0], None)):
+            with suppress(OffsetsUnmodifiableError):
+                assert isinstance(self._alter_offsets(*own), bool)
+        for foreign in (({"conformance": "none"}, {"conformance": 1}), (known[0], {"conformance": 1})):
+            with suppress(ConnectError):
+                assert isinstance(self._alter_offsets(*foreign), bool)
+
+    def _alter_offsets(self, partition: SourcePartition | None, offset: SourceOffset | None) -> bool:
+        connector: SourceConnector = self.spec().make()
+        return connector.alter_offsets(self.config(), [(partition, offset)])
 
     def test_a_stop_is_prompt(self, task_config: dict[str, str]) -> None:
         """A task that waits for data returns from its poll soon after it is being stopped."""

@@ -26,11 +26,12 @@ class ConnectorExistsError(CopycatError):
 class ConnectorStoppedError(CopycatError):
     """A stopped connector has no tasks, so none can be published."""
 
-    code = ErrorCode("connector.stopped", grpc="FAILED_PRECONDITION", http=409)
+    code = ErrorCode("connector.stopped", grpc="FAILED_PRECONDITION", http=400)
 
     def __init__(self, connector: str) -> None:
         super().__init__(
-            f"Connector {connector} is stopped and has no tasks: resume it first", connector=connector
+            f"Cannot submit non-empty set of task configs for stopped connector {connector}: resume it first",
+            connector=connector,
         )
 
 

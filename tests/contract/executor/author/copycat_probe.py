@@ -171,6 +171,8 @@ class Probe:
 
     def stop(self) -> None:
         behave(self.config.get("on.stop"))
+        if self.config.get("on.stop") == "reconfigure":
+            self._reconfigure()
 
     def validate(self, config: Mapping[str, str | None]) -> Any:
         behave(config.get("on.validate"))

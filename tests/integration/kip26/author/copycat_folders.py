@@ -16,6 +16,7 @@ from copycat_connect.plugin import PluginKind, PluginSpec, SourceConnector, Sour
 LOOK_SECONDS = 0.05
 DONE = ".done"
 OVERLAP = "overlap"
+STARTED = "started"
 
 
 def names_in(folder: Path, *, once: bool) -> list[str]:
@@ -28,8 +29,9 @@ class FolderConnector(SourceConnector):
     """Watches its folder and divides its files evenly."""
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Watch the folder in a thread."""
+        """Watch the folder in a thread; leaves the file `started` there."""
         self._folder = Path(config["folder"])
+        (self._folder / STARTED).touch()
         self._topic = config["topic.prefix"]
         self._once = config.get("once", "false") == "true"
         self._exclusive = config.get("exclusive", "false")

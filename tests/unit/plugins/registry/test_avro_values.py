@@ -51,6 +51,7 @@ def test_infinity_comes_back(schema: Schema) -> None:
     assert there_and_back(schema, -math.inf) == (schema, -math.inf)
 
 
+@pytest.mark.row("K26-14")
 @given(samples())
 def test_whatever_a_schema_can_say_comes_back(sample: Sample) -> None:
     assert there_and_back(*sample) == sample

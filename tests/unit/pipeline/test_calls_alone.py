@@ -91,7 +91,7 @@ def test_no_call_into_a_source_task_meets_another() -> None:
 def test_no_call_into_a_sink_task_meets_another() -> None:
     world = sink_world.World(*(FakeMessage(number, b"a") for number in range(RECORDS)))
     met = watch_calls(world.task)
-    world.task.on_put = lambda: world.task.context.request_commit()  # noqa: PLW0108 - there is none yet
+    world.task.on_put = lambda: world.task.context.request_commit()  # noqa: PLW0108 - it comes with the run
 
     def stop_behind_the_last() -> None:
         if len(world.task.values) == RECORDS:

@@ -52,7 +52,8 @@ class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no typ
 
     def __init__(self, config: pytest.Config, log: Producer) -> None:
         super().__init__(config, log)
-        self._known: dict[str, float] = config.cache.get(SECONDS, {}) if config.cache else {}
+        cache = getattr(config, "cache", None)  # it may be switched off
+        self._known: dict[str, float] = cache.get(SECONDS, {}) if cache else {}
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid, self.config.rootpath)
@@ -82,11 +83,12 @@ class Stopwatch:
 
     def pytest_sessionfinish(self) -> None:
         """Keep what was measured beside what was known of other groups."""
-        if self._config.cache is None or not self._tests:
+        cache = getattr(self._config, "cache", None)
+        if cache is None or not self._tests:
             return
-        known = self._config.cache.get(SECONDS, {})
+        known = cache.get(SECONDS, {})
         found = {group: round(self._seconds[group] / len(tests), 3) for group, tests in self._tests.items()}
-        self._config.cache.set(SECONDS, {**known, **found})
+        cache.set(SECONDS, {**known, **found})
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:

@@ -11,6 +11,7 @@ from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 from copycat_connect.cluster import Config, TargetState
 from copycat_connect.errors import ConfigError
 from copycat_connect.plugin.errors import NoConnectorClassError
+from copycat_rest.answers import ConnectorInfo
 from copycat_rpc.configs import config_from_proto, config_to_proto
 from copycat_rpc.errors import RemoteError
 from copycat_rpc.target_states import target_state_to_proto
@@ -28,7 +29,7 @@ from copycat_gateway.errors import (
     answering_refusals,
     writing_config,
 )
-from copycat_gateway.views.connectors import ConnectorInfo, connector_info
+from copycat_gateway.views.connectors import connector_info
 from copycat_gateway.views.plugins import validation_summary
 
 NAME: Final = "name"

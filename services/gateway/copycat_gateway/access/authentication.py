@@ -11,9 +11,10 @@ from copycat_access.refusals import TokenRefusedError
 from copycat_connect.errors import UnavailableError
 from copycat_connect.plugin import Caller, RestAnswer, RestRequest
 from copycat_connect.plugin.rest_extensions import Authenticator
+from copycat_rest.answers import ErrorMessage
 
 from copycat_gateway.access.threads import AuthorThreads
-from copycat_gateway.edge.answers import error_body, to_json
+from copycat_gateway.edge.answers import to_json
 
 if TYPE_CHECKING:
     from copycat_access.tokens import TokenCheck
@@ -79,7 +80,7 @@ class Authentication:
 
 
 def _refusal(status: int, message: str) -> RestAnswer:
-    return RestAnswer(status, to_json(error_body(status, message)))
+    return RestAnswer(status, to_json(ErrorMessage(status, message)))
 
 
 def _checked(answer: object) -> Known:

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
+from copycat_rest.answers import ErrorMessage
 from litestar import Request, Response
 from litestar.datastructures import State
 from litestar.response.base import ASGIResponse
@@ -41,7 +42,8 @@ class JsonAnswer(Response[T]):
 
 def to_json(content: object) -> bytes:
     """Encode a view; numbers of any size pass, text that UTF-8 cannot hold shows `?`."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    plain = msgspec.to_builtins(content)
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def answer(content: T, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[T]:
@@ -54,22 +56,17 @@ def nothing(status: int, headers: Mapping[str, str] | None = None) -> Response[A
     return JsonAnswer(None, status_code=status, headers=dict(headers or {}), media_type=JSON)
 
 
-def error_body(status: int, message: str) -> dict[str, int | str]:
-    """Return the body of every answer that is not a success."""
-    return {"error_code": status, "message": message}
-
-
-def answer_error(_request: Request[Any, Any, State], error: Exception) -> Response[dict[str, int | str]]:
+def answer_error(_request: Request[Any, Any, State], error: Exception) -> Response[ErrorMessage]:
     """Answer a request that raised."""
     problem = problem_of(error)
-    return answer(error_body(problem.status, problem.message), problem.status, problem.headers)
+    return answer(ErrorMessage(problem.status, problem.message), problem.status, problem.headers)
 
 
 async def refuse(
     send: Send, status: HTTPStatus, message: str, headers: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
     """Answer a request that goes no further, where there is no application yet."""
-    body = to_json(error_body(status.value, message))
+    body = to_json(ErrorMessage(status.value, message))
     own = [(b"content-type", JSON.encode()), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status.value, "headers": [*own, *headers]})
     await send({"type": "http.response.body", "body": body, "more_body": False})

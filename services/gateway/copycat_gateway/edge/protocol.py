@@ -8,11 +8,12 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import h11
+from copycat_rest.answers import ErrorMessage
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from copycat_gateway.edge.answers import JSON, error_body, refuse, to_json
+from copycat_gateway.edge.answers import JSON, refuse, to_json
 
 MAX_HEAD_SECONDS: Final = 30.0
 """Seconds from the first byte of a request, or from the connection's start, to the end of its headers."""
@@ -67,7 +68,7 @@ class TimedProtocol(H11Protocol):
     def _answer_late(self) -> None:
         status = HTTPStatus.REQUEST_TIMEOUT
         body = to_json(
-            error_body(status, f"The request's headers were not complete after {self._head_seconds:g} s")
+            ErrorMessage(status, f"The request's headers were not complete after {self._head_seconds:g} s")
         )
         head = h11.Response(
             status_code=status,

@@ -14,6 +14,7 @@ from copycat_access.refusals import RoleNeededError
 from copycat_access.roles import Role
 from copycat_connect.errors import CopycatError
 from copycat_connect.plugin import RestAnswer, RestRequest
+from copycat_rest.answers import ErrorMessage
 from litestar.config.cors import CORSConfig
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
@@ -21,7 +22,7 @@ from litestar.types import ASGIApp, HTTPScope, Receive, Scope, Send
 from copycat_gateway.access.authentication import Authentication
 from copycat_gateway.access.authorisation import Access
 from copycat_gateway.access.calls import current_call
-from copycat_gateway.edge.answers import error_body, to_json
+from copycat_gateway.edge.answers import to_json
 from copycat_gateway.edge.intake import MAX_BODY_BYTES, MAX_DISCARDED_BYTES
 from copycat_gateway.errors import TooLargeError, problem_of
 from copycat_gateway.extensions.loading import Extensions
@@ -223,4 +224,4 @@ def _failure(error: Exception) -> RestAnswer:
             status, message = 500, error.message
         case _:
             status, message = 500, problem_of(error).message
-    return RestAnswer(status, to_json(error_body(status, message)))
+    return RestAnswer(status, to_json(ErrorMessage(status, message)))

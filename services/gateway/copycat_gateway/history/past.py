@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from copycat.history.v1 import history_service_pb2 as pb
+from copycat_rest.answers import History
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.progress import left, stage
 from copycat_gateway.errors import NotFoundError
 from copycat_gateway.offsets.query import iso
-from copycat_gateway.views.history import KINDS_BY_ROLE, History, shown_change
+from copycat_gateway.views.history import KINDS_BY_ROLE, shown_change
 
 MAX_PAGE: Final = 1_000
 DEFAULT_PAGE: Final = 100
@@ -52,11 +53,8 @@ async def read_history(services: Services, connector: str, page: Page) -> Histor
         await services.connector(connector)
     shown = found[: page.limit]
     more = len(found) > page.limit or any(len(reply.changes) == page.limit for reply in replies)
-    return {
-        "connector": connector,
-        "changes": [shown_change(each, iso(each.time_ms)) for each in shown],
-        "next": shown[-1].id if more and shown else None,
-    }
+    changes = [shown_change(each, iso(each.time_ms)) for each in shown]
+    return History(connector, changes, shown[-1].id if more and shown else None)
 
 
 async def facts_at(services: Services, role: str, connector: str, kind: str, at_ms: int) -> Mapping[str, Any]:

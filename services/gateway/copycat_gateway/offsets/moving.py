@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from copycat_rest.answers import OffsetsEffect
+
 from copycat_gateway.changes import log_request
 from copycat_gateway.clients import Services
 from copycat_gateway.offsets.fencing import ChangeRules, find_changeable_target
@@ -13,7 +15,6 @@ from copycat_gateway.offsets.sink import move_sink
 from copycat_gateway.offsets.source import move_source
 from copycat_gateway.offsets.target import Target, await_end_of_tasks, find_target
 from copycat_gateway.offsets.undo import plan_undo, undo, undoable
-from copycat_gateway.views.offset_effects import OffsetsEffect
 from copycat_gateway.views.offsets import ALTERED, modified
 
 DRY: Final = "Nothing was changed: this was a dry run"
@@ -23,13 +24,13 @@ STAYS: Final = "Nothing was changed: every partition is where it would go"
 def dry_run_of(target: Target, plan: Plan, moment: Moment | None = None) -> OffsetsEffect:
     """Return the answer to a dry run."""
     notes = [target.unready] if target.unready else []
-    return {
-        "dry_run": True,
-        "message": DRY,
-        "time": moment.text if moment else None,
-        "notes": [*notes, *plan.notes],
-        "offsets": plan.moved,
-    }
+    return OffsetsEffect(
+        dry_run=True,
+        message=DRY,
+        time=moment.text if moment else None,
+        notes=[*notes, *plan.notes],
+        offsets=plan.moved,
+    )
 
 
 async def move_to(
@@ -74,14 +75,14 @@ async def undo_last(
 
 
 def _message(handled: bool, *, kip_strict: bool) -> str:
-    return modified(ALTERED, handled, kip_strict=kip_strict)["message"]
+    return modified(ALTERED, handled, kip_strict=kip_strict).message
 
 
 def _done(plan: Plan, message: str, moment: Moment | None = None) -> OffsetsEffect:
-    return {
-        "dry_run": False,
-        "message": message,
-        "time": moment.text if moment else None,
-        "notes": [note for note in plan.notes if note != NOT_ASKED],
-        "offsets": plan.moved,
-    }
+    return OffsetsEffect(
+        dry_run=False,
+        message=message,
+        time=moment.text if moment else None,
+        notes=[note for note in plan.notes if note != NOT_ASKED],
+        offsets=plan.moved,
+    )

@@ -9,6 +9,7 @@ from typing import Final
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 from copycat.offset.v1 import offset_service_pb2 as offset_pb2
 from copycat.types.v1 import types_pb2
+from copycat_rest.answers import Moved
 from copycat_rpc.errors import RemoteError
 
 from copycat_gateway.bodies import OffsetEntry
@@ -21,7 +22,7 @@ from copycat_gateway.offsets.query import Moment
 from copycat_gateway.offsets.refusals import otherwise
 from copycat_gateway.offsets.source import read_source
 from copycat_gateway.offsets.target import Target
-from copycat_gateway.views.offset_effects import Moved, sink_moved, source_moved
+from copycat_gateway.views.offset_effects import sink_moved, source_moved
 
 NOT_ASKED: Final = (
     "The connector was not asked whether it takes these offsets: it is asked when they are changed, since it"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from copycat.offset.v1 import offset_service_pb2 as pb
 from copycat.types.v1 import types_pb2
+from copycat_rest.answers import LastChange, LastPartition, Remembered
 
 from copycat_gateway.clients import Services
 from copycat_gateway.errors import ConflictError
@@ -18,12 +19,7 @@ from copycat_gateway.offsets.query import iso
 from copycat_gateway.offsets.sink import move_sink, read_sink
 from copycat_gateway.offsets.source import move_source, read_source
 from copycat_gateway.offsets.target import Target
-from copycat_gateway.views.offset_effects import (
-    LastPartition,
-    Remembered,
-    sink_partition,
-    source_partition,
-)
+from copycat_gateway.views.offset_effects import sink_partition, source_partition
 
 #: Partitions that a refusal names.
 NAMED: Final = 3
@@ -95,15 +91,15 @@ def sink_back(change: pb.OffsetsChange) -> list[SinkChange]:
 def remembered(change: pb.OffsetsChange | None) -> Remembered:
     """Return the last change as it is shown."""
     if change is None:
-        return {"change": None}
-    return {
-        "change": {
-            "changed_at": iso(change.changed_at),
-            "undone_at": iso(change.undone_at) if change.HasField("undone_at") else None,
-            "kind": "reset" if change.reset else "alter",
-            "offsets": [_shown(move) for move in _moves(change)],
-        }
-    }
+        return Remembered(None)
+    return Remembered(
+        LastChange(
+            changed_at=iso(change.changed_at),
+            undone_at=iso(change.undone_at) if change.HasField("undone_at") else None,
+            kind="reset" if change.reset else "alter",
+            offsets=[_shown(move) for move in _moves(change)],
+        )
+    )
 
 
 def _check(target: Target, change: pb.OffsetsChange) -> None:
@@ -172,7 +168,7 @@ def _shown(move: Move) -> LastPartition:
 
 
 def _key(shown: LastPartition) -> str:
-    return _text(shown["partition"])
+    return _text(shown.partition)
 
 
 def _text(tree: Any) -> str:  # noqa: ANN401 - JSON of the connector's own making

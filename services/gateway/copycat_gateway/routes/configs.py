@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copycat_rest.answers import ConnectorInfo
 from copycat_rpc.configs import config_from_proto
 from litestar import Response, get, patch, put
 from litestar.di import NamedDependency
@@ -14,7 +15,7 @@ from copycat_gateway.history.past import facts_at, not_known
 from copycat_gateway.registration import change, named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, SITE
 from copycat_gateway.routes.moments import AT, PAST
-from copycat_gateway.views.connectors import ConnectorInfo, location
+from copycat_gateway.views.connectors import location
 from copycat_gateway.views.history import CONFIG
 
 PATH = "/connectors/{name:str}/config"

@@ -1,17 +1,20 @@
 """`/connectors` and `/connectors/{name}`: list, create, show, delete."""
 
-# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
+from __future__ import annotations
+
 import asyncio
 import logging
 from collections.abc import Collection
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat_access.roles import Role
+from copycat_rest.answers import ConnectorInfo, ConnectorStateInfo, Expanded
 from litestar import Response, delete, get, post
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
+from msgspec import UNSET, UnsetType
 
 from copycat_gateway.access.authorisation import Access
 from copycat_gateway.bodies import create_request
@@ -24,19 +27,12 @@ from copycat_gateway.errors import CONNECTOR_UNKNOWN, answering_refusals, writin
 from copycat_gateway.metrics.lost_logs import concerning
 from copycat_gateway.registration import named, register
 from copycat_gateway.routes.dependencies import BODY, CONNECTOR, CONNECTOR_IN_QUERY, SITE
-from copycat_gateway.views.connectors import ConnectorInfo, connector_info, location
-from copycat_gateway.views.statuses import ConnectorStateInfo, connector_state_info
+from copycat_gateway.views.connectors import connector_info, location
+from copycat_gateway.views.statuses import connector_state_info
 
 log = logging.getLogger(__name__)
 
 STATUS, INFO = "status", "info"
-
-
-class Expanded(TypedDict):
-    """The parts of a connector that were asked for."""
-
-    status: NotRequired[ConnectorStateInfo]
-    info: NotRequired[ConnectorInfo]
 
 
 @get(
@@ -69,16 +65,15 @@ async def _expanded(services: Services, access: Access, parts: Collection[str]) 
     types = await services.catalogue.types_of(connectors)
     shown: dict[str, Expanded] = {}
     for connector in connectors:
-        entry: Expanded = {}
+        kind = types[connector.name]
+        state: ConnectorStateInfo | UnsetType = UNSET
         if STATUS in parts:
             status = statuses.get(connector.name)
             if status is None or not status.HasField("status"):
                 continue  # Kafka Connect drops a connector of which a part is missing
-            kind = types[connector.name]
-            entry["status"] = connector_state_info(status, kind, concerning(lost, kind))
-        if INFO in parts:
-            entry["info"] = connector_info(connector, types[connector.name])
-        shown[connector.name] = entry
+            state = connector_state_info(status, kind, concerning(lost, kind))
+        info = connector_info(connector, kind) if INFO in parts else UNSET
+        shown[connector.name] = Expanded(state, info)
     return shown
 
 

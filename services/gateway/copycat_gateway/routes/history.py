@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
+from copycat_rest.answers import History
 from litestar import Response, get
 from litestar.di import NamedDependency, Provide
 from litestar.params import QueryParameter
@@ -16,7 +17,7 @@ from copycat_gateway.errors import BadRequestError
 from copycat_gateway.history.moments import moment_ms
 from copycat_gateway.history.past import DEFAULT_PAGE, MAX_PAGE, Page, read_history
 from copycat_gateway.routes.dependencies import CONNECTOR
-from copycat_gateway.views.history import COMMIT, KINDS, History
+from copycat_gateway.views.history import COMMIT, KINDS
 
 MAX_ID_CHARACTERS: Final = 60
 Kind = Annotated[

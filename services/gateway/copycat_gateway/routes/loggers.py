@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import Annotated, Final, TypedDict
+from typing import Annotated, Final
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
 from copycat_connect.log_levels import level_named
+from copycat_rest.answers import LoggerInfo
 from litestar import Response, get, put
 from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
@@ -25,13 +26,6 @@ log = logging.getLogger(__name__)
 
 TAGS: Final = ["loggers"]
 WORKER, CLUSTER = "worker", "cluster"
-
-
-class LoggerInfo(TypedDict):
-    """A logger's level and when it was set; null where nobody did."""
-
-    level: str
-    last_modified: int | None
 
 
 @get(
@@ -107,7 +101,7 @@ def _level(text: str | None) -> str:
 
 
 def _shown(level: LoggerLevel) -> LoggerInfo:
-    return {"level": level.level, "last_modified": level.last_modified}
+    return LoggerInfo(level.level, level.last_modified)
 
 
 HANDLERS = (list_loggers, get_logger, set_logger)

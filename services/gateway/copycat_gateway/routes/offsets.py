@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copycat_rest.answers import ConnectorOffsets, Message, OffsetsEffect
 from litestar import Response, delete, get, patch
 from litestar.di import NamedDependency
 
@@ -26,17 +27,7 @@ from copycat_gateway.routes.moments import AT, PAST
 from copycat_gateway.routes.offset_query import ONLY_DRY_RUN, OPTIONS
 from copycat_gateway.settings import GatewaySettings
 from copycat_gateway.views.history import COMMIT
-from copycat_gateway.views.offset_effects import OffsetsEffect
-from copycat_gateway.views.offsets import (
-    ALTERED,
-    RESET,
-    ConnectorOffsets,
-    Message,
-    modified,
-    past_offsets,
-    sink_offsets,
-    source_offsets,
-)
+from copycat_gateway.views.offsets import ALTERED, RESET, modified, past_offsets, sink_offsets, source_offsets
 
 PATH = "/connectors/{name:str}/offsets"
 TAGS = ["offsets"]

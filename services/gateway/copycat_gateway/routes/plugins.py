@@ -13,6 +13,7 @@ from copycat_connect.plugin.errors import (
     UnknownConnectorClassError,
     UnknownPluginError,
 )
+from copycat_rest.answers import ConfigInfos, ConfigKeyInfo, PluginInfo, UnloadablePluginInfo
 from copycat_rpc.errors import code_of
 from litestar import Response, get, put
 from litestar.di import NamedDependency
@@ -27,16 +28,7 @@ from copycat_gateway.edge.paths import segment
 from copycat_gateway.errors import BadRequestError, FailedRequestError, NotFoundError, answering_refusals
 from copycat_gateway.registration import CLASS, validate
 from copycat_gateway.routes.dependencies import BODY, flag
-from copycat_gateway.views.plugins import (
-    ConfigInfos,
-    ConfigKeyInfo,
-    PluginInfo,
-    UnloadablePluginInfo,
-    config_infos,
-    config_key_info,
-    plugin_info,
-    unloadable_plugin_info,
-)
+from copycat_gateway.views.plugins import config_infos, config_key_info, plugin_info, unloadable_plugin_info
 
 TAGS: Final = ["plugins"]
 SUFFIX: Final = "Connector"

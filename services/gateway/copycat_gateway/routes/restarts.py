@@ -11,6 +11,7 @@ from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat.types.v1 import types_pb2
 from copycat_connect.errors import ConnectError
+from copycat_rest.answers import ConnectorStateInfo
 from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
@@ -30,7 +31,7 @@ from copycat_gateway.errors import (
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK, flag
 from copycat_gateway.routes.statuses import read_status
 from copycat_gateway.views.statuses import CONNECTOR as ITSELF
-from copycat_gateway.views.statuses import ConnectorStateInfo, restarting_state_info
+from copycat_gateway.views.statuses import restarting_state_info
 
 TAGS: Final = ["restart"]
 MOVING: Final = "No worker has it now: work is moving."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 from copycat_connect.kafka_version import KAFKA_COMMIT, KAFKA_VERSION
+from copycat_rest.answers import ServerInfo
 from litestar import Response, get
 from litestar.di import NamedDependency
 
@@ -12,16 +11,6 @@ from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
 from copycat_gateway.settings import GatewaySettings
-
-
-class ServerInfo(TypedDict):
-    """The Kafka release whose interface this is, the Kafka cluster, and Copycat's own version."""
-
-    version: str
-    commit: str
-    kafka_cluster_id: str | None
-    copycat_version: str
-    copycat_commit: str
 
 
 @get(
@@ -38,14 +27,15 @@ async def server_info(
     Clients compare `version` with the release that brought a feature and do not use it on an older one.
     The cluster id is null until a broker has been reached.
     """
-    info: ServerInfo = {
-        "version": KAFKA_VERSION,
-        "commit": KAFKA_COMMIT,
-        "kafka_cluster_id": await services.kafka.cluster_id(),
-        "copycat_version": settings.version,
-        "copycat_commit": settings.commit,
-    }
-    return answer(info)
+    return answer(
+        ServerInfo(
+            version=KAFKA_VERSION,
+            commit=KAFKA_COMMIT,
+            kafka_cluster_id=await services.kafka.cluster_id(),
+            copycat_version=settings.version,
+            copycat_commit=settings.commit,
+        )
+    )
 
 
 HANDLERS = (server_info,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from copycat.status.v1 import status_service_pb2 as status_pb2
+from copycat_rest.answers import ConnectorStateInfo, TaskState
 from litestar import Response, get
 from litestar.di import NamedDependency
 
@@ -17,13 +18,7 @@ from copycat_gateway.metrics.lost_logs import concerning
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
 from copycat_gateway.routes.moments import AT, PAST
 from copycat_gateway.views.history import STATUS
-from copycat_gateway.views.statuses import (
-    ConnectorStateInfo,
-    TaskState,
-    connector_state_info,
-    past_state_info,
-    task_state,
-)
+from copycat_gateway.views.statuses import connector_state_info, past_state_info, task_state
 
 TAGS = ["status"]
 

@@ -1,11 +1,13 @@
 """`/connectors/{name}/tasks`, one of them, and the deprecated `tasks-config`."""
 
-# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
-import logging
-from typing import NotRequired, TypedDict
+from __future__ import annotations
 
+import logging
+
+from copycat_rest.answers import TaskDetail, TaskInfo, TaskState
 from litestar import Response, get
 from litestar.di import NamedDependency
+from msgspec import UNSET
 
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
@@ -13,20 +15,12 @@ from copycat_gateway.edge.openapi.operations import UNKNOWN, documented
 from copycat_gateway.errors import NotFoundError
 from copycat_gateway.routes.dependencies import CONNECTOR, TASK
 from copycat_gateway.routes.statuses import read_status
-from copycat_gateway.views.connectors import TaskId, TaskInfo, task_infos, tasks_config
-from copycat_gateway.views.statuses import TaskState, task_state
+from copycat_gateway.views.connectors import task_infos, tasks_config
+from copycat_gateway.views.statuses import task_state
 
 log = logging.getLogger(__name__)
 
 TAGS = ["tasks"]
-
-
-class TaskDetail(TypedDict):
-    """A task with its configuration and, once it reported, its status."""
-
-    id: TaskId
-    config: dict[str, str | None]
-    status: NotRequired[TaskState]
 
 
 @get(
@@ -57,12 +51,8 @@ async def get_task(
     found = await services.connector(connector)
     if not 0 <= task < len(found.tasks):
         raise NotFoundError(f"Task {connector}-{task} not found")
-    shown = task_infos(found)[task]
-    detail: TaskDetail = {"id": shown["id"], "config": shown["config"]}
-    status = await _status(services, connector, task)
-    if status is not None:
-        detail["status"] = status
-    return answer(detail)
+    shown, status = task_infos(found)[task], await _status(services, connector, task)
+    return answer(TaskDetail(shown.id, shown.config, UNSET if status is None else status))
 
 
 @get(

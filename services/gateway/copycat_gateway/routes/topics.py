@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 from copycat.status.v1 import status_service_pb2 as status_pb2
+from copycat_rest.answers import ActiveTopics
 from litestar import Response, get, put
 from litestar.di import NamedDependency
 
@@ -17,12 +16,6 @@ from copycat_gateway.routes.dependencies import CONNECTOR
 from copycat_gateway.settings import GatewaySettings
 
 TAGS = ["topics"]
-
-
-class ActiveTopics(TypedDict):
-    """The topics of one connector."""
-
-    topics: list[str]
 
 
 @get(

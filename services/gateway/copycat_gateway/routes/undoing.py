@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copycat_rest.answers import OffsetsEffect, Remembered
 from litestar import Response, get, post
 from litestar.di import NamedDependency
 
@@ -16,7 +17,6 @@ from copycat_gateway.routes.dependencies import CONNECTOR
 from copycat_gateway.routes.offset_query import ONLY_DRY_RUN
 from copycat_gateway.routes.offsets import NOT_STOPPED, TAGS, rules_of
 from copycat_gateway.settings import GatewaySettings
-from copycat_gateway.views.offset_effects import OffsetsEffect, Remembered
 
 PATH = "/connectors/{name:str}/offsets/undo"
 

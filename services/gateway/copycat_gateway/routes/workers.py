@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copycat_rest.answers import WorkerInfo
 from litestar import Response, get
 from litestar.di import NamedDependency
 
@@ -9,7 +10,7 @@ from copycat_gateway.access.authorisation import Access
 from copycat_gateway.clients import Services
 from copycat_gateway.edge.answers import answer
 from copycat_gateway.edge.openapi.operations import documented
-from copycat_gateway.views.workers import WorkerInfo, worker_info
+from copycat_gateway.views.workers import worker_info
 
 
 @get(

@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
 from urllib.parse import quote
 
 from copycat.config.v1 import config_service_pb2 as config_pb2
+from copycat_rest.answers import ConnectorInfo, TaskId, TaskInfo
 from copycat_rpc.configs import config_from_proto
 
 #: What Java's URI builder leaves alone in a path segment.
 PATH_SAFE = "!$&'()*+,;=:@"
 
 
-class TaskId(TypedDict):
-    """Names one task."""
-
-    connector: str
-    task: int
-
-
-class ConnectorInfo(TypedDict):
-    """A connector: configuration, tasks, type."""
-
-    name: str
-    config: dict[str, str | None]
-    tasks: list[TaskId]
-    type: str
-
-
-class TaskInfo(TypedDict):
-    """A task with its configuration."""
-
-    id: TaskId
-    config: dict[str, str | None]
-
-
 def connector_info(connector: config_pb2.Connector, kind: str) -> ConnectorInfo:
     """Return the connector; `kind` is source, sink or unknown."""
-    return {
-        "name": connector.name,
-        "config": config_from_proto(connector.config),
-        "tasks": [task_id(connector.name, index) for index in range(len(connector.tasks))],
-        "type": kind,
-    }
+    return ConnectorInfo(
+        name=connector.name,
+        config=config_from_proto(connector.config),
+        tasks=[TaskId(connector.name, index) for index in range(len(connector.tasks))],
+        type=kind,
+    )
 
 
 def task_infos(connector: config_pb2.Connector) -> list[TaskInfo]:
     """Return the committed tasks with their raw configurations."""
     return [
-        {"id": task_id(connector.name, index), "config": config_from_proto(config)}
+        TaskInfo(TaskId(connector.name, index), config_from_proto(config))
         for index, config in enumerate(connector.tasks)
     ]
 
@@ -58,11 +35,6 @@ def tasks_config(connector: config_pb2.Connector) -> dict[str, dict[str, str | N
     return {
         f"{connector.name}-{index}": config_from_proto(config) for index, config in enumerate(connector.tasks)
     }
-
-
-def task_id(connector: str, task: int) -> TaskId:
-    """Return a task's name."""
-    return {"connector": connector, "task": task}
 
 
 def location(connector: str) -> str:

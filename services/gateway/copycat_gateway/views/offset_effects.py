@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from copycat.executor.v1 import executor_service_pb2 as executor_pb2
 from copycat.offset.v1 import offset_service_pb2 as offset_pb2
+from copycat_rest.answers import Effect, LastPartition, Moved
 
 from copycat_gateway.views.offsets import KAFKA_OFFSET, KAFKA_PARTITION, KAFKA_TOPIC
 
@@ -54,69 +55,18 @@ def _is_number(value: object) -> bool:
 RECORDS: Final = "records"
 
 
-class Effect(TypedDict):
-    """What the change of one partition does; counts are the most that it can be."""
-
-    repeated: int | None
-    skipped: int | None
-    unit: str
-    text: str
-
-
-class Moved(TypedDict):
-    """One partition, its offset before and after, and what that does."""
-
-    partition: Mapping[str, Any]  # JSON of the connector's own making
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
-    effect: Effect
-
-
-class OffsetsEffect(TypedDict):
-    """What a change does, or did."""
-
-    dry_run: bool
-    message: str
-    time: str | None
-    notes: list[str]
-    offsets: list[Moved]
-
-
-class LastPartition(TypedDict):
-    """One partition that the last change moved."""
-
-    partition: Mapping[str, Any]
-    before: Mapping[str, Any] | None
-    after: Mapping[str, Any] | None
-
-
-class LastChange(TypedDict):
-    """The last change that a user made."""
-
-    changed_at: str
-    undone_at: str | None
-    kind: str
-    offsets: list[LastPartition]
-
-
-class Remembered(TypedDict):
-    """The last change; null where none is remembered."""
-
-    change: LastChange | None
-
-
 def sink_moved(effects: Iterable[offset_pb2.SinkEffect], *, rewinding: bool = False) -> list[Moved]:
     """Return what moves of a sink do; `rewinding`: a position that stays was before the time already."""
     return [
-        {
-            **sink_partition(each.move),
-            "effect": {
-                "repeated": _optional(each, "repeated_records"),
-                "skipped": _optional(each, "skipped_records"),
-                "unit": RECORDS,
-                "text": _sink_text(each, rewinding=rewinding),
-            },
-        }
+        _moved(
+            sink_partition(each.move),
+            Effect(
+                repeated=_optional(each, "repeated_records"),
+                skipped=_optional(each, "skipped_records"),
+                unit=RECORDS,
+                text=_sink_text(each, rewinding=rewinding),
+            ),
+        )
         for each in effects
     ]
 
@@ -128,7 +78,7 @@ def source_moved(
     moved: list[Moved] = []
     for number, move in enumerate(moves):
         partition = source_partition(move)
-        before, after = partition["before"], partition["after"]
+        before, after = partition.before, partition.after
         effect = effects[number] if effects else executor_pb2.OffsetsEffect()
         repeated, skipped = _optional(effect, "repeated_count"), _optional(effect, "skipped_count")
         told = repeated is not None or skipped is not None
@@ -137,37 +87,31 @@ def source_moved(
             if told
             else _told_by_numbers(before, after)
         )
-        moved.append(
-            {
-                **partition,
-                "effect": {
-                    "repeated": repeated,
-                    "skipped": skipped,
-                    "unit": effect.unit or RECORDS,
-                    "text": text,
-                },
-            }
-        )
+        moved.append(_moved(partition, Effect(repeated, skipped, effect.unit or RECORDS, text)))
     return moved
 
 
 def sink_partition(move: offset_pb2.SinkMove) -> LastPartition:
     """Return a partition of a topic with its positions before and after."""
     before, after = _optional(move, "before"), _optional(move, "after")
-    return {
-        "partition": {KAFKA_TOPIC: move.topic, KAFKA_PARTITION: move.partition},
-        "before": None if before is None else {KAFKA_OFFSET: before},
-        "after": None if after is None else {KAFKA_OFFSET: after},
-    }
+    return LastPartition(
+        {KAFKA_TOPIC: move.topic, KAFKA_PARTITION: move.partition},
+        before=None if before is None else {KAFKA_OFFSET: before},
+        after=None if after is None else {KAFKA_OFFSET: after},
+    )
 
 
 def source_partition(move: executor_pb2.OffsetsMove | offset_pb2.SourceMove) -> LastPartition:
     """Return a source partition with its offsets before and after."""
-    return {
-        "partition": json.loads(move.partition),
-        "before": json.loads(move.before) if move.HasField("before") else None,
-        "after": json.loads(move.after) if move.HasField("after") else None,
-    }
+    return LastPartition(
+        json.loads(move.partition),
+        before=json.loads(move.before) if move.HasField("before") else None,
+        after=json.loads(move.after) if move.HasField("after") else None,
+    )
+
+
+def _moved(partition: LastPartition, effect: Effect) -> Moved:
+    return Moved(partition.partition, partition.before, partition.after, effect)
 
 
 def _sink_text(effect: offset_pb2.SinkEffect, *, rewinding: bool) -> str:

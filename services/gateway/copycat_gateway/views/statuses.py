@@ -1,12 +1,16 @@
 """Statuses as Kafka Connect shows them, a trace only where something failed; then Copycat's own fields."""
 
-# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
+from __future__ import annotations
+
 from collections.abc import Container, Mapping
 from datetime import UTC, datetime
-from typing import Final, NotRequired, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from copycat.status.v1 import status_service_pb2 as status_pb2
 from copycat.types.v1 import types_pb2
+from copycat_rest.answers import ConnectorState, ConnectorStateInfo, Health, TaskState
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 STATES: Final = {number: name.removeprefix("STATE_") for name, number in types_pb2.State.items()}
 LEVELS: Final = {
@@ -16,43 +20,6 @@ DEGRADED, FAILED = LEVELS[status_pb2.HEALTH_DEGRADED], LEVELS[status_pb2.HEALTH_
 RESTARTING: Final = "RESTARTING"
 #: Names the connector itself among the instances chosen for a restart.
 CONNECTOR: Final = -1
-
-
-class Additions(TypedDict, total=False):
-    """What Copycat adds to Kafka Connect's fields.
-
-    Since when it is so (ISO 8601, UTC), the generation of its assignment, why it is not plainly RUNNING.
-    """
-
-    since: str
-    generation: int
-    reason: str
-
-
-class ConnectorState(Additions):
-    """What a connector does, where, with which version of its plugin, and why it failed."""
-
-    state: str
-    worker_id: str
-    version: NotRequired[str]
-    trace: NotRequired[str]
-
-
-class TaskState(Additions):
-    """What a task does, where, with which version of its plugin, and why it failed."""
-
-    id: int
-    state: str
-    worker_id: str
-    version: NotRequired[str]
-    trace: NotRequired[str]
-
-
-class Health(TypedDict):
-    """A connector summed up: healthy, degraded or failed, and why it is not healthy."""
-
-    state: str
-    reason: NotRequired[str]
 
 
 class PastStatus(TypedDict):
@@ -65,31 +32,15 @@ class PastStatus(TypedDict):
     version: NotRequired[str]
 
 
-class ConnectorStateInfo(TypedDict):
-    """A connector's status and those of its tasks, by index."""
-
-    name: str
-    connector: ConnectorState
-    tasks: list[TaskState]
-    type: str
-    health: NotRequired[Health]
-
-
 def connector_state_info(status: status_pb2.ConnectorStatus, kind: str, lost: str = "") -> ConnectorStateInfo:
     """Return a connector's status, with what Copycat adds; no connector is well whose log is `lost`."""
-    shown: ConnectorStateInfo = {
-        "name": status.connector,
-        "connector": {**_connector_state(status.status), **_additions(status.status)},
-        "tasks": [task_state(task, status.tasks[task]) for task in sorted(status.tasks)],
-        "type": kind,
-    }
-    if status.health:
-        shown["health"] = _health(status)
-    if lost:
-        health = shown.get("health", {"state": DEGRADED})
-        state = health["state"] if health["state"] == FAILED else DEGRADED
-        shown["health"] = {"state": state, "reason": "; ".join(filter(None, (lost, health.get("reason"))))}
-    return shown
+    return ConnectorStateInfo(
+        name=status.connector,
+        connector=_connector_state(status.status, additions=True),
+        tasks=[task_state(task, status.tasks[task]) for task in sorted(status.tasks)],
+        type=kind,
+        health=_health(status, lost),
+    )
 
 
 def restarting_state_info(
@@ -99,14 +50,16 @@ def restarting_state_info(
 
     Workers of Kafka Connect read this answer of each other, and refuse fields that they do not know.
     """
-    tasks = [_task_state(task, status.tasks[task]) for task in sorted(status.tasks)]
-    for task in tasks:
-        if task["id"] in restarting:
-            task["state"] = RESTARTING
     connector = _connector_state(status.status)
-    if CONNECTOR in restarting:
-        connector["state"] = RESTARTING
-    return {"name": status.connector, "connector": connector, "tasks": tasks, "type": kind}
+    return ConnectorStateInfo(
+        name=status.connector,
+        connector=replace(connector, state=RESTARTING) if CONNECTOR in restarting else connector,
+        tasks=[
+            replace(task, state=RESTARTING) if task.id in restarting else task
+            for task in (_task_state(number, status.tasks[number]) for number in sorted(status.tasks))
+        ],
+        type=kind,
+    )
 
 
 def past_state_info(name: str, facts: Mapping[str, PastStatus | None], kind: str) -> ConnectorStateInfo:
@@ -127,46 +80,38 @@ def past_state_info(name: str, facts: Mapping[str, PastStatus | None], kind: str
     own = _connector_state(messages.pop(""))
     numbered = sorted((int(subject), message) for subject, message in messages.items())
     tasks = [_task_state(task, message) for task, message in numbered]
-    return {"name": name, "connector": own, "tasks": tasks, "type": kind}
+    return ConnectorStateInfo(name, own, tasks, kind)
 
 
 def task_state(task: int, status: status_pb2.Status) -> TaskState:
     """Return a task's status, with what Copycat adds."""
-    return {**_task_state(task, status), **_additions(status)}
+    return _task_state(task, status, additions=True)
 
 
-def _task_state(task: int, status: status_pb2.Status) -> TaskState:
-    shown: TaskState = {"id": task, "state": STATES[status.state], "worker_id": status.worker_id}
-    if status.version:
-        shown["version"] = status.version
-    if status.trace:
-        shown["trace"] = status.trace
-    return shown
+def _task_state(task: int, status: status_pb2.Status, *, additions: bool = False) -> TaskState:
+    return TaskState(task, *_fields(status, additions=additions))
 
 
-def _connector_state(status: status_pb2.Status) -> ConnectorState:
-    shown: ConnectorState = {"state": STATES[status.state], "worker_id": status.worker_id}
-    if status.version:
-        shown["version"] = status.version
-    if status.trace:
-        shown["trace"] = status.trace
-    return shown
+def _connector_state(status: status_pb2.Status, *, additions: bool = False) -> ConnectorState:
+    return ConnectorState(*_fields(status, additions=additions))
 
 
-def _additions(status: status_pb2.Status) -> Additions:
-    shown: Additions = {"generation": status.generation}
-    if status.since_ms > 0:
-        shown = {"since": _iso(status.since_ms), **shown}
-    if status.reason:
-        shown["reason"] = status.reason
-    return shown
+def _fields(status: status_pb2.Status, *, additions: bool) -> tuple[Any, ...]:
+    """Return the fields that states of connectors and of tasks share, in their order."""
+    theirs = (STATES[status.state], status.worker_id, status.version or UNSET, status.trace or UNSET)
+    if not additions:
+        return theirs
+    since = _iso(status.since_ms) if status.since_ms > 0 else UNSET
+    return (*theirs, since, status.generation, status.reason or UNSET)
 
 
-def _health(status: status_pb2.ConnectorStatus) -> Health:
-    shown: Health = {"state": LEVELS[status.health]}
-    if status.health_reason:
-        shown["reason"] = status.health_reason
-    return shown
+def _health(status: status_pb2.ConnectorStatus, lost: str) -> Health | UnsetType:
+    if not (status.health or lost):
+        return UNSET
+    level = LEVELS[status.health] if status.health else DEGRADED
+    if lost and level != FAILED:
+        level = DEGRADED
+    return Health(level, "; ".join(filter(None, (lost, status.health_reason))) or UNSET)
 
 
 def _iso(milliseconds: int) -> str:

@@ -1,42 +1,24 @@
 """Live workers; Kafka Connect has no such resource."""
 
-# No postponed annotations here: the OpenAPI document would not see `NotRequired` in them.
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import NotRequired, TypedDict
 
 from copycat.scheduler.v1 import scheduler_service_pb2 as scheduler_pb2
-
-
-class HeldInstance(TypedDict):
-    """A connector, or one of its tasks, that a worker holds."""
-
-    connector: str
-    task: NotRequired[int]
-    generation: int
-
-
-class WorkerInfo(TypedDict):
-    """A live worker and all it holds."""
-
-    worker_id: str
-    leaving: bool
-    held: list[HeldInstance]
+from copycat_rest.answers import HeldInstance, WorkerInfo
+from msgspec import UNSET
 
 
 def worker_info(worker: scheduler_pb2.Worker, shows: Callable[[str], bool]) -> WorkerInfo:
     """Return a worker, with what it holds of the connectors that are shown."""
-    return {
-        "worker_id": worker.worker_id,
-        "leaving": worker.leaving,
-        "held": [_held_instance(held) for held in worker.held if shows(held.instance.connector)],
-    }
+    held = [_held_instance(each) for each in worker.held if shows(each.instance.connector)]
+    return WorkerInfo(worker.worker_id, worker.leaving, held)
 
 
 def _held_instance(held: scheduler_pb2.Held) -> HeldInstance:
-    if held.instance.HasField("task"):
-        return {
-            "connector": held.instance.connector,
-            "task": held.instance.task,
-            "generation": held.generation,
-        }
-    return {"connector": held.instance.connector, "generation": held.generation}
+    instance = held.instance
+    return HeldInstance(
+        connector=instance.connector,
+        task=instance.task if instance.HasField("task") else UNSET,
+        generation=held.generation,
+    )

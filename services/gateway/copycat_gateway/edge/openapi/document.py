@@ -98,6 +98,10 @@ def _complete_document(app: Litestar) -> None:
     """Say in the document what the framework cannot know."""
     document = app.openapi_schema
     components = document.components or Components()
+    for schema in (components.schemas or {}).values():
+        schema.properties = {
+            name: _only_one(each) for name, each in (schema.properties or {}).items()
+        } or schema.properties
     components.schemas = {**(components.schemas or {}), **SCHEMAS}
     document.components = components
     for item in (document.paths or {}).values():
@@ -126,6 +130,12 @@ def _complete_answer(response: OpenAPIResponse) -> None:
         media.schema = _without_null(media.schema)
         if media.schema is None:
             response.content = None
+
+
+def _only_one(schema: Schema | Reference) -> Schema | Reference:
+    """Return the schema of a field that is sent or not, which is a choice of one for the framework."""
+    several = isinstance(schema, Schema) and schema.one_of
+    return several[0] if several and len(several) == 1 else schema
 
 
 def _without_null(schema: Schema | Reference | None) -> Schema | Reference | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from copycat_connect.config import CLASS, HIGH, LOW, one_of
 from copycat_connect.config.settings import key, shared_key
 
@@ -14,6 +16,10 @@ TASK_CLASS_NAME = f"{settings.PACKAGE}.MirrorCheckpointTask"
 GROUPS, GROUPS_EXCLUDE, EMIT = "groups", "groups.exclude", "emit.checkpoints.enabled"
 REPLICATION = "checkpoints.topic.replication.factor"
 _DEFAULT_GROUP_FILTER = f"{settings.PACKAGE}.DefaultGroupFilter"
+
+_POLL_TIMEOUT_KEY = replace(
+    settings.POLL_TIMEOUT_KEY, doc="Has no effect: offset syncs are read as far as they go."
+)
 
 ASSIGNED = "task.assigned.groups"
 """A task's key: its groups, as MirrorMaker writes them, separated by commas."""
@@ -36,7 +42,7 @@ GUARANTEES = (
 class MirrorCheckpointSettings(settings.MirrorSettings):
     """Which groups are followed, and how often."""
 
-    consumer_poll_timeout_ms: int = shared_key(settings.POLL_TIMEOUT_KEY)
+    consumer_poll_timeout_ms: int = shared_key(_POLL_TIMEOUT_KEY)
     groups: tuple[str, ...] = key(
         HIGH,
         name=GROUPS,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from copycat_connect.errors import DataError
 
 from copycat_objects.formats.arrow_reading import ArrowColumn, arrow_column, struct_columns
 from copycat_objects.formats.avro_reader import connect_schema
-from copycat_objects.formats.reader import Chunk, Place, counted
+from copycat_objects.formats.reader import Chunk, Place, Unread, counted, unread
 from copycat_objects.stores.ranged_file import RangedFile
 
 #: The key of a file's metadata with Connect's schema as the Avro converter writes it.
@@ -25,6 +26,8 @@ _BUFFER_BYTES: Final = 4 << 20
 _ROWS: Final = 1 << 14
 #: Bytes that they have, about: Arrow holds several times as much while it decodes.
 _DECODED_BYTES: Final = 1 << 20
+#: What is raised for a value that Connect cannot hold; rows are decoded already.
+_BAD_VALUES: Final = (DataError, ArithmeticError, TypeError, ValueError, pa.ArrowInvalid)
 
 
 class ParquetReader:
@@ -47,34 +50,62 @@ class ParquetReader:
         self._batches = self._decoded(start.record)
         self._batch: Any = None
         self._taken = 0
+        self._has_unread = False
 
     def read(self, limit: int) -> Chunk:
         """Return the next rows; see the port."""
         first = self._record
-        values: list[ConnectValue] = []
+        values: Sequence[ConnectValue | Unread] = []
         try:
             if self._record < self._rows:
                 values = self._next(limit)
         except (pa.ArrowException, OSError) as error:
             raise _broken(error) from error
         self._record += len(values)
-        return counted(values, self.schema, first, is_last=self._record >= self._rows)
+        last, has_unread = self._record >= self._rows, self._has_unread
+        return counted(values, self.schema, first, is_last=last, has_unread=has_unread)
 
     def close(self) -> None:
         """Close the file."""
         self._parquet.close()
         self._file.close()
 
-    def _next(self, limit: int) -> list[ConnectValue]:
+    def _next(self, limit: int) -> Sequence[ConnectValue | Unread]:
         while self._batch is None or self._taken >= self._batch.num_rows:
             self._batch, self._taken = next(self._batches), 0
         cut = self._batch.slice(self._taken, limit)
         self._taken += cut.num_rows
-        columns = [read.values(array) for read, array in zip(self._columns, cut.columns, strict=True)]
+        try:
+            return self._values(cut)
+        except _BAD_VALUES:
+            self._has_unread = True
+            return [self._one(cut.slice(place, 1), self._record + place) for place in range(cut.num_rows)]
+
+    def _values(self, rows: Any) -> list[ConnectValue]:  # noqa: ANN401 - Arrow has no types
+        columns = [read.values(array) for read, array in zip(self._columns, rows.columns, strict=True)]
         if not self._is_struct:
             return columns[0]
         schema, of_valid = self.schema, Struct.of_valid
         return [of_valid(schema, [*row]) for row in zip(*columns, strict=True)]
+
+    def _one(self, row: Any, record: int) -> ConnectValue | Unread:  # noqa: ANN401 - as above
+        try:
+            return self._values(row)[0]
+        except _BAD_VALUES:
+            return self._unread(row, record)
+
+    def _unread(self, row: Any, record: int) -> Unread:  # noqa: ANN401 - as above
+        """Return what stands for a row: its values as far as they can be read, as JSON."""
+        shown: dict[str, str | None] = {}
+        wrong: list[tuple[str, Exception]] = []
+        for name, read, array in zip(row.schema.names, self._columns, row.columns, strict=True):
+            try:
+                (value,) = read.values(array)
+                shown[name] = None if value is None else str(value)
+            except _BAD_VALUES as error:
+                wrong.append((name, error))
+        column, why = wrong[0]
+        return unread(record + 1, json.dumps(shown, ensure_ascii=False), why, f", column {column},")
 
     def _decoded(self, first: int) -> Iterator[Any]:
         """Yield batches of rows, from the first one wanted on."""

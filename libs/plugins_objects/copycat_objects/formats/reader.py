@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, cast
 
 from copycat_connect.data import ConnectValue, Schema
 from copycat_connect.errors import DataError
@@ -58,13 +58,44 @@ class RecordReader(Protocol):
         """Let go of the file."""
 
 
-def counted(values: list[ConnectValue], schema: Schema | None, first: int, *, is_last: bool) -> Chunk:
-    """Return a chunk of a format without positions, whose first record has that number."""
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What stands among the values of a file for one that cannot be read."""
+
+    found: ConnectValue
+    """What was found."""
+    error: DataError
+    """Why it cannot be read."""
+
+
+def unread(record: int, found: ConnectValue, error: Exception, where: str = "") -> Unread:
+    """Return what stands for a record of that number, from 1."""
+    why = error.message if isinstance(error, DataError) else f"{type(error).__name__} {error}"
+    return Unread(found, DataError(f"Record {record}{where} cannot be read: {why}"))
+
+
+def counted(
+    values: Sequence[ConnectValue | Unread],
+    schema: Schema | None,
+    first: int,
+    *,
+    is_last: bool,
+    has_unread: bool,
+) -> Chunk:
+    """Return a chunk of a format without positions, whose first record has that number.
+
+    `has_unread` says that some of the values may be `Unread`.
+    """
     after = first + len(values)
+    unreadable: dict[int, DataError] = {}
+    if has_unread:
+        unreadable = {place: each.error for place, each in enumerate(values) if isinstance(each, Unread)}
+        values = [each.found if isinstance(each, Unread) else each for each in values]
     return Chunk(
-        values,
+        cast("list[ConnectValue]", values),
         schema,
         Place(after),
         is_last,
         lambda: [Place(number) for number in range(first + 1, after + 1)],
+        unreadable=unreadable,
     )

@@ -19,7 +19,7 @@ from copycat_connect.data import ConnectValue, Schema, Struct
 from copycat_connect.errors import DataError
 from copycat_objects.formats.csv_reader import CsvOptions
 from copycat_objects.formats.opening import format_of, open_reader
-from copycat_objects.formats.reader import START, Place
+from copycat_objects.formats.reader import START, Chunk, Place
 from copycat_objects.stores.opening import open_store
 
 AVRO = {
@@ -187,6 +187,65 @@ def test_a_file_that_is_broken_is_told_with_the_place(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=text):
         read(tmp_path / name)
+
+
+def chunks(file: Path) -> list[Chunk]:
+    """Read a whole file in chunks of four records."""
+    store = open_store({}, str(file.parent))
+    stored, kind = store.find(file.name), format_of(file.name)
+    assert stored is not None
+    assert kind is not None
+    reader = open_reader(store, stored, kind, START, COMMAS)
+    found = [reader.read(4)]
+    while not found[-1].is_last:
+        found.append(reader.read(4))
+    reader.close()
+    return found
+
+
+def avro_with_bad_values() -> bytes:
+    """Write bytes and numbers, and say that they are texts and times of a day."""
+
+    def schema(word: str, at: object) -> dict[str, object]:
+        fields = [
+            {"name": "n", "type": "int"},
+            {"name": "s", "type": ["null", word]},
+            {"name": "at", "type": at},
+        ]
+        return {"type": "record", "name": "Held", "fields": fields}
+
+    mark, head, written = b"m" * 16, io.BytesIO(), io.BytesIO()
+    records = [{"n": n, "s": b"\xff" if n == 3 else b"fine", "at": -5 if n == 7 else 5} for n in range(10)]
+    fastavro.writer(
+        head, schema("string", {"type": "int", "logicalType": "time-millis"}), [], sync_marker=mark
+    )
+    fastavro.writer(written, schema("bytes", "int"), records, sync_interval=60, sync_marker=mark)
+    return head.getvalue() + written.getvalue().partition(mark)[2]
+
+
+def test_one_bad_value_of_avro_fails_its_record_alone(tmp_path: Path) -> None:
+    (tmp_path / "x.avro").write_bytes(avro_with_bad_values())
+    found = chunks(tmp_path / "x.avro")
+    values = [value for chunk in found for value in chunk.values]
+    assert [place.record for chunk in found for place in chunk.places()] == [*range(1, 11)]
+    fourth, eighth = [str(error) for chunk in found for error in chunk.unreadable.values()]
+    assert fourth.startswith("Record 4 cannot be read: UnicodeDecodeError")
+    assert eighth.startswith("Record 8 cannot be read: Time values must")
+    assert [type(values[3]), type(values[7])] == [bytes, bytes]
+    good = [value.values[0] for value in values if isinstance(value, Struct)]
+    assert good == [0, 1, 2, 4, 5, 6, 8, 9]
+
+
+def test_one_bad_value_of_parquet_fails_its_row_alone(tmp_path: Path) -> None:
+    words = pa.array([b"\xff\xfe" if n == 3 else b"fine" for n in range(10)], pa.binary())
+    table = pa.table({"n": range(10), "s": words.view(pa.string())})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=5)
+    found = chunks(tmp_path / "x.parquet")
+    values = [value for chunk in found for value in chunk.values]
+    (wrong,) = [str(error) for chunk in found for error in chunk.unreadable.values()]
+    assert wrong.startswith("Record 4, column s, cannot be read: UnicodeDecodeError")
+    assert values[3] == '{"n": "3"}'
+    assert [value.values[0] for value in values if isinstance(value, Struct)] == [0, 1, 2, *range(4, 10)]
 
 
 #: Prints by how many bytes the most memory that a process has held grows while it reads a second file.

@@ -13,6 +13,7 @@ import pytest
 from copycat_connect.data import (
     BOOLEAN_SCHEMA,
     DATE_SCHEMA,
+    FLOAT64_SCHEMA,
     INT32_SCHEMA,
     INT64_SCHEMA,
     OPTIONAL_STRING_SCHEMA,
@@ -120,6 +121,29 @@ def test_names_of_tables_are_tried_before_the_first_record(keys: dict[str, str],
     found = {each.name: each.errors for each in JdbcSinkConnector().validate(config) if each.errors}
     assert [*found] == ([] if wrong is None else [wrong])
     assert all("quotes" in text or "empty" in text for texts in found.values() for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("schema", "type", "value", "kept"),
+    [
+        (FLOAT64_SCHEMA, "REAL", 1.5, 1.5),
+        (FLOAT64_SCHEMA, "REAL", float("nan"), None),
+        (decimal_schema(2), "NUMERIC", Decimal("12.34"), "12.34"),
+        (decimal_schema(0), "NUMERIC", Decimal((1 << 63) - 1), str((1 << 63) - 1)),
+        (decimal_schema(2), "NUMERIC", Decimal("99999999999999.99"), None),
+        (decimal_schema(2), "TEXT", Decimal("99999999999999.99"), "99999999999999.99"),
+        (decimal_schema(0), "NUMERIC", Decimal(10**19 + 1), None),
+    ],
+)
+def test_sqlite_keeps_a_number_or_its_column_is_named(
+    schema: Schema, type: str, value: ConnectValue, kept: ConnectValue
+) -> None:
+    column = layout(None, SchemaBuilder.struct().field("n", schema).build()).columns[0]
+    if kept is not None:
+        assert bound(column, [value], settings(), "sqlite", type) == [kept]
+        return
+    with pytest.raises(DataError, match=r"Column n: .*SQLite"):
+        bound(column, [value], settings(), "sqlite", type)
 
 
 POSTGRESQL = {"connection_url": "jdbc:postgresql://h/d"}

@@ -50,8 +50,8 @@ class Table:
     name: str
     """Its name as it stands in statements."""
     types: Mapping[str, str]
-    """Of each column the name of its type; PostgreSQL's own names there, else empty texts. The names of
-    columns are as all spellings become (`folded` of the settings)."""
+    """Of each column the name of its type; in PostgreSQL its own. The names of columns are as all spellings
+    become (`folded` of the settings)."""
     takes_copy: bool = False
     """Whether COPY does what INSERT does."""
 
@@ -161,7 +161,7 @@ class Tables:
             named = {str(column): str(type) for column, type in types}
             return Table(text, named, takes_copy=bool(kinds[0][1]))
         columns = self._session.database.columns(found) or ()
-        return Table(text, {self._settings.folded(column["name"]): "" for column in columns})
+        return Table(text, {self._settings.folded(each["name"]): str(each["type"]) for each in columns})
 
     def _created(self, name: str, layout: Layout) -> Table:
         if not self._settings.auto_create:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, TypeAlias
 
-from copycat_connect.data import FarDate, FarTimestamp
-from copycat_connect.data.logical import time_to_millis, timestamp_to_millis
+from copycat_connect.data import FarDate, FarTimestamp, SchemaType
+from copycat_connect.data.logical import DATE, DECIMAL, TIME, TIMESTAMP, time_to_millis, timestamp_to_millis
 from copycat_connect.errors import DataError
 
 from copycat_jdbc.sink.layout import Origin, SinkColumn
@@ -16,17 +18,21 @@ from copycat_jdbc.sink.settings import JdbcSinkSettings
 Convert: TypeAlias = Callable[[Any], Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NANOS_OF_MICRO = 1000
+_FLOATS = frozenset({SchemaType.FLOAT32, SchemaType.FLOAT64})
+_RANGE_OF_SQLITE = 1 << 63
+#: Types of columns in which SQLite leaves texts as they are.
+_KEEPS_TEXTS = re.compile("CHAR|CLOB|TEXT|BLOB", re.IGNORECASE)
 
 
 def bound(
-    column: SinkColumn, values: Sequence[Any], settings: JdbcSinkSettings, dialect: str
+    column: SinkColumn, values: Sequence[Any], settings: JdbcSinkSettings, dialect: str, type: str = ""
 ) -> Sequence[Any]:
-    """Return a column's values as the driver takes them.
+    """Return a column's values as the driver takes them; `type` is what the table declares.
 
     Raises:
         DataError: One of them cannot be written; the text names the column.
     """
-    convert = _converter(column, settings, dialect)
+    convert = _converter(column, settings, dialect, type)
     if convert is None:
         return values
     try:
@@ -35,22 +41,38 @@ def bound(
         raise DataError(f"Column {column.name}: {error.message}") from error
 
 
-def _converter(column: SinkColumn, settings: JdbcSinkSettings, dialect: str) -> Convert | None:
+def _converter(column: SinkColumn, settings: JdbcSinkSettings, dialect: str, type: str) -> Convert | None:
     if column.origin is Origin.VALUE_FIELD and settings.counts_time(column.name):
         divisor = _NANOS_OF_MICRO if settings.timestamp_precision_mode == "nanoseconds" else 1
         write = _moment_writer(settings, dialect)
         return lambda value: write(_counted(value, divisor))
-    match column.schema.name:
-        case "org.apache.kafka.connect.data.Timestamp":
-            return _moment_writer(settings, dialect)
-        case "org.apache.kafka.connect.data.Date":
-            return _date_writer(settings, dialect)
-        case "org.apache.kafka.connect.data.Time" if dialect == "sqlite":
-            return time_to_millis
-        case "org.apache.kafka.connect.data.Decimal" if dialect == "sqlite":
-            return str
-        case _:
-            return None
+    if column.schema.name == TIMESTAMP:
+        return _moment_writer(settings, dialect)
+    if column.schema.name == DATE:
+        return _date_writer(settings, dialect)
+    return _of_sqlite(column, type) if dialect == "sqlite" else None
+
+
+def _of_sqlite(column: SinkColumn, type: str) -> Convert | None:
+    if column.schema.name == TIME:
+        return time_to_millis
+    if column.schema.name == DECIMAL:
+        return str if _KEEPS_TEXTS.search(type) else _decimal_of_sqlite
+    return _float_of_sqlite if column.schema.type in _FLOATS else None
+
+
+def _float_of_sqlite(value: float) -> float:
+    if value != value:  # noqa: PLR0124  only NaN is not itself
+        raise DataError("NaN would be null in SQLite; replace it by a transformation")
+    return value
+
+
+def _decimal_of_sqlite(value: Decimal) -> str:
+    """Return a decimal's text: a column of numbers keeps integers of 64 bits, and what a double is."""
+    is_kept = value == int(value) if abs(value) < _RANGE_OF_SQLITE else False
+    if not is_kept and Decimal(str(float(value))) != value:
+        raise DataError(f"SQLite would round {value} to a double; let the table have a column of TEXT for it")
+    return str(value)
 
 
 def _moment_writer(settings: JdbcSinkSettings, dialect: str) -> Convert:

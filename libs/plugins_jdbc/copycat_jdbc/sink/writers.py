@@ -44,7 +44,9 @@ class RowWriter:
                 f"check the primary key configuration ({PK_MODE}, {PK_FIELDS})"
             )
         columns = [
-            bound(column, values, self._settings, self._dialect)
+            bound(
+                column, values, self._settings, self._dialect, table.types[self._settings.folded(column.name)]
+            )
             for column, values in zip(run.layout.columns, run.columns(), strict=True)
         ]
         if keyed:

@@ -58,7 +58,7 @@ FAMILIES: Mapping[str, tuple[Schema, st.SearchStrategy[Any]]] = {
     "f32": (FLOAT32_SCHEMA, st.floats(width=32)),
     "f64": (FLOAT64_SCHEMA, st.floats()),
     "yes": (BOOLEAN_SCHEMA, st.booleans()),
-    "word": (STRING_SCHEMA, st.text(st.characters(exclude_categories=("Cs",)))),
+    "word": (STRING_SCHEMA, st.text(st.characters(codec="utf-8"))),
     "raw": (BYTES_SCHEMA, st.binary()),
     "price": (decimal_schema(2), st.integers(-(10**40), 10**40).map(lambda n: Decimal(n).scaleb(-2))),
     "day": (DATE_SCHEMA, st.dates()),

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import psutil
 from copycat_cli.api.statuses import get_statuses
+from copycat_cli.configuration import create
 from copycat_cli.connector_files import ConnectorFile
 from copycat_cli.errors import CliError
 from copycat_cli.rest import Rest
-from copycat_cli.submission import create
 from copycat_cli.waiting import summary
 from rich.console import Console
 from rich.progress import (

@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 import pytest
 from click.testing import CliRunner
-from copycat_cli.exits import ExitCode
+from copycat_cli.errors import ExitCode
 from copycat_connect.config.properties import format_properties, parse_properties
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports

@@ -1,10 +1,12 @@
-"""What to do about an error: commands the user may type next."""
+"""Advice: what the user may type next, after an error or an answer, and names like one that was mistyped."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 from copycat_cli.api.connectors import connector_names
+from copycat_cli.api.statuses import RUNNING, Status
 from copycat_cli.errors import (
     AwaitedError,
     CliError,
@@ -16,7 +18,33 @@ from copycat_cli.errors import (
     UntrustedError,
 )
 from copycat_cli.session import DEFAULT_URL, Session
-from copycat_cli.similar import similar
+
+
+def similar(name: str, known: Iterable[str], *, closeness: float = 0.5) -> list[str]:
+    """Return up to three known names that look like this one, the closest first."""
+    by_folded = {each.lower(): each for each in known}
+    return [by_folded[match] for match in get_close_matches(name.lower(), by_folded, cutoff=closeness)]
+
+
+def next_steps(session: Session, status: Status) -> list[tuple[str, str]]:
+    """Return commands, each with its purpose, for somebody who has seen this status."""
+    name, state = status.name, status.connector.state
+    if status.failed:
+        return [
+            (session.command("edit", name), "fix the configuration; what is wrong starts again by itself"),
+            (
+                session.command("restart", name, options=("--include-tasks", "--only-failed")),
+                "or try again as it is",
+            ),
+        ]
+    if state in {"PAUSED", "STOPPED"}:
+        return [(session.command("resume", name), "let it run again")]
+    if state == RUNNING:
+        return [
+            (session.command("offsets get", name), "how far it came"),
+            (session.command("status", name, options=("--watch",)), "see it work"),
+        ]
+    return [(session.command("status", name, options=("--wait-for", RUNNING)), "wait until it runs")]
 
 
 def advice(error: CliError, session: Session, params: Mapping[str, object]) -> list[str]:

@@ -11,9 +11,8 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
-from copycat_cli.credentials import TOKEN_VARIABLE, VARIABLE, Login, Token
+from copycat_cli.credentials import TOKEN_VARIABLE, VARIABLE, Login, Token, distrust
 from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError, UntrustedError
-from copycat_cli.trust import distrust
 
 T = TypeVar("T")
 ANSWER_SECONDS = 120.0

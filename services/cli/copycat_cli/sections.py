@@ -6,25 +6,18 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from copycat_cli.commands.comparing import diff, validate
+from copycat_cli.advice import similar
 from copycat_cli.commands.completion import completion
-from copycat_cli.commands.delete import delete
-from copycat_cli.commands.describe import describe
-from copycat_cli.commands.edit import edit
-from copycat_cli.commands.history import history
-from copycat_cli.commands.listing import list_connectors
+from copycat_cli.commands.history import history, rollback
+from copycat_cli.commands.lifecycle import delete, pause, restart, resume, stop
 from copycat_cli.commands.logs import logs
 from copycat_cli.commands.offsets import offsets
-from copycat_cli.commands.orders import pause, resume, stop
 from copycat_cli.commands.plugins import plugins
-from copycat_cli.commands.restart import restart
-from copycat_cli.commands.rollback import rollback
-from copycat_cli.commands.status import status
-from copycat_cli.commands.submitting import apply_files, create_connectors
+from copycat_cli.commands.status import describe, list_connectors, status
+from copycat_cli.commands.submitting import apply_files, create_connectors, diff, edit, validate
 from copycat_cli.commands.topics import topics
 from copycat_cli.commands.workers import workers
-from copycat_cli.exits import EXPLAINED
-from copycat_cli.similar import similar
+from copycat_cli.errors import EXPLAINED
 
 SECTIONS: Mapping[str, Sequence[click.Command]] = {
     "Look at connectors": (list_connectors, status, describe, history),

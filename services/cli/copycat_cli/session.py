@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from copycat_connect.cluster import REST_PORT
 
-from copycat_cli.credentials import login
+from copycat_cli.credentials import login, tls_context
 from copycat_cli.output.printer import Printer
-from copycat_cli.trust import tls_context
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from copycat_cli.similar import similar
+from copycat_cli.advice import similar
 from copycat_connect.config import ConfigDef, ConfigKey
 
 from copycat_launcher.connect_keys import EVERYTHING, FREE_PREFIXES, HTTPS_PREFIXES

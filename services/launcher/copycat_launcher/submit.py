@@ -6,10 +6,10 @@ import asyncio
 import ssl
 
 from copycat_cli.api.statuses import FAILED, UNKNOWN, get_status
+from copycat_cli.configuration import apply
 from copycat_cli.connector_files import ConnectorFile
 from copycat_cli.errors import CliError, ExistsError
 from copycat_cli.rest import Rest
-from copycat_cli.submission import apply
 
 from copycat_launcher.errors import ConnectorStartError
 from copycat_launcher.own_user import own_user

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from copycat_cli.errors import PluginPackageError, UsageError
-from copycat_cli.packages.record import PackageRecord, Recorded, record_folder
-from copycat_cli.packages.source import Kind, read_source
+from copycat_cli.packages.record import Kind, PackageRecord, Recorded, read_source, record_folder
 
 from tests.unit.cli.conftest import Run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 from click.shell_completion import ShellComplete
-from copycat_cli.exits import EXPLAINED, ExitCode
+from copycat_cli.errors import EXPLAINED, ExitCode
 from copycat_cli.sections import SECTIONS
 from copycat_launcher.main import copycat
 from pytest_httpserver import HTTPServer

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
+from packaging.utils import canonicalize_name
 
+from copycat_cli.advice import similar
 from copycat_cli.api.plugins import (
     ConfigKey,
     UnloadablePlugin,
@@ -13,13 +15,130 @@ from copycat_cli.api.plugins import (
     plugin_keys,
     unloadable_plugins,
 )
-from copycat_cli.arguments import complete_plugins
-from copycat_cli.command import cluster_command
-from copycat_cli.commands.plugin_packages import add, list_packages, remove, restore
-from copycat_cli.errors import NotFoundError
+from copycat_cli.command import cluster_command, complete_plugins, local_command
+from copycat_cli.errors import NotFoundError, PluginPackageError
 from copycat_cli.output.blocks import Table
+from copycat_cli.output.printer import Printer
+from copycat_cli.packages.adding import Known, PluginPackages
+from copycat_cli.packages.record import PackageRecord, read_source, record_folder
 from copycat_cli.session import Session
-from copycat_cli.similar import similar
+
+RESTART = (
+    "Copycat loads plugins when it starts: stop and start it again "
+    "(on several machines: add it on each, then restart each)"
+)
+
+
+@local_command("add")
+@click.argument("source", metavar="PACKAGE|WHEEL|FOLDER")
+def add(printer: Printer, source: str) -> None:
+    """Install connectors or other plugins.
+
+    PACKAGE is a name in a package index, with or without a version; WHEEL a .whl file; FOLDER the source of a
+    Python package, with its pyproject.toml: it is used in place, so that an edit counts after a restart.
+
+    Copycat's own packages keep their versions: a package that needs others is refused. What was added stays
+    when `make setup` or a new version makes the environment anew. A running Copycat sees it after a restart.
+
+    \b
+    Examples:
+      copycat plugins add copycat-orders
+      copycat plugins add 'copycat-orders>=1.2,<2'
+      copycat plugins add dist/copycat_orders-1.2-py3-none-any.whl
+      copycat plugins add ./my-connector
+    """
+    added = _packages().add(read_source(source))
+    lines = [f"{added.recorded.name} {added.version} added", *_plugins(added)]
+    printer.did(_tree(added), *lines)
+    printer.advise("Next:", [RESTART])
+
+
+@local_command("list")
+def list_packages(printer: Printer) -> None:
+    """List the packages of plugins that were added.
+
+    Each with where it came from and which plugins it has, or why these cannot be loaded.
+
+    \b
+    Examples:
+      copycat plugins list
+      copycat plugins list -o json
+    """
+    known = _packages().known()
+    rows = [
+        (each.recorded.name, each.version or "missing", each.recorded.source, "; ".join(_state(each)))
+        for each in known
+    ]
+    empty = "No plugins were added; copycat plugins lists those that came with Copycat."
+    printer.show(
+        [_tree(each) for each in known],
+        Table(("PACKAGE", "VERSION", "FROM", "PLUGINS"), rows, empty=empty),
+    )
+
+
+@local_command("remove")
+@click.argument("package")
+def remove(printer: Printer, package: str) -> None:
+    """Remove a package of plugins that was added.
+
+    What came with it and nothing else needs goes too. Connectors that use it fail at the next restart.
+
+    \b
+    Examples:
+      copycat plugins list
+      copycat plugins remove copycat-orders
+    """
+    name = canonicalize_name(package)
+    _packages().remove(name)
+    printer.did({"name": name}, f"{name} removed")
+    printer.advise("Next:", [RESTART])
+
+
+@local_command("restore")
+def restore(printer: Printer) -> None:
+    """Install again what was added.
+
+    `make setup` does it by itself. It is for when another program made the environment anew.
+
+    \b
+    Example:
+      copycat plugins restore
+    """
+    failures: list[str] = []
+    done = _packages().restore(lambda name, reason: failures.append(f"{name}: {reason}"))
+    printer.did([{"name": name} for name in done], *(f"{name} is there" for name in done))
+    if failures:
+        missing = "\n".join(failures)
+        raise PluginPackageError(
+            f"Not all plugins that were added could be installed again.\n{missing}\n"
+            "Once that is mended: copycat plugins restore; without it: copycat plugins remove NAME"
+        )
+
+
+def _packages() -> PluginPackages:
+    return PluginPackages(PackageRecord(record_folder()))
+
+
+def _plugins(known: Known) -> list[str]:
+    return [f"  {plugin.type} {plugin.class_name}" for plugin in known.loaded.plugins]
+
+
+def _state(known: Known) -> list[str]:
+    if known.version is None:
+        return ["not installed: copycat plugins restore"]
+    return [*(plugin.class_name for plugin in known.loaded.plugins), *known.loaded.failures]
+
+
+def _tree(known: Known) -> dict[str, object]:
+    return {
+        "name": known.recorded.name,
+        "version": known.version,
+        "kind": known.recorded.kind.value,
+        "source": known.recorded.source,
+        "plugins": known.loaded.plugins,
+        "failures": known.loaded.failures,
+    }
+
 
 UNLOADABLE = "Installed but not loadable"
 SHOW = "show"
@@ -49,9 +168,9 @@ def show(session: Session, plugin: str | None, everything: bool, unloadable: boo
         broken = unloadable_plugins(session.rest)
         session.printer.show(broken, _broken_table(broken, ""))
     elif plugin is None:
-        _list(session, everything)
+        _list_plugins(session, everything)
     else:
-        _show(session, plugin)
+        _show_keys(session, plugin)
 
 
 class _Plugins(click.Group):
@@ -82,7 +201,7 @@ def plugins() -> None:
     """
 
 
-def _list(session: Session, everything: bool) -> None:
+def _list_plugins(session: Session, everything: bool) -> None:
     found = list_plugins(session.rest, connectors_only=not everything)
     rows = [(each.alias, each.type, each.version, each.class_name) for each in found]
     broken = unloadable_plugins(session.rest)
@@ -101,7 +220,7 @@ def _broken_table(broken: Sequence[UnloadablePlugin], title: str) -> Table:
     return Table(columns, rows, title, "Every installed plugin can be loaded.")
 
 
-def _show(session: Session, plugin: str) -> None:
+def _show_keys(session: Session, plugin: str) -> None:
     try:
         keys = plugin_keys(session.rest, plugin)
     except NotFoundError as error:
@@ -109,12 +228,12 @@ def _show(session: Session, plugin: str) -> None:
         close = ", ".join(similar(plugin, known)) or "none is similar"
         hint = f"Names like it: {close}; copycat plugins --all lists those there are"
         raise NotFoundError(f"{error.message} {hint}") from error
-    rows = [_row(key) for key in keys]
+    rows = [_key_row(key) for key in keys]
     session.printer.show(keys, Table(("KEY", "TYPE", "DEFAULT", "WHAT FOR"), rows))
     session.next(("copycat create --help", "how to put them into a file"))
 
 
-def _row(key: ConfigKey) -> tuple[str, ...]:
+def _key_row(key: ConfigKey) -> tuple[str, ...]:
     name = f"{key.name} *" if key.required else key.name
     sentence = key.documentation.strip().partition(". ")[0].partition("\n")[0]
     return (name, key.type, key.default_value or "", sentence)

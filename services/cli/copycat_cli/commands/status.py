@@ -1,23 +1,95 @@
-"""`copycat status`: once, watched, or waited for."""
+"""How connectors are: `copycat list`, `copycat status` (once, watched, or waited for), `copycat describe`."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from queue import SimpleQueue
+from typing import Final
 
 import click
 
-from copycat_cli.api.statuses import Status, get_statuses
-from copycat_cli.arguments import connectors_argument
-from copycat_cli.command import cluster_command
-from copycat_cli.commands.health import instances, why
-from copycat_cli.errors import UsageError
-from copycat_cli.exits import ExitCode
-from copycat_cli.next_steps import next_steps
-from copycat_cli.output.blocks import Table
+from copycat_cli.advice import next_steps
+from copycat_cli.api.connectors import Connector, active_topics, get_connector
+from copycat_cli.api.history import ACT, PastChange, get_history
+from copycat_cli.api.statuses import Expanded, Health, State, Status, get_status, get_statuses, overview
+from copycat_cli.command import cluster_command, connector_argument, connectors_argument
+from copycat_cli.configuration import HIDDEN, is_secret, secret_keys
+from copycat_cli.errors import CliError, ExitCode, RefusedError, UsageError
+from copycat_cli.output.blocks import Block, Lines, Table
 from copycat_cli.session import Session
 from copycat_cli.waiting import wait_for, watch
+
+
+def _instances(status: Status) -> Iterator[tuple[str, State]]:
+    """Yield the connector and its tasks, each with its name in a table."""
+    yield "connector", status.connector
+    for task in status.tasks:
+        yield f"task {task.id}", task
+
+
+def _why(status: Status, instance: State) -> str:
+    """Return why an instance is not plainly RUNNING; of the connector, how all of it is."""
+    if instance is status.connector and not instance.reason and isinstance(status.health, Health):
+        return status.health.line
+    return instance.reason
+
+
+def _health_block(status: Status) -> Iterator[Block]:
+    """Yield a table of the health with its reasons; nothing where the cluster does not report it."""
+    if not isinstance(status.health, Health):
+        return
+    rows = [("all of it", status.health.state, "", status.health.reason)]
+    rows += [(name, at.state, at.since, at.reason) for name, at in _instances(status)]
+    yield Table(("", "HEALTH OR STATE", "SINCE", "WHY"), rows, "Health")
+
+
+_LIST_COLUMNS = ("NAME", "TYPE", "STATE", "TASKS", "CLASS")
+
+
+@cluster_command("list")
+def list_connectors(session: Session) -> None:
+    """List the connectors: type, state, tasks, class.
+
+    \b
+    Examples:
+      copycat list
+      copycat list -o json | jq -r '.[].name'
+    """
+    found = overview(session.rest)
+    rows = [_list_row(each) for each in found]
+    session.printer.show(
+        [
+            {"name": e.info.name, "class": e.info.config.get("connector.class"), **_list_states(e)}
+            for e in found
+        ],
+        Table(_LIST_COLUMNS, rows, empty="There are no connectors yet."),
+    )
+    if not found:
+        session.next(
+            (session.command("plugins"), "what connectors could do here"),
+            ("copycat create --help", "how to make one"),
+        )
+    elif failed := [each.info.name for each in found if each.status.failed]:
+        session.next((session.command("describe", failed[0]), "why it failed"))
+    else:
+        session.next((session.command("status", options=("--watch",)), "see them work"))
+
+
+def _list_row(each: Expanded) -> tuple[str, ...]:
+    counted = Counter(task.state for task in each.status.tasks)
+    tasks = ", ".join(f"{count} {state}" for state, count in sorted(counted.items())) or "none"
+    return (each.info.name, each.status.type, each.status.connector.state, tasks, each.info.class_name)
+
+
+def _list_states(each: Expanded) -> dict[str, object]:
+    return {
+        "type": each.status.type,
+        "state": each.status.connector.state,
+        "tasks": [{"id": task.id, "state": task.state} for task in each.status.tasks],
+    }
+
 
 STATES = ("RUNNING", "PAUSED", "STOPPED", "FAILED")
 COLUMNS = ("CONNECTOR", "INSTANCE", "STATE", "WORKER", "WHY")
@@ -62,9 +134,11 @@ def status(
     if wanted and not connectors:
         raise UsageError("--wait-for needs the names of connectors")
     if watched:
-        _show(session, watch(session.rest, connectors, interval, _ctrl_c()), moving=True)
+        _show_each(session, watch(session.rest, connectors, interval, _ctrl_c()), moving=True)
     elif wanted:
-        _show(session, wait_for(session.rest, connectors, wanted, timeout), moving=session.printer.terminal)
+        _show_each(
+            session, wait_for(session.rest, connectors, wanted, timeout), moving=session.printer.terminal
+        )
     else:
         _once(ctx, session, connectors)
 
@@ -82,7 +156,7 @@ def _ctrl_c() -> SimpleQueue[None]:
 
 def _once(ctx: click.Context, session: Session, connectors: Sequence[str]) -> None:
     found = get_statuses(session.rest, connectors)
-    session.printer.show(found, table(found))
+    session.printer.show(found, _status_table(found))
     worst = next((each for each in found if each.failed), found[0] if found else None)
     if worst is None:
         session.next(("copycat create --help", "how to make a connector"))
@@ -94,22 +168,122 @@ def _once(ctx: click.Context, session: Session, connectors: Sequence[str]) -> No
     ctx.exit(ExitCode.NO)
 
 
-def _show(session: Session, states: Iterable[list[Status]], *, moving: bool) -> None:
+def _show_each(session: Session, states: Iterable[list[Status]], *, moving: bool) -> None:
     """Show each state in turn when it moves, else the last one only."""
     if moving:
         with session.printer.screen() as screen:
             for found in states:
-                screen.show(found, table(found))
+                screen.show(found, _status_table(found))
     else:
         *_, found = states
-        session.printer.show(found, table(found))
+        session.printer.show(found, _status_table(found))
 
 
-def table(statuses: Sequence[Status]) -> Table:
+def _status_table(statuses: Sequence[Status]) -> Table:
     """Return one row for each connector and each task."""
     rows = [
-        (each.name, what, at.state, at.worker_id, why(each, at))
+        (each.name, what, at.state, at.worker_id, _why(each, at))
         for each in statuses
-        for what, at in instances(each)
+        for what, at in _instances(each)
     ]
     return Table(COLUMNS, rows, empty="There are no connectors yet.")
+
+
+_LATEST: Final = 5
+#: Enough to find the newest word on each circuit.
+_READ: Final = 200
+_CIRCUIT: Final = "circuit"
+_OPENED: Final = "circuit opened"
+
+
+def _latest_acts(session: Session, connector: str) -> tuple[PastChange, ...]:
+    """Return the newest acts; none for a cluster without a history, such as Apache Kafka Connect."""
+    try:
+        return get_history(session.rest, connector, kinds=[ACT], limit=_READ).changes
+    except CliError:
+        return ()  # the rest of what is described is worth showing all the same
+
+
+def _act_blocks(acts: Sequence[PastChange]) -> Iterator[Block]:
+    """Show the circuits that are open, then the latest acts."""
+    opened = [each for each in _circuits(acts) if each.what == _OPENED]
+    if opened:
+        lines = [
+            f"{_instance(each)}: open since {each.time}. {each.reason or ''}".rstrip() for each in opened
+        ]
+        yield Lines(lines, "Circuit: no more restarts without a hand")
+    if acts:
+        rows = [(each.time, _instance(each), each.what, each.reason or "") for each in acts[:_LATEST]]
+        yield Table(("TIME", "", "WHAT", "WHY"), rows, "Done without a hand")
+
+
+def _circuits(acts: Sequence[PastChange]) -> list[PastChange]:
+    """Return the newest word on the circuit of each instance."""
+    newest: dict[int | None, PastChange] = {}
+    for each in acts:  # newest first
+        if each.what.startswith(_CIRCUIT):
+            newest.setdefault(each.task, each)
+    return list(newest.values())
+
+
+def _instance(change: PastChange) -> str:
+    return "connector" if change.task is None else f"task {change.task}"
+
+
+@cluster_command("describe")
+@connector_argument
+def describe(session: Session, connector: str) -> None:
+    """Show all about one connector, and why it failed.
+
+    State, tasks, configuration, topics, traces, and what Copycat did by itself.
+
+    Passwords are hidden in the table; -o json shows what the cluster answers, and can be applied again.
+
+    \b
+    Examples:
+      copycat describe lines
+      copycat describe lines -o json > lines.json    # a copy: copycat apply lines.json
+    """
+    found = get_connector(session.rest, connector)
+    status = get_status(session.rest, connector)
+    topics = _topics(session, connector)
+    acts = _latest_acts(session, connector)
+    secret = secret_keys(session.rest, found.config)
+    shown = {
+        key: HIDDEN if value is not None and is_secret(key, value, secret) else value or ""
+        for key, value in sorted(found.config.items())
+    }
+    tree = {
+        "name": found.name,
+        "type": found.type,
+        "config": found.config,
+        "status": status,
+        "topics": topics,
+        "acts": acts[:_LATEST],
+    }
+    session.printer.show(tree, *_blocks(found, status, shown, topics), *_act_blocks(acts))
+    session.next(*next_steps(session, status))
+
+
+def _topics(session: Session, connector: str) -> list[str] | None:
+    try:
+        return active_topics(session.rest, connector)
+    except RefusedError:  # the workers may be configured not to track topics
+        return None
+
+
+def _blocks(
+    found: Connector, status: Status, config: dict[str, str], topics: list[str] | None
+) -> Iterator[Block]:
+    used = "not tracked" if topics is None else ", ".join(topics) or "none yet"
+    yield Lines((f"{found.type} connector, class {found.class_name}", f"topics used: {used}"), found.name)
+    rows = [("connector", status.connector.state, status.connector.worker_id)]
+    rows += [(f"task {task.id}", task.state, task.worker_id) for task in status.tasks]
+    yield Table(("", "STATE", "WORKER"), rows, "State")
+    yield from _health_block(status)
+    yield Table(("KEY", "VALUE"), list(config.items()), "Configuration")
+    instances: list[tuple[str, State]] = [("the connector", status.connector)]
+    instances += [(f"task {task.id}", task) for task in status.tasks]
+    for name, instance in instances:
+        if instance.trace:
+            yield Lines(instance.trace.rstrip().splitlines(), f"Why {name} is {instance.state}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from copycat_cli.api.connectors import active_topics, get_connector, reset_topics
-from copycat_cli.arguments import connector_argument
-from copycat_cli.command import cluster_command
+from copycat_cli.command import cluster_command, connector_argument
 from copycat_cli.output.blocks import Table
 from copycat_cli.session import Session
 

@@ -1,21 +1,117 @@
-"""Adding and removing packages of plugins, so that each attempt ends done or leaves nothing behind."""
+"""Adds and removes packages of plugins by uv, so that each attempt ends done or leaves nothing behind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import invalidate_caches
 from importlib.metadata import distributions
+from pathlib import Path
 
 import msgspec
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from copycat_cli.errors import NotFoundError, PluginPackageError
-from copycat_cli.packages.installer import Installer, InstallError
 from copycat_cli.packages.loading import Loaded, load_in_process_of_its_own
-from copycat_cli.packages.record import PackageRecord, Recorded
-from copycat_cli.packages.source import Kind, Source
+from copycat_cli.packages.record import Kind, PackageRecord, Recorded, Source
+
+_INSTALL_TIMEOUT_SECONDS = 900.0
+_SHOWN_LINES = 30
+
+
+class _InstallError(PluginPackageError):
+    """The installer refused or failed; nothing was changed."""
+
+
+class _Installer:
+    """uv, working on one environment."""
+
+    def __init__(self) -> None:
+        """Find uv.
+
+        Raises:
+            PluginPackageError: It was not found.
+        """
+        self._uv = _find_uv()
+
+    def install(self, source: Source, fixed: Mapping[str, str], *, offline: bool = False) -> None:
+        """Install a package with all it needs, all of it or nothing.
+
+        Args:
+            source: What to install; when it is there already it is brought up to date.
+            fixed: The packages that keep their versions, and these.
+            offline: Use only what was downloaded before.
+
+        Raises:
+            InstallError: It cannot be had, cannot be built, or needs another version of a fixed package.
+        """
+        with tempfile.TemporaryDirectory(prefix="copycat-plugins-") as folder:
+            constraints = Path(folder) / "versions-of-copycat.txt"
+            constraints.write_text("".join(f"{name}=={version}\n" for name, version in fixed.items()))
+            self._run(
+                "install",
+                *(("--offline",) if offline else ()),
+                *("--constraints", str(constraints), "--reinstall-package", source.name),
+                *("--upgrade-package", source.name, *source.arguments),
+            )
+
+    def uninstall(self, names: Collection[str]) -> None:
+        """Remove packages; those that are not there do not matter."""
+        if names:
+            self._run("uninstall", *sorted(names))
+
+    def _run(self, command: str, *arguments: str) -> None:
+        whole = [str(self._uv), "pip", command, "--python", sys.executable, *arguments]
+        done = subprocess.run(  # the installer, with what the user named
+            whole,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_INSTALL_TIMEOUT_SECONDS,
+            check=False,
+        )
+        if done.returncode:
+            raise _InstallError(
+                "It cannot be installed beside Copycat's own packages, which keep their versions. "
+                f"uv says:\n{_explanation(done.stderr)}"
+            )
+
+
+def _find_uv() -> Path:
+    named = shutil.which("uv")
+    # The folder where `make setup` puts uv when the machine has none.
+    beside = Path(sys.prefix).parent / "build" / "uv" / "bin" / "uv"
+    in_environment = Path(sys.executable).with_name("uv")
+    candidates = [*([Path(named)] if named else []), beside, in_environment]
+    for each in candidates:
+        if each.is_file() and _answers(each):
+            return each
+    raise PluginPackageError(
+        "Installing plugins needs the program uv, and there is none on the PATH: install it "
+        "(`pip install uv`), then try again"
+    )
+
+
+def _answers(program: Path) -> bool:
+    asked = subprocess.run(  # a wrapper that answers nothing is no uv
+        [str(program), "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+    )
+    return asked.returncode == 0
+
+
+def _explanation(said: str) -> str:
+    """Return what uv says about a failure, without its progress, bounded."""
+    lines = said.strip().splitlines()
+    starts = [place for place, line in enumerate(lines) if line.startswith("error")]
+    shown = lines[starts[0] :] if starts else lines
+    if len(shown) > _SHOWN_LINES:
+        shown = [*shown[: _SHOWN_LINES // 3], "  ...", *shown[-2 * _SHOWN_LINES // 3 :]]
+    return "\n".join(f"  {line}" for line in shown)
 
 
 def _installed_packages() -> dict[str, str]:
@@ -90,7 +186,7 @@ class PluginPackages:
         if name not in recorded:
             known = f"added were {', '.join(recorded)}" if recorded else "none were added"
             raise NotFoundError(f"{name} is not a package of plugins that was added: {known}")
-        Installer().uninstall(recorded[name].brought)
+        _Installer().uninstall(recorded[name].brought)
         self._record.forget(name)
         self.restore()
 
@@ -109,7 +205,7 @@ class PluginPackages:
             before = _installed_packages()
             try:
                 self._install_again(plugin, self._fixed(before))
-            except InstallError as error:
+            except _InstallError as error:
                 if failed is None:
                     raise
                 failed(plugin.name, error.message)
@@ -142,7 +238,7 @@ class PluginPackages:
         return {name: version for name, version in installed.items() if name not in brought}
 
     def _install(self, source: Source, before: Mapping[str, str], earlier: Recorded | None) -> Loaded:
-        installer = Installer()
+        installer = _Installer()
         installer.install(source, self._fixed(before))
         try:
             return self._checked(source.name)
@@ -166,10 +262,10 @@ class PluginPackages:
         return loaded
 
     def _install_again(self, plugin: Recorded, fixed: Mapping[str, str]) -> None:
-        source, installer = plugin.to_source(), Installer()
+        source, installer = plugin.to_source(), _Installer()
         try:
             installer.install(source, fixed, offline=True)
-        except InstallError:  # not all of it was kept from the last time
+        except _InstallError:  # not all of it was kept from the last time
             installer.install(source, fixed)
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 from copycat_cli.command import PEM, local_command
-from copycat_cli.credentials import credentials, user_option
-from copycat_cli.exits import ExitCode
+from copycat_cli.credentials import credentials, tls_context, user_option
+from copycat_cli.errors import ExitCode
 from copycat_cli.output.printer import Printer
-from copycat_cli.trust import tls_context
 
 from copycat_launcher.migrate.findings import MigrationVerdict
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from copycat_cli.similar import similar
+from copycat_cli.advice import similar
 from copycat_connect.cluster import Config
 from copycat_connect.config.client_overrides import (
     ADMIN_OVERRIDE,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copycat_cli.errors import CliError
-from copycat_cli.exits import ExitCode
+from copycat_cli.errors import CliError, ExitCode
 from copycat_connect.errors import ErrorCode
 
 

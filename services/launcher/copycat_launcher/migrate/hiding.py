@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from copycat_cli.hidden import HIDDEN, is_secret
+from copycat_cli.configuration import HIDDEN, is_secret
 from copycat_connect.cluster import Config
 from copycat_connect.config.secrets import Secrets
 

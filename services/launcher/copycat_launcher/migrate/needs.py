@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from copycat_cli.similar import similar
+from copycat_cli.advice import similar
 from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import (
     CONNECTOR_CLASS,

@@ -1,26 +1,81 @@
-"""How a configuration becomes a connector: check it key by key, compare, write."""
+"""A configuration of a connector: checked, compared, written; which of its values are never shown."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from copycat_connect.cluster import Config
 
+from copycat_cli.advice import similar
 from copycat_cli.api.connectors import connector_names, create_connector, get_connector, put_config
-from copycat_cli.api.plugins import Validation, list_plugins, validate
-from copycat_cli.changes import Change, changes
+from copycat_cli.api.plugins import Validation, list_plugins, plugin_keys, validate
 from copycat_cli.connector_files import ConnectorFile
-from copycat_cli.errors import ExistsError, InvalidConfigError, NotFoundError, RefusedError
-from copycat_cli.hidden import secret_keys
-from copycat_cli.similar import similar
+from copycat_cli.errors import CliError, ExistsError, InvalidConfigError, NotFoundError, RefusedError
+from copycat_cli.output.blocks import Table
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
 
-CLASS = "connector.class"
+
+HIDDEN = "[hidden]"
+#: For keys no plugin declares, such as those of clients and transformations.
+_TELLING = re.compile(r"password|passwd|secret|token|credential|private\.?key|jaas|api\.?key", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
+
+
+def secret_keys(rest: Rest, config: Config) -> frozenset[str]:
+    """Return the keys that the connector's plugin declares as passwords."""
+    try:
+        keys = plugin_keys(rest, config.get("connector.class") or "")
+    except CliError:  # an unknown class declares nothing; without a live worker nobody knows
+        return frozenset()
+    return frozenset(key.name for key in keys if key.type == "PASSWORD")
+
+
+def is_secret(key: str, value: str, declared: Collection[str]) -> bool:
+    """Tell whether to hide a value; a bare `${provider:path:key}` is no secret, only its name."""
+    return (key in declared or bool(_TELLING.search(key))) and not _PLACEHOLDER.fullmatch(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """One key that differs; None where it is missing."""
+
+    key: str
+    before: str | None
+    after: str | None
+
+    @property
+    def sign(self) -> str:
+        """`+` added, `-` removed, `~` changed."""
+        return "+" if self.before is None else "-" if self.after is None else "~"
+
+
+def changes(before: Config, after: Config, secret: Collection[str]) -> tuple[ConfigChange, ...]:
+    """Return what differs, by key; values of secret keys are hidden."""
+    return tuple(
+        ConfigChange(key, _shown(key, before.get(key), secret), _shown(key, after.get(key), secret))
+        for key in sorted({*before, *after})
+        if before.get(key) != after.get(key)
+    )
+
+
+def table_of(found: Collection[ConfigChange], before: str, after: str, title: str = "") -> Table:
+    """Return a table of changes; `before` and `after` name the two sides."""
+    rows = [(each.sign, each.key, each.before or "", each.after or "") for each in found]
+    return Table(("", "KEY", before, after), rows, title)
+
+
+def _shown(key: str, value: str | None, secret: Collection[str]) -> str | None:
+    return HIDDEN if value is not None and is_secret(key, value, secret) else value
+
+
+_CLASS = "connector.class"
 CREATED, CHANGED, UNCHANGED = "created", "changed", "unchanged"
-MISSPELT_SIMILARITY = 0.8
+_MISSPELT_SIMILARITY = 0.8
 """How close an unknown key must be to a known one to be taken for a slip."""
 
 
@@ -31,7 +86,7 @@ class Applied:
     name: str
     result: str
     """created, changed or unchanged."""
-    changes: tuple[Change, ...]
+    changes: tuple[ConfigChange, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -88,15 +143,15 @@ def validation(rest: Rest, config: Config) -> Validation:
     Raises:
         InvalidConfigError: The connector class is missing or unknown, so that nothing else can be checked.
     """
-    wanted = config.get(CLASS)
+    wanted = config.get(_CLASS)
     plugins = list_plugins(rest)
     if not wanted:
         names = ", ".join(plugin.alias for plugin in plugins)
-        raise InvalidConfigError(config, "", {CLASS: [f"missing; the connectors here are {names}"]})
+        raise InvalidConfigError(config, "", {_CLASS: [f"missing; the connectors here are {names}"]})
     if not any(plugin.answers_to(wanted) for plugin in plugins):
         close = similar(wanted, (name for plugin in plugins for name in (plugin.alias, plugin.class_name)))
         meant = f"did you mean {' or '.join(close)}?" if close else "copycat plugins lists those there are"
-        raise InvalidConfigError(config, "", {CLASS: [f"no connector {wanted!r} here; {meant}"]})
+        raise InvalidConfigError(config, "", {_CLASS: [f"no connector {wanted!r} here; {meant}"]})
     return validate(rest, wanted, config)
 
 
@@ -107,5 +162,5 @@ def slips(found: Validation, config: Config) -> tuple[str, ...]:
         f"{key} is no key of {found.name} and is ignored; did you mean {close[0]}?"
         for key in config
         if key not in defined
-        and (close := similar(key, defined - set(config), closeness=MISSPELT_SIMILARITY))
+        and (close := similar(key, defined - set(config), closeness=_MISSPELT_SIMILARITY))
     )

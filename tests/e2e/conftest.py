@@ -10,7 +10,7 @@ from tools.containers.engine import Engine, running_engine
 from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
 from tools.containers.images import build
-from tools.containers.outcomes import Outcomes
+from tools.containers.strike import Outcomes
 
 WRITE_TABLE = "--write-table"
 

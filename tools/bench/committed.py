@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
+from copycat_testkit.eventually import wait
 
 from tools.bench.file_connectors import file_source
 from tools.bench.load import Topics
-from tools.bench.rest import Rest, wait
+from tools.bench.rest import Rest
 
 PACE: Final = 0.01
 READ_SECONDS: Final = 120.0

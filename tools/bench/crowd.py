@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
+from copycat_testkit.eventually import wait
 
 from tools.bench.file_connectors import file_sink, file_source
-from tools.bench.rest import Rest, wait
+from tools.bench.rest import Rest
 
 CONNECTORS = 200
 SECONDS = 15.0

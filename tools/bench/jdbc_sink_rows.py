@@ -13,12 +13,13 @@ from typing import Final
 import psycopg
 from copycat_embedded.jars import ensure_jars
 from copycat_embedded.java import find_java
+from copycat_testkit.eventually import wait
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from rich.progress import Progress
 
 from tools.bench.broker import shipped_kafka
 from tools.bench.load import Topics, in_envelopes, write_lines
-from tools.bench.rest import Rest, wait
+from tools.bench.rest import Rest
 from tools.bench.rows import Row
 from tools.bench.systems import Copycat
 

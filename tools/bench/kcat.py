@@ -14,10 +14,10 @@ from typing import Final
 
 from copycat_embedded.places import user_cache
 from copycat_testkit.debian import one_at_a_time, unpack
+from copycat_testkit.eventually import wait
 
 from tools.bench.load import Topics
 from tools.bench.moves import Moved, Stretch
-from tools.bench.rest import wait
 
 _PACKAGES: Final = ("kcat", "librdkafka1", "libyajl2")
 _PACE: Final = 0.01

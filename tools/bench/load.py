@@ -9,8 +9,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-
-from tools.bench.rest import wait
+from copycat_testkit.eventually import wait
 
 LINE = (
     '{{"id":{number},"user":"user-{user:06d}","action":"page_view","path":"/products/{user:06d}",'

@@ -9,11 +9,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
+from copycat_testkit.eventually import wait
 from rich.progress import Progress
 
 from tools.bench.broker import shipped_kafka
 from tools.bench.load import Topics, write_lines
-from tools.bench.rest import Rest, wait
+from tools.bench.rest import Rest
 from tools.bench.rows import Row
 from tools.bench.samples import SAMPLE
 from tools.bench.systems import Copycat, Peer, System

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow.parquet as pq
+from copycat_testkit.eventually import wait
 from rich.progress import Progress
 
 from tools.bench.broker import shipped_kafka
 from tools.bench.load import Topics, in_envelopes, write_lines
-from tools.bench.rest import Rest, wait
+from tools.bench.rest import Rest
 from tools.bench.rows import Row
 from tools.bench.systems import Copycat
 

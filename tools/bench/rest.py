@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import httpx2
+from copycat_testkit.eventually import wait
 
 
 class Rest:
@@ -56,17 +54,3 @@ class Rest:
             60,
             f"{name} kept a status",
         )
-
-
-def wait(condition: Callable[[], bool], seconds: float, otherwise: str, every: float = 0.05) -> float:
-    """Wait until a condition holds; returns the moment it did.
-
-    Raises:
-        TimeoutError: It did not within `seconds`.
-    """
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(f"{otherwise} within {seconds:.0f} s")
-        time.sleep(every)
-    return time.monotonic()

@@ -9,13 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from copycat_testkit.arrivals import Lines, Pulse, Tally, move
 from copycat_testkit.kafka import unique, wait_until
+from copycat_testkit.statuses import Statuses
 
 from tools.containers.fleet import Fleet
-from tools.crash_matrix.counts import Tally
-from tools.recovery_table.lines import Lines
-from tools.recovery_table.pulse import Pulse
-from tools.recovery_table.statuses import Statuses
 
 #: A source and a sink each; so many that every executor has some.
 PIPELINES: Final = 3
@@ -53,8 +51,7 @@ class Flow:
 
     def moves_since(self, moment: float) -> bool:
         """Tell whether every pipeline has moved on since a moment, and moves now."""
-        newest = time.monotonic() - 2
-        return all(pulse.last > max(moment, newest) for pulse in self.pulses)
+        return move(self.pulses, moment, within=2)
 
     def tally(self) -> Tally:
         """Return what is lost and repeated so far; what is on its way is neither."""

@@ -1,17 +1,24 @@
-"""A failure, from the moment of the strike until all is well again."""
+"""A failure, from the strike until all is well again, and what failures cost as a table in deploy/E2E.md."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from copycat_testkit.arrivals import pauses
 from copycat_testkit.kafka import wait_until
+from copycat_testkit.outcomes import Steady, markdown_table, write_between
+from rich.console import Console
+from rich.table import Table
 
+from tools.containers.engine import ROOT
 from tools.containers.flow import Flow
-from tools.recovery_table.pulse import Gap
 
+PAGE: Final = ROOT / "deploy/E2E.md"
+HEAD: Final = ("failure", "lines flow again", "all is well", "lost", "repeated")
 #: A shorter pause does not count: sinks get what was polled in between.
 PAUSE_SECONDS: Final = 2.0
 #: So long everything has to be well before it counts as over.
@@ -31,6 +38,32 @@ class Outcome:
     """Until every connector and task was said to run, and every service was there."""
     repeated: int
     """Lines that came more than once."""
+
+
+class Outcomes:
+    """Those measured so far."""
+
+    def __init__(self) -> None:
+        """No outcomes were measured."""
+        self._rows: list[tuple[str, ...]] = []
+
+    def add(self, outcome: Outcome) -> None:
+        """Add one of which nothing was lost."""
+        flows = f"{outcome.flows:.1f} s" if outcome.flows else "never stopped"
+        self._rows.append((outcome.failure, flows, f"{outcome.well:.1f} s", "0", str(outcome.repeated)))
+
+    def show(self) -> None:
+        """Print them."""
+        table = Table(*HEAD, title=f"What failures cost (load {os.getloadavg()[0]:.0f})")
+        for row in self._rows:
+            table.add_row(*row)
+        Console(width=120).print("", table)
+
+    def write(self) -> None:
+        """Put them in place of the table in deploy/E2E.md; what was not measured leaves it as it is."""
+        if not self._rows:
+            return
+        write_between(PAGE, "table", markdown_table(HEAD, self._rows))
 
 
 def measure(
@@ -61,22 +94,10 @@ def measure(
 
 def _gets_well(flow: Flow, failure: str, earliest: float) -> float:
     """Return the moment since which all has been well."""
-    since = 0.0
-
-    def steady() -> bool:
-        nonlocal since
-        now = time.monotonic()
-        if not (flow.moves_since(earliest) and flow.statuses.running()):
-            since = 0.0
-        elif not since:
-            since = now
-        return bool(since) and now - since > STEADY_SECONDS
-
+    steady = Steady(lambda: flow.moves_since(earliest) and flow.statuses.running(), STEADY_SECONDS)
     wait_until(steady, WELL_SECONDS, f"all is well after: {failure}; {flow.tally()}")
-    return since
+    return steady.since
 
 
 def _flows(flow: Flow, moment: float) -> float:
-    now = time.monotonic()
-    gaps: list[Gap] = [gap for pulse in flow.pulses for gap in pulse.gaps_since(moment, now)]
-    return max((gap.ended - moment for gap in gaps if gap.seconds >= PAUSE_SECONDS), default=0.0)
+    return max((pause.ended for pause in pauses(flow.pulses, moment, PAUSE_SECONDS)), default=0.0)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
 from typing import Final
 
 import psutil
+from copycat_testkit.eventually import wait
+from copycat_testkit.faults import frozen, kill, killed_broker
 
-from tools.bench.rest import wait
 from tools.crash_matrix.system import ANSWER_SECONDS, PARTITIONS, System
 
 Fault = Callable[[System, Random], None]
@@ -21,15 +19,9 @@ Fault = Callable[[System, Random], None]
 AWAY_SECONDS: Final = 2.0
 
 
-def _kill(processes: Sequence[psutil.Process]) -> None:
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-
-
 def _kill_service(role: str, system: System, random: Random) -> None:
     del random
-    _kill(system.up.processes(role))
+    kill(system.up.processes(role))
 
 
 def _some_host(system: System, random: Random) -> psutil.Process:
@@ -43,52 +35,36 @@ def _some_worker(system: System, random: Random) -> list[psutil.Process]:
 
 
 def _kill_host(system: System, random: Random) -> None:
-    _kill([_some_host(system, random)])
+    kill([_some_host(system, random)])
 
 
 def _kill_executor(system: System, random: Random) -> None:
-    _kill(_some_worker(system, random)[:1])
+    kill(_some_worker(system, random)[:1])
 
 
 def _kill_worker(system: System, random: Random) -> None:
-    _kill(_some_worker(system, random))
+    kill(_some_worker(system, random))
 
 
 def _kill_spark(system: System, random: Random) -> None:
     worker = _some_worker(system, random)
-    _kill([each for each in worker if each in system.up.processes("spark")])
+    kill([each for each in worker if each in system.up.processes("spark")])
 
 
 def _kill_broker(system: System, random: Random) -> None:
-    system.broker.kill()
-    time.sleep(random.uniform(0, AWAY_SECONDS))  # the fault is that it is away
-    system.broker.start()
-
-
-@contextmanager
-def _frozen(processes: Sequence[psutil.Process]) -> Iterator[None]:
-    _signal(processes, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        _signal(processes, signal.SIGCONT)
-
-
-def _signal(processes: Sequence[psutil.Process], how: signal.Signals) -> None:
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.send_signal(how)
+    with killed_broker(system.broker):
+        time.sleep(random.uniform(0, AWAY_SECONDS))  # the fault is that it is away
 
 
 def _freeze_host(system: System, random: Random) -> None:
     """Freeze a task host until its tasks run elsewhere; its executor gives it up and ends it."""
-    with _frozen([_some_host(system, random)]):
+    with frozen([_some_host(system, random)]):
         _flows_again(system)
 
 
 def _freeze_worker(system: System, random: Random) -> None:
     """Freeze a whole worker until another has its tasks; then its own tasks wake up and go on, unaware."""
-    with _frozen(_some_worker(system, random)):
+    with frozen(_some_worker(system, random)):
         _flows_again(system)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from copycat_testkit.arrivals import Tally
+from copycat_testkit.outcomes import keep_rows
 from rich.table import Table
 
-from tools.crash_matrix.counts import Tally
 from tools.crash_matrix.rounds import Outcome
 
 AT_END = "stopped in the end"
@@ -81,7 +81,6 @@ def kept(outcomes: Sequence[Outcome], last: Mapping[str, Tally], kinds: Sequence
 
 def save(outcomes: Sequence[Outcome], path: Path) -> None:
     """Write every round down."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     found = [
         {
             "fault": each.case.fault,
@@ -95,7 +94,7 @@ def save(outcomes: Sequence[Outcome], path: Path) -> None:
         }
         for each in outcomes
     ]
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    keep_rows(path, found)
 
 
 def _text(tally: Tally) -> str:

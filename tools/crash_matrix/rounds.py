@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from tools.bench.rest import wait
-from tools.crash_matrix.counts import Tally
+from copycat_testkit.arrivals import Tally
+from copycat_testkit.eventually import wait
+
 from tools.crash_matrix.faults import FAULTS, FORCE, HANDS, MOMENTS
 from tools.crash_matrix.forgotten import Forgotten, abort_forgotten
 from tools.crash_matrix.system import INTERNAL_TOPICS, System

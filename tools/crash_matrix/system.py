@@ -15,11 +15,10 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
+from copycat_testkit.arrivals import Reader
+from copycat_testkit.eventually import wait
 from copycat_testkit.processes import command_line
 from copycat_testkit.system import CopycatUp
-
-from tools.bench.rest import wait
-from tools.crash_matrix.reader import Reader
 
 PARTITIONS: Final = 4
 WORKERS: Final = 2

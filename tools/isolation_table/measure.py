@@ -12,8 +12,8 @@ from typing import Final
 import httpx2
 from confluent_kafka import KafkaException
 from copycat_connect.errors import CopycatError
+from copycat_testkit.arrivals import Tally
 
-from tools.crash_matrix.counts import Tally
 from tools.isolation_table.system import Neighbourhood
 
 #: So long the neighbours are watched, though the verdict came sooner.

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
+from copycat_testkit import faults
+from copycat_testkit.eventually import wait
 from copycat_testkit.postgres import SECRET, USER, running_postgres
 
-from tools.bench.rest import wait
 from tools.isolation_table.measure import Harm
 from tools.isolation_table.system import NEIGHBOURS, SMALL_DISK, Neighbourhood
 from tools.isolation_table.verdicts import CULPRIT, VERDICT_SECONDS, create, reasons, remove, runs, says
-from tools.recovery_table import disk
 
 _DATABASE: Final = {
     "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
@@ -55,15 +55,15 @@ def misspelt(system: Neighbourhood) -> str:
 def sinks_disk_is_full(system: Neighbourhood) -> str:
     """Fill the disk of a sink, and give it room again."""
     folder = _sinks_disk(system)
-    assert disk.mount(folder), "this user may not mount a disk: run it as root"
+    assert faults.mount_disk(folder), "this user may not mount a disk: run it as root"
     lines = folder / "lines"
     sink = {"connector.class": "FileStreamSink", "tasks.max": "1", "topics": NEIGHBOURS[0]}
     create(system, {**sink, "file": str(lines)})
     wait(lambda: lines.exists() and lines.stat().st_size > 0, VERDICT_SECONDS, "the sink writes nothing")
-    disk.fill(folder)
+    faults.fill_disk(folder)
     wait(lambda: _NO_ROOM in reasons(system.status(CULPRIT)), VERDICT_SECONDS, f"no status says {_NO_ROOM}")
     size = lines.stat().st_size
-    assert disk.resize(folder, disk.SIZE), "the disk does not grow"
+    assert faults.resize_disk(folder, faults.DISK_SIZE), "the disk does not grow"
     wait(lambda: lines.stat().st_size > size + 10_000, VERDICT_SECONDS, "the sink does not go on by itself")
     wait(lambda: runs(system, CULPRIT), VERDICT_SECONDS, "its status does not say that it runs")
     written = _whole(lines)
@@ -87,13 +87,13 @@ def _whole(lines: Path) -> str:
 
 def _take_the_disk_away(system: Neighbourhood) -> None:
     remove(system)
-    disk.unmount(_sinks_disk(system))
+    faults.unmount_disk(_sinks_disk(system))
 
 
 def kafkas_disk_is_full(system: Neighbourhood) -> str:
     """Fill the disk of the broker until a status says so, and give it room again."""
     folder, neighbour = system.folder / "kafka", NEIGHBOURS[0]
-    disk.fill(folder)
+    faults.fill_disk(folder)
     try:
         wait(
             lambda: "no space is left" in reasons(system.status(neighbour)),
@@ -102,7 +102,7 @@ def kafkas_disk_is_full(system: Neighbourhood) -> str:
         )
         said = str(system.status(neighbour)["health"]["reason"])
     finally:
-        assert disk.resize(folder, SMALL_DISK), "the disk does not grow"
+        assert faults.resize_disk(folder, SMALL_DISK), "the disk does not grow"
     system.broker.kill()  # it ends, or no longer uses its folder: whoever supervises it starts it anew
     system.broker.start()
     system.settle()

@@ -8,9 +8,10 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Final
 
-from tools.crash_matrix.counts import Tally
+from copycat_testkit.arrivals import Tally
+from copycat_testkit.outcomes import keep_rows, markdown_table, write_between
+
 from tools.isolation_table.measure import LATE_SECONDS, Outcome
-from tools.load.page import table, write_between
 
 KEPT: Final = Path("build/isolation_table.json")
 """Every row that was measured so far."""
@@ -33,7 +34,7 @@ _HEAD: Final = (
 
 def markdown(outcomes: Iterable[Outcome]) -> str:
     """Return the table; times in seconds."""
-    return table(_HEAD, [(each.point, _cells(each)) for each in outcomes])
+    return markdown_table(_HEAD, [(each.point, *_cells(each)) for each in outcomes])
 
 
 def write_page(outcomes: Iterable[Outcome]) -> None:
@@ -43,8 +44,7 @@ def write_page(outcomes: Iterable[Outcome]) -> None:
 
 def save(outcomes: Mapping[str, Outcome], path: Path = KEPT) -> None:
     """Keep the rows, so that what was interrupted can be continued."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([asdict(each) for each in outcomes.values()], indent=1) + "\n")
+    keep_rows(path, map(asdict, outcomes.values()))
 
 
 def kept(path: Path = KEPT) -> dict[str, Outcome]:

@@ -18,13 +18,10 @@ from confluent_kafka.cimpl import NewTopic
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
+from copycat_testkit.arrivals import Pulse, Reader, Tally, longest_gap, move
+from copycat_testkit.eventually import wait
+from copycat_testkit.faults import mount_disk, unmount_disk
 from copycat_testkit.system import CopycatUp
-
-from tools.bench.rest import wait
-from tools.crash_matrix.counts import Tally
-from tools.crash_matrix.reader import Reader
-from tools.recovery_table.disk import mount, unmount
-from tools.recovery_table.pulse import Pulse
 
 NEIGHBOURS: Final = tuple(f"healthy-{number}" for number in range(10))
 RECORDS_PER_SECOND: Final = 1_000
@@ -147,10 +144,9 @@ class Neighbourhood:
         since = time.monotonic()
 
         def well() -> bool:
-            newest = max(since, time.monotonic() - 1)
             last = self.answers[-1] if self.answers else None
             answered = last is not None and last.asked > since and not last.problem
-            return answered and all(pulse.last > newest for pulse in self.pulses.values())
+            return answered and move(self.pulses.values(), since, within=1)
 
         wait(well, READY_SECONDS, "the neighbours are not well")
 
@@ -160,8 +156,7 @@ class Neighbourhood:
 
     def longest_gap(self, since: float) -> float:
         """Return the longest time in seconds, since a moment, without a record of some neighbour."""
-        now = time.monotonic()
-        return max(gap.seconds for pulse in self.pulses.values() for gap in pulse.gaps_since(since, now))
+        return longest_gap(self.pulses.values(), since)
 
     def restart(self, accepted: str = "") -> float:
         """Stop the whole of Copycat and start it again; returns the seconds until all neighbours are well.
@@ -273,8 +268,8 @@ def neighbourhood(
     properties = {**SETTINGS, BROKER_DATA_DIR.name: str(kafka), **(settings or {})}
     with ExitStack() as stack:
         if small_disk:
-            assert mount(kafka, SMALL_DISK), "this user may not mount a disk: run it as root"
-            stack.callback(unmount, kafka)
+            assert mount_disk(kafka, SMALL_DISK), "this user may not mount a disk: run it as root"
+            stack.callback(unmount_disk, kafka)
         broker = stack.enter_context(EmbeddedKafka(kafka, free_ports(1)[0]))
         admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 2})
         for made in admin.create_topics([NewTopic(each, 1, 1) for each in NEIGHBOURS]).values():

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import httpx2
 import psutil
+from copycat_testkit.eventually import wait
 
-from tools.bench.rest import wait
 from tools.isolation_table.measure import Harm
 from tools.isolation_table.system import NEIGHBOURS, Neighbourhood
 

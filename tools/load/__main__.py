@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from copycat_embedded.jars import ensure_jars
+from copycat_testkit.outcomes import write_between
 from copycat_testkit.system import CopycatUp
 from rich.console import Console
 
 from tools.load.churn import churn
 from tools.load.crowd import Crowd
-from tools.load.page import CURVES, PAGE, curves, memory_table, steps_table, write_between
+from tools.load.page import CURVES, PAGE, curves, memory_table, steps_table
 from tools.load.steps import EXECUTORS, Step, grow
 
 SIZES: Final = "50,100,200,350,500"

@@ -37,9 +37,10 @@ from copycat_status.domain.events import StatusSet
 from copycat_status.domain.evolve import evolve as evolve_statuses
 from copycat_status.domain.state import StatusState
 from copycat_status.domain.status import State, Status
+from copycat_testkit.outcomes import write_between
 
 from tools.load.looks import Looks
-from tools.load.page import PAGE, figures_table, write_between
+from tools.load.page import PAGE, figures_table
 from tools.load.simulation import stored
 from tools.load.simulation.worker import TASKS
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx2
-
-from tools.bench.rest import wait
+from copycat_testkit.eventually import wait
 
 TASKS: Final = 2
 TOPIC: Final = "load-records"

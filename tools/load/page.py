@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
+
+from copycat_testkit.outcomes import markdown_table
 
 from tools.load.churn import Memory
 from tools.load.steps import Step
@@ -42,7 +43,7 @@ def steps_table(steps: Sequence[Step]) -> str:
         ("and, as it is back, until spread evenly", [f"{each.back:.1f} s" for each in steps]),
         ("load of the machine", [f"{each.load:.1f}" for each in steps]),
     ]
-    return table(["", *(f"{each.connectors} connectors" for each in steps)], rows)
+    return _table(["", *(f"{each.connectors} connectors" for each in steps)], rows)
 
 
 def memory_table(found: Memory) -> str:
@@ -56,35 +57,14 @@ def memory_table(found: Memory) -> str:
     slope = f"{sum(slopes.values()):+.2f} kB" if slopes else "-"
     rows.append(("all", [f"{total[0]:.0f} MB", f"{total[1]:.0f} MB", slope]))
     said = f"{found.changes[-1]} changes in {found.minutes[-1]:.1f} minutes."
-    return f"{said}\n\n{table(['PSS of', 'before', 'after', 'growth for each change'], rows)}"
+    return f"{said}\n\n{_table(['PSS of', 'before', 'after', 'growth for each change'], rows)}"
 
 
 def figures_table(found: Sequence[Mapping[str, float | None]], sizes: Sequence[int]) -> str:
     """Return the figures of the simulation, a column for each size; what did not come is `never`."""
     names = dict.fromkeys(name for each in found for name in each)
     rows = [(name, [_figure(each, name) for each in found]) for name in names]
-    return table(["", *(f"{size} connectors" for size in sizes)], rows)
-
-
-def table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *([name, *cells] for name, cells in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def write_between(page: Path, name: str, text: str) -> None:
-    """Replace what stands between the markers of a name.
-
-    Raises:
-        ValueError: The page has no such markers.
-    """
-    before = page.read_text()
-    pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-    after, found = pattern.subn(lambda marks: f"{marks[1]}{text}\n{marks[2]}", before)
-    if not found:
-        message = f"{page} has no markers of {name}"
-        raise ValueError(message)
-    page.write_text(after)
+    return _table(["", *(f"{size} connectors" for size in sizes)], rows)
 
 
 def curves(steps: Sequence[Step]) -> str:
@@ -106,6 +86,10 @@ def curves(steps: Sequence[Step]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif"'
         f' font-size="11"><rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>\n'
     )
+
+
+def _table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
+    return markdown_table(head, ([name, *cells] for name, cells in rows))
 
 
 def _curve(title: str, across: Sequence[int], values: Sequence[float], column: int, row: int) -> str:

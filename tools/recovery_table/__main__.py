@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from copycat_embedded.jars import ensure_jars
@@ -15,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tools.recovery_table.measure import PATIENCE_SECONDS, Outcome, measure
-from tools.recovery_table.report import markdown
+from tools.recovery_table.report import markdown, save
 from tools.recovery_table.rows import ROWS, Row
 from tools.recovery_table.system import faulty_system
 
@@ -46,29 +44,10 @@ def _measured(rows: Sequence[Row], folder: Path, patience: float, console: Conso
         for row in rows:
             progress.update(bar, description=row.name)
             outcomes.append(measure(system, row, patience))
-            _save(outcomes)
+            save(outcomes, OUT)
             console.print(markdown(outcomes[-1:]).splitlines()[-1], markup=False, soft_wrap=True)
             progress.advance(bar)
     return outcomes
-
-
-def _save(outcomes: Sequence[Outcome]) -> None:
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    found = [
-        {
-            "failure": each.row.name,
-            "status_true": each.status_true,
-            "flows": each.flows,
-            "whole": each.whole,
-            "beside_gap": each.beside_gap,
-            **asdict(each.tally),
-            "hand": each.hand,
-            "pauses": [[pause.began, pause.ended] for pause in each.pauses],
-            "load": each.load,
-        }
-        for each in outcomes
-    ]
-    OUT.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def _arguments() -> argparse.Namespace:

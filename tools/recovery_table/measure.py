@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tools.bench.rest import wait
-from tools.crash_matrix.counts import Tally
-from tools.recovery_table.pulse import Gap
+from copycat_testkit.arrivals import Gap, Tally, longest_gap, pauses
+from copycat_testkit.eventually import wait
+from copycat_testkit.outcomes import Steady
+
 from tools.recovery_table.rows import Row
 from tools.recovery_table.strikes import Fault
 from tools.recovery_table.system import BESIDE, SINK, STRUCK, FaultySystem
@@ -67,49 +68,33 @@ def measure(system: FaultySystem, row: Row, patience: float = PATIENCE_SECONDS) 
             well = _gets_well(system, struck, patience)
     if row.away_seconds:
         well = _gets_well(system, struck, row.away_seconds + patience)
-    now = time.monotonic()
-    pauses = _pauses(system, struck, now)
-    flows = max((pause.ended for pause in pauses), default=0.0) if well else None
+    found_pauses = pauses([*system.pulses[STRUCK], *system.pulses[SINK]], struck.moment, PAUSE_SECONDS)
+    flows = max((pause.ended for pause in found_pauses), default=0.0) if well else None
     found = (
         _status_true(system, struck, flows),
         flows,
         _whole(system, struck),
-        _beside_gap(system, struck, now),
+        _beside_gap(system, struck),
     )
     hand = None if well else _restart_by_hand(system)
     system.catch_up()
     after = system.tallies()
     tally = sum((after[name].since(before[name]) for name in after), Tally())
-    return Outcome(row, *found, tally, hand, pauses, os.getloadavg()[0])
+    return Outcome(row, *found, tally, hand, found_pauses, os.getloadavg()[0])
 
 
 def _gets_well(system: FaultySystem, struck: Fault, seconds: float) -> bool:
     """Wait until all has been well for a while, and what was struck is gone; returns whether it is well."""
     earliest = max(struck.moment + PAUSE_SECONDS, time.monotonic())
-    since = 0.0
 
-    def steady() -> bool:
-        nonlocal since
-        now = time.monotonic()
-        if not (now > earliest and system.moves_since(earliest) and system.statuses.running()):
-            since = 0.0
-        elif not since:
-            since = now
-        return bool(since) and now - since > STEADY_SECONDS
+    def well() -> bool:
+        moves = time.monotonic() > earliest and system.moves_since(earliest)
+        return moves and system.statuses.running()
 
+    steady = Steady(well, STEADY_SECONDS)
     with contextlib.suppress(TimeoutError):
         wait(lambda: steady() and not struck.lasts(), seconds, "it lasts")
     return steady()
-
-
-def _pauses(system: FaultySystem, struck: Fault, now: float) -> list[Gap]:
-    pulses = [*system.pulses[STRUCK], *system.pulses[SINK]]
-    gaps = [gap for pulse in pulses for gap in pulse.gaps_since(struck.moment, now)]
-    return [
-        Gap(gap.began - struck.moment, gap.ended - struck.moment)
-        for gap in gaps
-        if gap.seconds >= PAUSE_SECONDS
-    ]
 
 
 def _status_true(system: FaultySystem, struck: Fault, flows: float | None) -> float | None:
@@ -128,10 +113,9 @@ def _whole(system: FaultySystem, struck: Fault) -> float | None:
     return next((each.heard - struck.moment for each in said if each.asked > missing[-1].asked), None)
 
 
-def _beside_gap(system: FaultySystem, struck: Fault, now: float) -> float | None:
+def _beside_gap(system: FaultySystem, struck: Fault) -> float | None:
     pulses = [system.pulses[BESIDE][each] for each in struck.unrelated]
-    gaps = [gap.seconds for pulse in pulses for gap in pulse.gaps_since(struck.moment, now)]
-    return max(gaps) if pulses else None
+    return longest_gap(pulses, struck.moment) if pulses else None
 
 
 def _restart_by_hand(system: FaultySystem) -> float:

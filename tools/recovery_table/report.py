@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Final
+
+from copycat_testkit.outcomes import keep_rows, markdown_table
 
 from tools.recovery_table.measure import Outcome
 
@@ -22,12 +26,26 @@ _HEAD: Final = (
 
 def markdown(outcomes: Sequence[Outcome]) -> str:
     """Return the table; times in seconds from the strike."""
-    lines = [_line(_HEAD), _line(("---",) * len(_HEAD)), *(_line(_cells(each)) for each in outcomes)]
-    return "\n".join(lines)
+    return markdown_table(_HEAD, map(_cells, outcomes))
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def save(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Write every row down."""
+    found = [
+        {
+            "failure": each.row.name,
+            "status_true": each.status_true,
+            "flows": each.flows,
+            "whole": each.whole,
+            "beside_gap": each.beside_gap,
+            **asdict(each.tally),
+            "hand": each.hand,
+            "pauses": [[pause.began, pause.ended] for pause in each.pauses],
+            "load": each.load,
+        }
+        for each in outcomes
+    ]
+    keep_rows(path, found)
 
 
 def _cells(outcome: Outcome) -> tuple[str, ...]:

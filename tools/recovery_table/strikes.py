@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -12,9 +11,10 @@ from io import FileIO
 from typing import Final
 
 import psutil
+from copycat_testkit import faults
+from copycat_testkit.eventually import wait
 from copycat_testkit.processes import command_line
 
-from tools.bench.rest import wait
 from tools.recovery_table.system import (
     BESIDE,
     PARTITIONS,
@@ -98,7 +98,7 @@ def killed(target: Target) -> Strike:
         found = _found(system, target)
         unrelated = _others(system, found)
         moment = time.monotonic()
-        _signal(found, signal.SIGKILL)
+        faults.kill(found)
         yield Fault(moment, unrelated)
 
     return strike
@@ -112,11 +112,8 @@ def frozen(target: Target) -> Strike:
         found = _found(system, target)
         unrelated = _others(system, found)
         moment = time.monotonic()
-        _signal(found, signal.SIGSTOP)
-        try:
+        with faults.frozen(found):
             yield Fault(moment, unrelated, lambda: any(each.is_running() for each in found))
-        finally:
-            _signal(found, signal.SIGCONT)
 
     return strike
 
@@ -130,12 +127,6 @@ def _found(system: FaultySystem, target: Target) -> list[psutil.Process]:
 
     wait(is_there, READY_SECONDS, "what is to be struck is not there")
     return found
-
-
-def _signal(processes: Sequence[psutil.Process], how: signal.Signals) -> None:
-    for process in processes:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.send_signal(how)
 
 
 def in_call(name: str, call: str, harm: str, act: Callable[[FaultySystem], None] | None = None) -> Strike:
@@ -191,22 +182,16 @@ def reconfigure(system: FaultySystem) -> None:
 def broker_gone(system: FaultySystem) -> Iterator[Fault]:
     """Kill the broker, and start it again."""
     moment = time.monotonic()
-    system.broker.kill()
-    try:
+    with faults.killed_broker(system.broker):
         yield Fault(moment, range(PARTITIONS))
-    finally:
-        system.broker.start()
 
 
 @contextmanager
 def line_cut(system: FaultySystem) -> Iterator[Fault]:
     """Cut the line between the whole system and the broker."""
     moment = time.monotonic()
-    system.wire.cut()
-    try:
+    with faults.cut(system.wire):
         yield Fault(moment, range(PARTITIONS))
-    finally:
-        system.wire.mend()
 
 
 @contextmanager

@@ -16,17 +16,14 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import LOOPBACK, free_ports
+from copycat_testkit.arrivals import Lines, Pulse, Reader, Tally, move
+from copycat_testkit.eventually import wait
+from copycat_testkit.faults import small_disk
+from copycat_testkit.statuses import Statuses
 from copycat_testkit.system import CopycatUp
 from copycat_testkit.wire import Wire
 
-from tools.bench.rest import wait
-from tools.crash_matrix.counts import Tally
-from tools.crash_matrix.reader import Reader
 from tools.crash_matrix.system import System
-from tools.recovery_table.disk import small_disk
-from tools.recovery_table.lines import Lines
-from tools.recovery_table.pulse import Pulse
-from tools.recovery_table.statuses import Statuses
 
 STRUCK: Final = "struck"
 SINK: Final = "struck-sink"
@@ -118,8 +115,7 @@ class FaultySystem(System):
 
     def moves_since(self, moment: float) -> bool:
         """Tell whether every partition of every connector has moved on since a moment, and moves now."""
-        newest = time.monotonic() - 1
-        return all(pulse.last > max(moment, newest) for each in self.pulses.values() for pulse in each)
+        return move((pulse for each in self.pulses.values() for pulse in each), moment, within=1)
 
     def spread(self) -> bool:
         """Tell whether every connector has a task on each worker."""

@@ -7,8 +7,7 @@ from copycat_testkit.cluster import OWNERS
 
 from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
-from tools.containers.outcomes import Outcomes
-from tools.containers.strike import measure
+from tools.containers.strike import Outcomes, measure
 
 pytestmark = pytest.mark.timeout(1800)
 HOUR_SECONDS = 3600

@@ -11,8 +11,7 @@ from copycat_testkit.kafka import produce, unique, wait_until
 
 from tools.containers.fleet import SMALL, Fleet
 from tools.containers.flow import Flow
-from tools.containers.outcomes import Outcomes
-from tools.containers.strike import Outcome, measure
+from tools.containers.strike import Outcome, Outcomes, measure
 
 pytestmark = pytest.mark.timeout(1800)
 #: How long something is away that does not come back by itself.

@@ -7,9 +7,8 @@ from copycat_testkit.kafka import wait_until
 
 from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
-from tools.containers.outcomes import Outcomes
 from tools.containers.spark_cluster import hosts_on
-from tools.containers.strike import measure
+from tools.containers.strike import Outcomes, measure
 
 pytestmark = pytest.mark.timeout(1800)
 SECONDS = 180.0

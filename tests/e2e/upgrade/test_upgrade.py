@@ -8,8 +8,7 @@ from copycat_testkit.cluster import ROLES
 from tools.containers.asking import Asking
 from tools.containers.fleet import Fleet
 from tools.containers.flow import Flow
-from tools.containers.outcomes import Outcomes
-from tools.containers.strike import Outcome, measure
+from tools.containers.strike import Outcome, Outcomes, measure
 
 pytestmark = pytest.mark.timeout(1800)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from copycat_testkit.arrivals import NumberSequence, Tally
 
-from tools.crash_matrix.counts import Sequence, Tally
 from tools.crash_matrix.report import broken
 
 
 def tally(*numbers: int) -> Tally:
     """Return what is wrong with numbers that arrived so."""
-    sequence = Sequence()
+    sequence = NumberSequence()
     for number in numbers:
         sequence.take(number, created_ms=number)
     return sequence.tally
@@ -34,14 +34,14 @@ def test_a_number_that_comes_late_is_neither_lost_nor_repeated() -> None:
 
 
 def test_repetitions_are_arrivals_and_what_is_missing_is_none() -> None:
-    sequence = Sequence()
+    sequence = NumberSequence()
     for number in (1, 2, 2, 5):
         sequence.take(number, created_ms=number)
     assert sequence.arrived == 4
 
 
 def test_only_a_number_that_is_new_shows_that_records_flow() -> None:
-    sequence = Sequence()
+    sequence = NumberSequence()
     sequence.take(1, created_ms=100)
     sequence.take(1, created_ms=200)
     assert sequence.created_ms == 100

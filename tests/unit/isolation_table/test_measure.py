@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from copycat_testkit.arrivals import Tally
 
-from tools.crash_matrix.counts import Tally
 from tools.isolation_table.harms import HARMS
 from tools.isolation_table.measure import Outcome
 from tools.isolation_table.report import PAGE, kept, markdown, save

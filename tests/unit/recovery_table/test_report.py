@@ -9,11 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from copycat_testkit.arrivals import Gap, Lines, Pulse, Tally
 
-from tools.crash_matrix.counts import Tally
-from tools.recovery_table.lines import Lines
 from tools.recovery_table.measure import Outcome
-from tools.recovery_table.pulse import Gap, Pulse
 from tools.recovery_table.report import markdown
 from tools.recovery_table.rows import ROWS
 

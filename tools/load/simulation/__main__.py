@@ -13,9 +13,10 @@ from typing import Final
 
 from copycat_embedded.jars import ensure_jars
 from copycat_rpc.services import connected
+from copycat_testkit.outcomes import write_between
 from rich.console import Console
 
-from tools.load.page import PAGE, figures_table, write_between
+from tools.load.page import PAGE, figures_table
 from tools.load.simulation.measuring import Figures, Measuring
 from tools.load.simulation.plane import Plane, plane
 

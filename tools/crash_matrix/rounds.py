@@ -97,7 +97,7 @@ def heal(system: System) -> None:
 
 def end(system: System) -> Mapping[str, Tally]:
     """Stop everything; what is committed and never arrived is lost, the reverse would be repeated."""
-    system.stop()
+    system.finish()
     last = {}
     for kind in system.kinds:
         committed = system.offsets(kind)

@@ -13,22 +13,22 @@ from typing import Any, Final
 
 import httpx2
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import free_ports
-from copycat_testkit.arrivals import Pulse, Reader, Tally, longest_gap, move
+from copycat_testkit.arrivals import longest_gap
+from copycat_testkit.counted_system import STRING, CountedSystem
 from copycat_testkit.eventually import wait
 from copycat_testkit.faults import mount_disk, unmount_disk
-from copycat_testkit.system import CopycatUp
+
+from tools.crash_matrix.system import COUNTING
 
 NEIGHBOURS: Final = tuple(f"healthy-{number}" for number in range(10))
 RECORDS_PER_SECOND: Final = 1_000
 """Of each neighbour."""
 POLLS_PER_SECOND: Final = 50
 READY_SECONDS: Final = 300.0
-LOOK_SECONDS: Final = 0.05
 ASK_PAUSE_SECONDS: Final = 0.2
 ANSWER_SECONDS: Final = 60.0
 #: Calls are given up soon, so that a table of many hangs does not take a day.
@@ -41,8 +41,7 @@ SETTINGS: Final = {
 }
 #: More than all rows write that are measured on it.
 SMALL_DISK: Final = "2g"
-_STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
-_AUTHORS: Final = (Path(__file__).with_name("author"), Path(__file__).parents[1] / "crash_matrix/author")
+_AUTHORS: Final = (Path(__file__).with_name("author"), COUNTING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,46 +56,25 @@ class Answer:
     """Empty where it was the answer that a healthy connector gets."""
 
 
-class Neighbourhood:
+class Neighbourhood(CountedSystem):
     """The healthy connectors, what arrives of them, and a user who asks about them without a pause."""
 
-    def __init__(
-        self, broker: EmbeddedKafka, up: CopycatUp, reader: Reader, folder: Path, settings: Mapping[str, str]
-    ) -> None:
-        self._settings = settings
-        self.broker = broker
-        self.up = up
-        self.reader = reader
-        self.folder = folder
-        """For whatever a harm needs."""
+    def __init__(self, broker: EmbeddedKafka, folder: Path, settings: Mapping[str, str]) -> None:
+        super().__init__(broker, folder, NEIGHBOURS, 1, settings=settings, plugins=_AUTHORS)
         self.answers: list[Answer] = []
         """Of the user who asks, in order."""
-        self.pulses = {name: Pulse() for name in NEIGHBOURS}
-        """When each neighbour's records arrived."""
-        self.admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 2})
-        self._done = threading.Event()
         self._asks = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._look, name="pulses"),
-            threading.Thread(target=self._ask_on, name="a user who asks"),
-        ]
+        self._left = threading.Event()
+        self._user = threading.Thread(target=self._ask_on, name="a user who asks")
 
     @property
     def logs(self) -> Path:
         """The folder of the logs that `copycat up` writes."""
         return self.up.folder
 
-    def call(
-        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
-    ) -> httpx2.Response:
-        """Send a request and return whatever comes back."""
-        return httpx2.request(
-            method, f"{self.up.url}{path}", json=body, headers=headers, timeout=ANSWER_SECONDS
-        )
-
     def create(self, name: str, config: Mapping[str, str]) -> httpx2.Response:
         """Ask for a connector, under the converter that the neighbours have."""
-        return self.call("PUT", f"/connectors/{name}/config", {"value.converter": _STRING, **config})
+        return self.call("PUT", f"/connectors/{name}/config", {"value.converter": STRING, **config})
 
     def status(self, name: str) -> Any:  # noqa: ANN401 - JSON
         """Return a connector's status; nothing without a status or an answer."""
@@ -146,17 +124,13 @@ class Neighbourhood:
         def well() -> bool:
             last = self.answers[-1] if self.answers else None
             answered = last is not None and last.asked > since and not last.problem
-            return answered and move(self.pulses.values(), since, within=1)
+            return answered and self.moves_since(since)
 
         wait(well, READY_SECONDS, "the neighbours are not well")
 
-    def tally(self) -> Tally:
-        """Return what was lost and repeated of all neighbours so far."""
-        return sum((self.reader.tally(name) for name in NEIGHBOURS), Tally())
-
     def longest_gap(self, since: float) -> float:
         """Return the longest time in seconds, since a moment, without a record of some neighbour."""
-        return longest_gap(self.pulses.values(), since)
+        return longest_gap((pulse for each in self.pulses.values() for pulse in each), since)
 
     def restart(self, accepted: str = "") -> float:
         """Stop the whole of Copycat and start it again; returns the seconds until all neighbours are well.
@@ -168,27 +142,16 @@ class Neighbourhood:
             TimeoutError: Its connectors do not get well.
         """
         self._asks.clear()
-        self.up.stop()
-        began = time.monotonic()
-        self.up = copycat(
-            self.folder, self.broker, {**self._settings, "lost.topics.accept": accepted}, self.up.port
-        )
-        self.up.start()
+        began = self.restart_all({"lost.topics.accept": accepted})
         if accepted:
             self.configure()
         self._asks.set()
         self.settle()
         return time.monotonic() - began
 
-    def _look(self) -> None:
-        while not self._done.wait(LOOK_SECONDS):
-            now = time.monotonic()
-            for name, pulse in self.pulses.items():
-                pulse.look(self.reader.sequences[name][0].arrived, now)
-
     def _ask_on(self) -> None:
         name = NEIGHBOURS[0]
-        config = {"value.converter": _STRING, **neighbour(name)}
+        config = {"value.converter": STRING, **neighbour(name)}
         validated = {"name": name, **config}
         validate = "/connector-plugins/counting.CountingSourceConnector/config/validate"
         requests = (
@@ -198,11 +161,11 @@ class Neighbourhood:
             ("PUT", validate, validated),
             ("PUT", f"/connectors/{name}/config", config),
         )
-        while not self._done.is_set():
+        while not self._left.is_set():
             for method, path, body in requests:
                 if self._asks.wait(ASK_PAUSE_SECONDS):
                     self._ask(method, path, body)
-                if self._done.wait(ASK_PAUSE_SECONDS):
+                if self._left.wait(ASK_PAUSE_SECONDS):
                     return
 
     def _ask(self, method: str, path: str, body: object) -> None:
@@ -218,19 +181,18 @@ class Neighbourhood:
 
     def __enter__(self) -> Neighbourhood:
         """Look and ask from now on."""
+        super().__enter__()
         self._asks.set()
-        for thread in self._threads:
-            thread.start()
+        self._user.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Look and ask no more, and stop Copycat."""
-        self._done.set()
-        for thread in self._threads:
-            thread.join()
-        self.up.stop()
+        self._left.set()
+        self._user.join()
+        super().__exit__(kind, error, trace)
 
 
 def neighbour(name: str) -> dict[str, str]:
@@ -242,17 +204,6 @@ def neighbour(name: str) -> dict[str, str]:
         "partitions": "1",
         "at.once": str(RECORDS_PER_SECOND // POLLS_PER_SECOND),
     }
-
-
-def copycat(folder: Path, broker: EmbeddedKafka, settings: Mapping[str, str], port: int = 0) -> CopycatUp:
-    """Return a `copycat up` on a broker, not started; `settings` are worker properties."""
-    return CopycatUp(
-        folder / "data",
-        broker.bootstrap,
-        port=port,
-        options=[part for key, value in settings.items() for part in ("--set", f"{key}={value}")],
-        environment={"PYTHONPATH": ":".join(map(str, _AUTHORS))},
-    )
 
 
 @contextmanager
@@ -271,13 +222,7 @@ def neighbourhood(
             assert mount_disk(kafka, SMALL_DISK), "this user may not mount a disk: run it as root"
             stack.callback(unmount_disk, kafka)
         broker = stack.enter_context(EmbeddedKafka(kafka, free_ports(1)[0]))
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 2})
-        for made in admin.create_topics([NewTopic(each, 1, 1) for each in NEIGHBOURS]).values():
-            made.result(READY_SECONDS)
-        up = copycat(folder, broker, properties).start()
-        system = Neighbourhood(broker, up, Reader(broker.bootstrap, NEIGHBOURS, 1), folder, properties)
-        stack.enter_context(system.reader)
-        stack.enter_context(system)
+        system = stack.enter_context(Neighbourhood(broker, folder, properties))
         system.configure()
         system.settle()
         yield system

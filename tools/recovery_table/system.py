@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,18 +11,16 @@ from typing import Final
 
 import httpx2
 import psutil
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.ports import LOOPBACK, free_ports
-from copycat_testkit.arrivals import Lines, Pulse, Reader, Tally, move
+from copycat_testkit.arrivals import Lines, NumberSequence, Pulse, Tally
+from copycat_testkit.counted_system import STRING, CountedSystem
 from copycat_testkit.eventually import wait
 from copycat_testkit.faults import small_disk
 from copycat_testkit.statuses import Statuses
-from copycat_testkit.system import CopycatUp
 from copycat_testkit.wire import Wire
 
-from tools.crash_matrix.system import System
+from tools.crash_matrix.system import COUNTING
 
 STRUCK: Final = "struck"
 SINK: Final = "struck-sink"
@@ -31,7 +28,6 @@ BESIDE: Final = "beside"
 PARTITIONS: Final = 2
 TASKS: Final = {STRUCK: PARTITIONS, SINK: PARTITIONS, BESIDE: PARTITIONS}
 READY_SECONDS: Final = 300.0
-LOOK_SECONDS: Final = 0.05
 CATCH_UP_SECONDS: Final = 30.0
 #: How long a call into a connector or task may take; 90 s and a quarter of an hour by default.
 PLUGIN_CALL_SECONDS: Final = 20
@@ -44,40 +40,34 @@ SETTINGS: Final = {
     "task.call.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),
     "task.poll.timeout.ms": str(PLUGIN_CALL_SECONDS * 1000),
 }
-_STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
-_AUTHORS: Final = (Path(__file__).with_name("author"), Path(__file__).parents[1] / "crash_matrix/author")
+_AUTHORS: Final = (Path(__file__).with_name("author"), COUNTING)
 
 
-class FaultySystem(System):
+class FaultySystem(CountedSystem):
     """A running system: a source and the sink of its topic, which are struck, and a source beside them."""
 
     def __init__(
-        self,
-        broker: EmbeddedKafka,
-        up: CopycatUp,
-        reader: Reader,
-        *,
-        wire: Wire,
-        folder: Path,
-        statuses: Statuses,
+        self, broker: EmbeddedKafka, folder: Path, wire: Wire, settings: Mapping[str, str], port: int
     ) -> None:
-        super().__init__(broker, up, reader, (STRUCK, BESIDE))
+        super().__init__(
+            broker,
+            folder,
+            (STRUCK, BESIDE),
+            PARTITIONS,
+            settings={**SETTINGS, **settings},
+            plugins=_AUTHORS,
+            executors=2,
+            bootstrap=wire.address,
+            port=port,
+        )
         self.wire = wire
-        self.folder = folder
-        """Where harm is asked for; it has a folder for each connector."""
-        self.statuses = statuses
-        self.pulses: Mapping[str, Sequence[Pulse]] = {
-            name: [Pulse() for _ in range(PARTITIONS)] for name in TASKS
-        }
-        """When each connector's partitions moved on."""
+        self.statuses = Statuses(lambda: self.up.url, {STRUCK: PARTITIONS, SINK: PARTITIONS})
+        self.pulses[SINK] = [Pulse() for _ in range(PARTITIONS)]
         self._lines = Lines(folder / SINK / "disk" / "lines", PARTITIONS)
         self._changes = 0
-        self._done = threading.Event()
-        self._looks = threading.Thread(target=self._look, name="pulses")
 
-    def configure(self, tasks: int) -> None:
+    def configure(self) -> None:
         """Create the connectors, or have them configured anew."""
-        self.tasks = tasks
         self._changes += 1
         for name in TASKS:
             self.ask("PUT", f"/connectors/{name}/config", self.config(name))
@@ -87,7 +77,7 @@ class FaultySystem(System):
         shared = {
             "tasks.max": str(TASKS[name]),
             "folder": str(self.folder / name),
-            "value.converter": _STRING,
+            "value.converter": STRING,
             "change": str(self._changes),
         }
         if name == SINK:
@@ -112,10 +102,6 @@ class FaultySystem(System):
         """Return what is lost and repeated so far, by connector."""
         topics = {topic: self.reader.tally(topic) for topic in (STRUCK, BESIDE)}
         return {**topics, SINK: sum((each.tally for each in self._lines.sequences), Tally())}
-
-    def moves_since(self, moment: float) -> bool:
-        """Tell whether every partition of every connector has moved on since a moment, and moves now."""
-        return move((pulse for each in self.pulses.values() for pulse in each), moment, within=1)
 
     def spread(self) -> bool:
         """Tell whether every connector has a task on each worker."""
@@ -169,61 +155,29 @@ class FaultySystem(System):
         text = file.read_text() if file.exists() else ""
         return int(text) if text else 0
 
-    def _look(self) -> None:
-        while not self._done.wait(LOOK_SECONDS):
-            self._lines.read_on()
-            now = time.monotonic()
-            every = {**self.reader.sequences, SINK: self._lines.sequences}
-            for name, sequences in every.items():
-                for pulse, sequence in zip(self.pulses[name], sequences, strict=True):
-                    pulse.look(sequence.arrived, now)
-
-    def __enter__(self) -> FaultySystem:
-        """Look at the numbers from now on."""
-        self._looks.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Look no more."""
-        self._done.set()
-        self._looks.join()
+    def numbers(self) -> Mapping[str, Sequence[NumberSequence]]:
+        """Return what arrived so far in the topics, and in the files of the sink."""
+        self._lines.read_on()
+        return {**super().numbers(), SINK: self._lines.sequences}
 
 
 @contextmanager
 def faulty_system(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[FaultySystem]:
     """Run it, with numbers flowing through every connector; `settings` are worker properties to add."""
-    options = [f"{key}={value}" for key, value in {**SETTINGS, **(settings or {})}.items()]
     direct, behind, controller, front, rest = free_ports(5)
     for name in TASKS:
         (folder / name).mkdir(parents=True)
-    path = {"PYTHONPATH": ":".join(map(str, _AUTHORS))}
     with (
         small_disk(folder / SINK / "disk"),
         EmbeddedKafka(
             folder / "kafka", direct, settings=_two_doors(direct, behind, controller, front)
         ) as broker,
         Wire(front, behind) as wire,
+        FaultySystem(broker, folder, wire, settings or {}, rest) as system,
+        system.statuses,
     ):
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 2})
-        for made in admin.create_topics(
-            [NewTopic(each, PARTITIONS, 1) for each in (STRUCK, BESIDE)]
-        ).values():
-            made.result(READY_SECONDS)
-        up = CopycatUp(
-            folder / "data",
-            wire.address,
-            port=rest,
-            options=[*(part for option in options for part in ("--set", option)), "--executors", "2"],
-            environment=path,
-        )
-        with (
-            up,
-            Reader(broker.bootstrap, (STRUCK, BESIDE), PARTITIONS) as reader,
-            Statuses(lambda: up.url, {STRUCK: PARTITIONS, SINK: PARTITIONS}) as statuses,
-            FaultySystem(broker, up, reader, wire=wire, folder=folder, statuses=statuses) as system,
-        ):
-            system.configure(PARTITIONS)
-            yield system
+        system.configure()
+        yield system
 
 
 def _two_doors(direct: int, behind: int, controller: int, front: int) -> dict[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from tools.recovery_table.measure import measure
-from tools.recovery_table.rows import ROWS, Row
+from tools.recovery_table.strikes import ROWS, Row
 from tools.recovery_table.system import FaultySystem, faulty_system
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.long]

@@ -14,7 +14,6 @@ from copycat_embedded.jars import ensure_jars
 from rich.console import Console
 from rich.progress import Progress
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.cluster_rows import REST_ROWS, TAKEOVER_ROWS, cluster_rows
 from tools.bench.exactly_once_rows import EXACTLY_ONCE_ROWS, exactly_once_rows
 from tools.bench.jdbc_sink_rows import JDBC_SINK_ROWS, jdbc_sink_rows
@@ -22,14 +21,13 @@ from tools.bench.jdbc_source_rows import JDBC_SOURCE_ROWS, jdbc_source_rows
 from tools.bench.kcat import Kcat
 from tools.bench.load import Topics, write_lines
 from tools.bench.mirror_rows import MIRROR_ROWS, mirror_rows
-from tools.bench.moves import Moved
 from tools.bench.object_rows import OBJECT_ROWS, object_rows
-from tools.bench.processes import memory_mb
+from tools.bench.processes import Moved, memory_mb
 from tools.bench.record_rows import file_measures, json_measures, kcat_measures, log_measures
 from tools.bench.rest import Rest
 from tools.bench.resting_rows import FRESH_ROWS, cores_with_waiting_tasks, fresh_rows
 from tools.bench.rows import Row, save, table
-from tools.bench.systems import Copycat, Peer, System
+from tools.bench.systems import Copycat, Peer, System, shipped_kafka
 
 OUT = Path("build/bench.json")
 #: Columns of the table where no terminal says how many there are.

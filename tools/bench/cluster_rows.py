@@ -9,11 +9,11 @@ from typing import Final
 
 from rich.progress import Progress
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.crowd import CONNECTORS, Answers, answer_times, gather_crowd
 from tools.bench.fleets import Fleet, fleets, in_turn
 from tools.bench.load import Topics
 from tools.bench.rows import Row
+from tools.bench.systems import shipped_kafka
 from tools.bench.takeover import takeover
 
 REST_ROWS: Final = ("rest-read-p50", "rest-read-p99", "rest-write-p50", "rest-write-p99")

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 from copycat_testkit.eventually import wait
 
-from tools.bench.file_connectors import file_sink, file_source
+from tools.bench.record_paths import file_sink, file_source
 from tools.bench.rest import Rest
 
 CONNECTORS = 200

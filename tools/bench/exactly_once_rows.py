@@ -10,13 +10,12 @@ from typing import Final
 
 from rich.progress import Progress
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.committed import Committed, committed_file_to_topic
 from tools.bench.fleets import CopycatFleet, in_turn
 from tools.bench.load import Topics, write_lines
 from tools.bench.rest import Rest
 from tools.bench.rows import Row
-from tools.bench.systems import Copycat, Peer
+from tools.bench.systems import Copycat, Peer, shipped_kafka
 from tools.bench.takeover import takeover
 
 POLL: Final = {"exactly.once.support": "required", "transaction.boundary": "poll"}

@@ -17,11 +17,10 @@ from copycat_testkit.eventually import wait
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from rich.progress import Progress
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.load import Topics, in_envelopes, write_lines
 from tools.bench.rest import Rest
 from tools.bench.rows import Row
-from tools.bench.systems import Copycat
+from tools.bench.systems import Copycat, shipped_kafka
 
 _INSERT: Final = "topic-to-postgres-insert"
 _UPSERT: Final = "topic-to-postgres-upsert"

@@ -17,12 +17,11 @@ from copycat_testkit.eventually import wait
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from rich.progress import Progress
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.load import Topics
 from tools.bench.rest import Rest
 from tools.bench.rows import Row
 from tools.bench.samples import SAMPLE, Samples
-from tools.bench.systems import Copycat
+from tools.bench.systems import Copycat, shipped_kafka
 
 POSTGRES_TO_TOPIC: Final = "postgres-to-topic"
 JDBC_SOURCE_ROWS: Final = (POSTGRES_TO_TOPIC,)

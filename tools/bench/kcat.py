@@ -17,7 +17,7 @@ from copycat_testkit.debian import one_at_a_time, unpack
 from copycat_testkit.eventually import wait
 
 from tools.bench.load import Topics
-from tools.bench.moves import Moved, Stretch
+from tools.bench.processes import Moved, Stretch
 
 _PACKAGES: Final = ("kcat", "librdkafka1", "libyajl2")
 _PACE: Final = 0.01

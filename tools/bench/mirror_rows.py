@@ -12,12 +12,11 @@ from typing import Final
 from copycat_testkit.eventually import wait
 from rich.progress import Progress
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.load import Topics, write_lines
 from tools.bench.rest import Rest
 from tools.bench.rows import Row
 from tools.bench.samples import SAMPLE
-from tools.bench.systems import Copycat, Peer, System
+from tools.bench.systems import Copycat, Peer, System, shipped_kafka
 
 PACE: Final = 0.01
 _TOPIC: Final = "lines"

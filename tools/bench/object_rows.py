@@ -13,11 +13,10 @@ import pyarrow.parquet as pq
 from copycat_testkit.eventually import wait
 from rich.progress import Progress
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.load import Topics, in_envelopes, write_lines
 from tools.bench.rest import Rest
 from tools.bench.rows import Row
-from tools.bench.systems import Copycat
+from tools.bench.systems import Copycat, shipped_kafka
 
 _NAME: Final = "topic-to-parquet"
 OBJECT_ROWS: Final = (_NAME,)

@@ -17,7 +17,6 @@ from typing import BinaryIO
 
 from confluent_kafka import KafkaException
 
-from tools.bench.broker import shipped_kafka
 from tools.bench.in_process import InProcessExecutor
 from tools.bench.load import Topics, in_envelopes, write_lines
 from tools.bench.record_paths import (
@@ -27,6 +26,7 @@ from tools.bench.record_paths import (
     STRING,
     TOPIC_TO_FILE_JSON_4SMT,
 )
+from tools.bench.systems import shipped_kafka
 
 FILE = "org.apache.kafka.connect.file.FileStream"
 PACE = 0.005

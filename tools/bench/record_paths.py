@@ -1,7 +1,8 @@
-"""The converters and transformations of the record-path rows; the same on both systems."""
+"""Configurations of the file connectors, their converters and transformations; the same on both systems."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 STRING: Final = "org.apache.kafka.connect.storage.StringConverter"
@@ -33,3 +34,17 @@ FILE_TO_TOPIC_JSON_2SMT: Final = {
     "transforms.hoist.type": f"{_TRANSFORMS}.HoistField$Value",
     "transforms.hoist.field": "line",
 }
+
+
+_FILE: Final = "org.apache.kafka.connect.file.FileStream"
+_ONE_TASK: Final = {"tasks.max": "1", "key.converter": STRING, "value.converter": STRING}
+
+
+def file_source(file: Path, topic: str) -> dict[str, str]:
+    """Return a source of one task, from a file to a topic."""
+    return {**_ONE_TASK, "connector.class": f"{_FILE}SourceConnector", "file": str(file), "topic": topic}
+
+
+def file_sink(file: Path, topic: str) -> dict[str, str]:
+    """Return a sink of one task, from a topic to a file."""
+    return {**_ONE_TASK, "connector.class": f"{_FILE}SinkConnector", "file": str(file), "topics": topic}

@@ -9,7 +9,7 @@ from typing import Final
 
 from tools.bench.kcat import Kcat
 from tools.bench.load import LINE_BYTES, Topics, in_envelopes
-from tools.bench.moves import Moved
+from tools.bench.processes import Moved
 from tools.bench.record_paths import FILE_TO_TOPIC_JSON_2SMT, JSON_SCHEMAS, TOPIC_TO_FILE_JSON_4SMT
 from tools.bench.rows import Row
 from tools.bench.samples import Samples, json_entries, map_entries

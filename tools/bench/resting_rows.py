@@ -11,10 +11,10 @@ from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.eventually import wait
 from rich.progress import Progress
 
-from tools.bench.file_connectors import file_sink, file_source
 from tools.bench.fleets import in_turn
 from tools.bench.load import Topics
 from tools.bench.processes import cores_used, memory_and_resident_mb
+from tools.bench.record_paths import file_sink, file_source
 from tools.bench.rest import Rest
 from tools.bench.rows import Row
 from tools.bench.systems import Copycat, Peer, System

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from tools.bench.moves import Moved
+from tools.bench.processes import Moved
 
 _COLUMNS = (
     "row", "unit", "Copycat", "Kafka Connect", "ratio", "kcat", "of kcat",

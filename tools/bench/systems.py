@@ -1,15 +1,31 @@
-"""The two systems under measurement, each started on the broker of the run."""
+"""The two systems under measurement, and their broker: as shipped, since a lean one holds both back."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
+from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.lock import JarSet
-from copycat_testkit.connect_peer import ConnectPeer
+from copycat_testkit.connect_peer import SHIPPED_JVM, ConnectPeer
 from copycat_testkit.system import CopycatUp
+
+#: What `kafka-server-start.sh` gives its JVM.
+JVM: Final = ("-Xmx1G", "-Xms1G", *SHIPPED_JVM)
+#: Where the embedded broker has less than `config/server.properties` and Kafka's own defaults.
+SETTINGS: Final = {
+    "num.network.threads": "3",
+    "num.io.threads": "8",
+    "background.threads": "10",
+    "log.cleaner.dedupe.buffer.size": "134217728",
+}
+
+
+def shipped_kafka(folder: Path) -> EmbeddedKafka:
+    """Return a broker that is not started yet; its data lies in `folder`."""
+    return EmbeddedKafka(folder, settings=SETTINGS, jvm=JVM)
 
 
 class System(Protocol):

@@ -13,9 +13,9 @@ from typing import Final
 from confluent_kafka import Consumer, TopicPartition
 from copycat_testkit.eventually import wait
 
-from tools.bench.file_connectors import file_source
 from tools.bench.fleets import Fleet
 from tools.bench.load import Topics
+from tools.bench.record_paths import file_source
 from tools.bench.rest import Rest
 
 CONNECTORS = 6

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from copycat_testkit.eventually import wait
 
-from tools.bench.file_connectors import file_sink, file_source
 from tools.bench.load import Topics
-from tools.bench.moves import Moved, Stretch
+from tools.bench.processes import Moved, Stretch
+from tools.bench.record_paths import file_sink, file_source
 from tools.bench.rest import Rest
 from tools.bench.samples import SAMPLE, Samples
 from tools.bench.systems import System

@@ -12,9 +12,8 @@ import sys
 from pathlib import Path
 
 from tools.docs_site.gathering import ROOT, gather
-from tools.docs_site.menu import menu
+from tools.docs_site.menu import menu, settings_text
 from tools.docs_site.reference import reference_pages
-from tools.docs_site.settings import settings_text
 
 BUILD = ROOT / "build"
 COLOUR = re.compile(r"\x1b\[[\d;]*m")

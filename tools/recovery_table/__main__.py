@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tools.recovery_table.measure import PATIENCE_SECONDS, Outcome, measure
 from tools.recovery_table.report import markdown, save
-from tools.recovery_table.rows import ROWS, Row
+from tools.recovery_table.strikes import ROWS, Row
 from tools.recovery_table.system import faulty_system
 
 OUT = Path("build/recovery_table.json")

@@ -13,8 +13,7 @@ from copycat_testkit.arrivals import Gap, Tally, longest_gap, pauses
 from copycat_testkit.eventually import wait
 from copycat_testkit.outcomes import Steady
 
-from tools.recovery_table.rows import Row
-from tools.recovery_table.strikes import Fault
+from tools.recovery_table.strikes import Fault, Row
 from tools.recovery_table.system import BESIDE, SINK, STRUCK, FaultySystem
 
 #: How long a failure may last before somebody lends a hand.

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.bench.moves import Moved, Stretch
+from tools.bench.processes import Moved, Stretch
 from tools.bench.rows import Row, save
 
 

@@ -13,7 +13,7 @@ from copycat_testkit.arrivals import Gap, Lines, Pulse, Tally
 
 from tools.recovery_table.measure import Outcome
 from tools.recovery_table.report import markdown
-from tools.recovery_table.rows import ROWS
+from tools.recovery_table.strikes import ROWS
 
 WELL = Outcome(
     row=ROWS["kill -9 of the scheduler"],

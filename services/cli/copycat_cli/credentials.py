@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import os
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +64,25 @@ def credentials(text: str | None) -> Credentials | None:
     if not name or not colon:
         raise UsageError(f"--user and {VARIABLE} are NAME:PASSWORD")
     return Credentials(name, password)
+
+
+def own_user() -> Login | None:
+    """Return who this program is to its own cluster: what COPYCAT_TOKEN says, or COPYCAT_USER.
+
+    Raises:
+        CliError: The one is not one word, or the other not NAME:PASSWORD.
+    """
+    return login(os.environ.get(VARIABLE), os.environ.get(TOKEN_VARIABLE))
+
+
+def own_headers() -> dict[str, str]:
+    """Return the headers that say so."""
+    user = own_user()
+    if user is None:
+        return {}
+    if isinstance(user, Token):
+        return {"Authorization": f"Bearer {user.text}"}
+    return {"Authorization": f"Basic {base64.b64encode(':'.join(user).encode()).decode()}"}
 
 
 def user_option() -> click.Option:

@@ -1,4 +1,4 @@
-"""The embedded broker as a program of the supervisor."""
+"""The brokers of a system: the embedded one as a program of the supervisor; whether others answer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 
+from copycat_connect.errors import ConfigError
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_embedded.guard import Guard
 from copycat_eventlog.access_rules import give_access
 
+from copycat_launcher.errors import StartError
 from copycat_launcher.polling import until
-from copycat_launcher.program import how_it_ended
+from copycat_launcher.supervisor import how_it_ended
 
 
 class BrokerProcess:
@@ -108,3 +110,40 @@ async def _end_of(process_id: int) -> None:
     finally:
         loop.remove_reader(descriptor)
         os.close(descriptor)
+
+
+_TRY_SECONDS = 5.0
+
+
+async def check_reachable(bootstrap_servers: str) -> None:
+    """Return when one of the brokers takes a connection.
+
+    Raises:
+        ConfigError: The list is no list of host:port.
+        StartError: None of them does.
+    """
+    servers = [_host_and_port(server) for server in bootstrap_servers.split(",")]
+    failures = await asyncio.gather(*(_failure(host, port) for host, port in servers))
+    if all(failures):
+        reasons = "; ".join(failure for failure in failures if failure)
+        raise StartError(
+            f"No broker of bootstrap.servers={bootstrap_servers} answers: {reasons}. Start Kafka, or fix it."
+        )
+
+
+def _host_and_port(server: str) -> tuple[str, int]:
+    host, _, port = server.strip().rpartition(":")
+    if not host or not port.isdigit():
+        raise ConfigError(f"bootstrap.servers: {server!r} is not host:port. Write for example localhost:9092")
+    return host.strip("[]"), int(port)
+
+
+async def _failure(host: str, port: int) -> str:
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _TRY_SECONDS)
+    except TimeoutError:
+        return f"{host}:{port} took longer than {_TRY_SECONDS:.0f} s"
+    except OSError as error:
+        return f"{host}:{port} {error.strerror or error}"
+    writer.close()
+    return ""

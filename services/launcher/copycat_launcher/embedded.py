@@ -28,15 +28,13 @@ from copycat_embedded.spark_java import spark_java_home
 from copycat_rpc.interrupts import heeding_interrupts
 from copycat_serving.beside import beside
 
-from copycat_launcher.broker_process import BrokerProcess
+from copycat_launcher.broker_process import BrokerProcess, check_reachable
 from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import ConnectorStartError, StartError
 from copycat_launcher.log_files import keep_small
 from copycat_launcher.member import Member, Place
-from copycat_launcher.operations import Operations
-from copycat_launcher.program import why_it_ended
-from copycat_launcher.reachable import check_reachable
-from copycat_launcher.submit import POLL_SECONDS, submit
+from copycat_launcher.operations import POLL_SECONDS, Operations, submit
+from copycat_launcher.supervisor import why_it_ended
 from copycat_launcher.worker_properties import embedded_names, login_properties
 
 R = TypeVar("R")

@@ -1,7 +1,8 @@
-"""The operations of a cluster that KIP-26 names, over the REST interface, as plain calls."""
+"""The operations of a cluster over REST, as plain calls: those that KIP-26 names, and submitting."""
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -17,12 +18,16 @@ from copycat_cli.api.connectors import (
     get_connector,
     set_state,
 )
-from copycat_cli.api.statuses import UNKNOWN, Status, TaskState, get_status, overview
+from copycat_cli.api.statuses import FAILED, UNKNOWN, Status, TaskState, get_status, overview
 from copycat_cli.api.workers import list_workers
+from copycat_cli.configuration import apply
+from copycat_cli.connector_files import ConnectorFile
+from copycat_cli.credentials import own_user
+from copycat_cli.errors import CliError, ExistsError
 from copycat_cli.rest import Rest
 from msgspec import Struct
 
-from copycat_launcher.own_user import own_user
+from copycat_launcher.errors import ConnectorStartError
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +157,44 @@ class Operations(ABC):
             yield rest
         finally:
             rest.close()
+
+
+_START_SECONDS = 60.0
+POLL_SECONDS = 0.1
+_UNSETTLED = (UNKNOWN, "UNASSIGNED", "RESTARTING")
+
+
+async def submit(url: str, file: ConnectorFile, tls: ssl.SSLContext | None = None) -> None:
+    """Create the connector, or change the one of this name, and wait until it has started.
+
+    Raises:
+        ConnectorStartError: It was refused, or failed to start.
+    """
+    rest = Rest(url, tls=tls, user=own_user())
+    what = f"{file.shown}: connector {file.name}"
+    try:
+        await asyncio.to_thread(_apply, rest, file)
+        await _until_started(rest, file.name, what)
+    except CliError as error:
+        raise ConnectorStartError(f"{what} was refused: {error.message}") from error
+    finally:
+        rest.close()
+
+
+def _apply(rest: Rest, file: ConnectorFile) -> None:
+    try:
+        apply(rest, file)
+    except ExistsError:  # another copy of the application was quicker
+        apply(rest, file)
+
+
+async def _until_started(rest: Rest, name: str, what: str) -> None:
+    deadline = asyncio.get_running_loop().time() + _START_SECONDS
+    while asyncio.get_running_loop().time() < deadline:
+        connector = (await asyncio.to_thread(get_status, rest, name)).connector
+        if connector.state == FAILED:
+            raise ConnectorStartError(f"{what} failed to start: {connector.reason or '(no trace)'}")
+        if connector.state not in _UNSETTLED:
+            return
+        await asyncio.sleep(POLL_SECONDS)
+    raise ConnectorStartError(f"{what} did not start within {_START_SECONDS:.0f} s")

@@ -1,4 +1,7 @@
-"""Whether roles serve: gRPC health of a service, `GET /health` of the gateway; once, or until they do."""
+"""Ask roles how they are: whether they serve, once or until they do, and whether they answer at all.
+
+A service is asked for its gRPC health, the gateway for `GET /health`.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,39 @@ import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
+import grpc
+from copycat_cli.credentials import own_headers
 from copycat_rest.advertised import local_url
 from copycat_rpc.handshake import objection
-from copycat_rpc.health import ask_at, until_serves
+from copycat_rpc.health import ask, ask_at, health_channel, until_serves
 from copycat_rpc.role import own_properties, read_properties
-from copycat_rpc.tls import ServicesTls, services_tls
+from copycat_rpc.tls import PREFIX, ServicesTls, services_tls
 
-from copycat_launcher.encryption import tls_of
 from copycat_launcher.errors import UnfitError
-from copycat_launcher.own_user import own_headers
+from copycat_launcher.hang_watch import Answer
 from copycat_launcher.polling import until
 from copycat_launcher.roles import GATEWAY, Role
+
+
+def _tls_of(properties: Mapping[str, str]) -> ServicesTls | None:
+    """Return what `services.ssl.*` say, placeholders or not; nothing where gRPC is in plain text.
+
+    Raises:
+        ConfigError: A key is wrong, a store cannot be opened, or a config provider failed.
+    """
+    if not any(key.startswith(PREFIX) for key in properties):
+        return None
+    return _read_tls(tuple(sorted(properties.items())))
+
+
+@lru_cache(maxsize=8)
+def _read_tls(properties: tuple[tuple[str, str], ...]) -> ServicesTls | None:
+    return services_tls(own_properties(dict(properties)))
+
 
 ASK_SECONDS = 5.0
 #: What a living gateway answers somebody whom a REST extension does not know.
@@ -50,7 +73,7 @@ async def until_ready(role: Role, properties: Mapping[str, str]) -> None:
     if role is GATEWAY:
         await serves_rest(local_url(properties), _own_context(properties))
     else:
-        await until_serves(role.address(properties), tls_of(properties))
+        await until_serves(role.address(properties), _tls_of(properties))
 
 
 async def serves_rest(url: str, tls: ssl.SSLContext | None = None) -> None:
@@ -102,3 +125,52 @@ def _own_context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
     from copycat_rest.contexts import own_context  # noqa: PLC0415 - 30 ms, for the gateway alone
 
     return own_context(properties)
+
+
+_NO_ANSWERS: Final = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: Answer.MISSING,
+    grpc.StatusCode.UNAVAILABLE: Answer.REFUSED,
+}
+
+
+class Questions:
+    """Asks one role, over a connection kept while it answers: a new one costs more than the question."""
+
+    def __init__(self, role: Role, properties: Mapping[str, str]) -> None:
+        """Ask this role, at the address in the properties."""
+        self._role = role
+        self._properties = properties
+        self._channel: grpc.aio.Channel | None = None
+
+    async def ask(self, seconds: float) -> Answer:
+        """Ask once, for so many seconds at most.
+
+        Raises:
+            ConfigError: What is needed for TLS cannot be read.
+        """
+        if self._role is GATEWAY:
+            url, tls = local_url(self._properties), _own_context(self._properties)
+            return await asyncio.to_thread(_ask_rest, url, tls, seconds)
+        channel = self._channel = self._channel or self._open()
+        answer = _NO_ANSWERS.get((await ask(channel, seconds)).code, Answer.GIVEN)
+        if answer is not Answer.GIVEN:  # the next process, or certificate, is met by a new connection
+            self._channel = None
+            await channel.close(None)
+        return answer
+
+    def _open(self) -> grpc.aio.Channel:
+        properties = self._properties
+        return health_channel(self._role.address(properties), _tls_of(properties))
+
+
+def _ask_rest(url: str, tls: ssl.SSLContext | None, seconds: float) -> Answer:
+    # The gateway answers OPTIONS by itself, without asking the services, which may hang.
+    asking = urllib.request.Request(f"{url}/", headers=own_headers(), method="OPTIONS")  # noqa: S310 - http(s) only
+    try:
+        rest_opener(tls).open(asking, timeout=seconds).close()
+    except urllib.error.HTTPError as refusal:
+        refusal.close()
+    except (OSError, TimeoutError) as error:  # URLError is an OSError that holds the one that counts
+        reason = getattr(error, "reason", error)
+        return Answer.MISSING if isinstance(reason, TimeoutError) else Answer.REFUSED
+    return Answer.GIVEN

@@ -1,4 +1,4 @@
-"""A role in a child process."""
+"""A role in a child process: its command, its environment, when it is ready, how it ends."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from copycat_embedded.guard import Guard
+from copycat_embedded.spark_java import spark_java_home
 
-from copycat_launcher.hang_watch import HangWatch
+from copycat_launcher.hang_watch import Ask, HangWatch
 from copycat_launcher.log_files import open_log
-from copycat_launcher.program import how_it_ended
-from copycat_launcher.roles import STOP_SECONDS
+from copycat_launcher.roles import CONFIG, EXECUTOR, ROLES, SERVICES, STOP_SECONDS, Role
+from copycat_launcher.supervisor import how_it_ended
+from copycat_launcher.worker_properties import hang_timeout_seconds, services_share
+
+if TYPE_CHECKING:
+    from copycat_launcher.readiness import Questions
+
 
 TAIL_BYTES = 64 * 1024
 
@@ -136,3 +143,97 @@ class RoleProcess:
             if self._process.returncode is not None:
                 self._guard.forget(self._process.pid)
                 self._process = None
+
+
+#: What runs the services that share a process: people see it, and `python -m` runs it.
+_SHARED_NAME: Final = "services"
+_SHARED_MODULE: Final = "copycat_launcher.services"
+#: The scheduler, which needs the others, is drained before them.
+_SHARED_STOP_SECONDS: Final = 2 * STOP_SECONDS
+
+
+def role_command(role: Role, properties: Path) -> tuple[str, ...]:
+    """Return the arguments that let Python run a role on a properties file."""
+    return ("-m", role.module, str(properties))
+
+
+def role_environment(role: Role) -> dict[str, str]:
+    """Return the environment of a role: ours, and for the executor a Java that Spark starts on."""
+    return {**os.environ, "JAVA_HOME": str(spark_java_home())} if role is EXECUTOR else dict(os.environ)
+
+
+def role_processes(
+    file: Path,
+    properties: Mapping[str, str],
+    *,
+    guard: Guard,
+    log_file: Callable[[str], Path | None] = lambda _: None,
+) -> Iterator[tuple[int, RoleProcess]]:
+    """Yield the processes of all roles of a worker, each with its stage.
+
+    Args:
+        file: The properties file that they read.
+        properties: What it says.
+        guard: Ends them when we are killed.
+        log_file: Where a process of this name writes; nothing where we do.
+    """
+    share = services_share(properties)
+    if share:
+        yield (
+            CONFIG.stage,
+            RoleProcess(
+                _SHARED_NAME,
+                ("-m", _SHARED_MODULE, str(file)),
+                guard=guard,
+                until_ready=partial(_until_all_ready, SERVICES, properties),
+                # One event loop answers for all of them.
+                watch=HangWatch(_questions(CONFIG, properties), hang_timeout_seconds(properties)),
+                log_file=log_file(_SHARED_NAME),
+                stop_seconds=_SHARED_STOP_SECONDS,
+            ),
+        )
+    for role in ROLES:
+        if not (share and role in SERVICES):
+            log = log_file(role.name)
+            yield role.stage, role_process(role, role.name, file, properties, guard=guard, log_file=log)
+
+
+def role_process(
+    role: Role,
+    name: str,
+    file: Path,
+    properties: Mapping[str, str],
+    *,
+    guard: Guard,
+    log_file: Path | None = None,
+) -> RoleProcess:
+    """Return the process of a role; `properties` is what the file says."""
+    return RoleProcess(
+        name,
+        role_command(role, file),
+        guard=guard,
+        until_ready=partial(_until_role_ready, role, properties),
+        watch=HangWatch(_questions(role, properties), hang_timeout_seconds(properties)),
+        log_file=log_file,
+        environment=role_environment(role),
+    )
+
+
+async def _until_role_ready(role: Role, properties: Mapping[str, str]) -> None:
+    from copycat_launcher.readiness import until_ready  # 90 ms, spent while the children start
+
+    await until_ready(role, properties)
+
+
+async def _until_all_ready(roles: Sequence[Role], properties: Mapping[str, str]) -> None:
+    await asyncio.gather(*(_until_role_ready(role, properties) for role in roles))
+
+
+def _questions(role: Role, properties: Mapping[str, str]) -> Ask:
+    @cache
+    def questions() -> Questions:
+        from copycat_launcher.readiness import Questions  # likewise
+
+        return Questions(role, properties)
+
+    return lambda seconds: questions().ask(seconds)

@@ -1,16 +1,60 @@
-"""The life of a command that supervises: start, say so, keep until asked to stop, drain."""
+"""The life of a command that supervises: start, say so, run until a signal, drain; and the lines it says."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from copycat_connect.first import unless
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
 
-from copycat_launcher.console import say, waiting
 from copycat_launcher.errors import HurriedError
 from copycat_launcher.supervisor import Supervisor
+
+
+def say(line: str) -> None:
+    """Print one line at once; a reader that went away is no reason to stop."""
+    with suppress(OSError, ValueError):
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+
+def warn(line: str) -> None:
+    """Print a warning on stderr, beside what scripts read."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"copycat: warning: {line}\n")
+        sys.stderr.flush()
+
+
+class _Waiting:
+    """The moving line: what is awaited still."""
+
+    def __init__(self, status: Status, verb: str, names: list[str]) -> None:
+        self._status = status
+        self._verb = verb
+        self._names = names
+
+    def done(self, name: str) -> None:
+        """Remove a name from the line."""
+        self._names.remove(name)
+        self._status.update(_line(self._verb, self._names))
+
+
+@contextmanager
+def waiting(verb: str, names: list[str]) -> Iterator[_Waiting]:
+    """Show what is awaited, on a terminal only."""
+    names = list(names)
+    with Console(stderr=True).status(_line(verb, names)) as status:
+        yield _Waiting(status, verb, names)
+
+
+def _line(verb: str, names: list[str]) -> str:
+    return escape(f"{verb} {', '.join(names)}")
 
 
 class Signals:

@@ -17,13 +17,12 @@ from copycat_rest.contexts import own_context
 from copycat_rpc.role import read_properties
 from copycat_telemetry.start import begin_telemetry
 
-from copycat_launcher.console import say, waiting, warn
 from copycat_launcher.errors import HurriedError
 from copycat_launcher.in_process import RoleTask, first_end, serve_of, stop_all
 from copycat_launcher.misspelt import warnings_about
+from copycat_launcher.operations import submit
 from copycat_launcher.roles import GRPC_ROLES, ROLES
-from copycat_launcher.run import Signals
-from copycat_launcher.submit import submit
+from copycat_launcher.run import Signals, say, waiting, warn
 from copycat_launcher.worker_properties import OFFSET_FILE, STANDALONE, standalone_properties
 
 

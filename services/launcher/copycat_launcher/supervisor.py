@@ -3,15 +3,70 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
+from typing import Final, Protocol
 
 from copycat_connect.errors import CopycatError
 from copycat_connect.first import first
 from copycat_connect.retry import RetryPolicy
+from copycat_connect.trace_line import shortened
 
 from copycat_launcher.errors import StartError
-from copycat_launcher.program import Program, why_it_ended
+
+#: How a process ended that was not killed: it may have said why.
+_BY_ITSELF: Final = "code "
+_MAX_WORDS: Final = 1000
+
+
+def how_it_ended(code: int) -> str:
+    """Return for people how a process with this exit code ended."""
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"{_BY_ITSELF}{code}"
+
+
+def why_it_ended(program: Program, how: str) -> str:
+    """Return what a program that ended by itself said last, to follow how it ended; else nothing."""
+    words = program.last_words() if how.startswith(_BY_ITSELF) else ""
+    return f": {shortened(words, _MAX_WORDS)}" if words else ""
+
+
+class Program(Protocol):
+    """One program that can be started again and again."""
+
+    @property
+    def name(self) -> str:
+        """How people call it."""
+
+    @property
+    def log(self) -> str:
+        """Where to read what it wrote, for messages."""
+
+    async def start(self) -> None:
+        """Start it, without waiting until it is ready.
+
+        Raises:
+            CopycatError: It cannot be started.
+        """
+
+    async def ready(self) -> None:
+        """Return once it is usable; the caller bounds the wait."""
+
+    async def ended(self) -> str:
+        """Wait until it ends by itself and return how, e.g. `code 1`; nothing of it is left then."""
+
+    async def hung(self) -> None:
+        """Return once it runs and has answered nothing for too long, though it had answered before."""
+
+    async def stop(self) -> None:
+        """Drain and end it; nothing happens when it does not run."""
+
+    async def kill(self) -> None:
+        """End it by force now; nothing happens when it does not run."""
+
+    def last_words(self) -> str:
+        """Return the line that best says why it ended, or an empty one."""
+
 
 RESTARTS = RetryPolicy(first=0.25, factor=2.0, ceiling=15.0)
 STEADY_SECONDS = 60.0

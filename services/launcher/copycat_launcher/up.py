@@ -19,24 +19,21 @@ from copycat_rest.advertised import advertised_url
 from copycat_rest.listeners import LISTENERS
 from copycat_serving.beside import beside
 
-from copycat_launcher.broker_process import BrokerProcess
-from copycat_launcher.children import role_process, role_processes
-from copycat_launcher.console import say, warn
+from copycat_launcher.broker_process import BrokerProcess, check_reachable
 from copycat_launcher.data_dir import DataDir
 from copycat_launcher.errors import StartError
 from copycat_launcher.log_files import keep_small
 from copycat_launcher.misspelt import warnings_about
-from copycat_launcher.program import Program
-from copycat_launcher.properties import write_properties
-from copycat_launcher.reachable import check_reachable
+from copycat_launcher.role_process import role_process, role_processes
 from copycat_launcher.roles import EXECUTOR, GRPC_ROLES
-from copycat_launcher.run import Signals, run
-from copycat_launcher.supervisor import Supervisor
+from copycat_launcher.run import Signals, run, say, warn
+from copycat_launcher.supervisor import Program, Supervisor
 from copycat_launcher.worker_properties import (
     DISTRIBUTED,
     executor_properties,
     login_properties,
     up_properties,
+    write_properties,
 )
 
 WRITTEN = "Written by `copycat up` at every start. Set a property with: copycat up --set key=value"

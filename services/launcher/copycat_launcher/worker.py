@@ -12,13 +12,11 @@ from copycat_embedded.guard import Guard
 from copycat_rest.advertised import advertised_url
 from copycat_rpc.role import own_properties, read_properties
 
-from copycat_launcher.children import role_command, role_environment, role_processes
-from copycat_launcher.console import say, warn
 from copycat_launcher.misspelt import warnings_about
-from copycat_launcher.program import Program
+from copycat_launcher.role_process import role_command, role_environment, role_processes
 from copycat_launcher.roles import ROLE_BY_NAME
-from copycat_launcher.run import Signals, run
-from copycat_launcher.supervisor import Supervisor
+from copycat_launcher.run import Signals, run, say, warn
+from copycat_launcher.supervisor import Program, Supervisor
 from copycat_launcher.worker_properties import DISTRIBUTED
 
 ALL = "all"

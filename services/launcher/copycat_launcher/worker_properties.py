@@ -1,11 +1,14 @@
-"""What a worker's properties must say, and what `copycat up` says in them."""
+"""What a worker's properties must say, what `copycat up` says in them, and the file that holds them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from copycat_connect.config import BOOLEAN, HIGH, INT, LOW, STRING, ConfigDef, ConfigKey, at_least, non_empty
 from copycat_connect.config.client_overrides import EMBEDDED_SERVERS
+from copycat_connect.config.properties import format_properties
 from copycat_connect.config.setting import ConfigSetting
 from copycat_connect.config.worker_keys import CLUSTER_SECRET
 from copycat_connect.errors import ConfigError
@@ -199,3 +202,22 @@ def _meeting_points(ports: Sequence[int]) -> dict[str, str]:
     pairs = [(role, f"127.0.0.1:{port}") for role, port in zip(GRPC_ROLES, ports, strict=False)]
     listen = {role.listen_key: address for role, address in pairs}
     return {**listen, **{f"{role.name}.addresses": address for role, address in pairs}}
+
+
+def write_properties(path: Path, properties: Mapping[str, str], comment: str = "") -> None:
+    """Write a file that is there whole or not at all, and that none but its owner may read.
+
+    Properties may hold passwords, so the file is never wider, whatever was there before it.
+    """
+    half = path.with_name(f"{path.name}.half")
+    half.unlink(missing_ok=True)  # left by a run that was killed
+    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(format_properties(properties, comment))
+            file.flush()
+            os.fsync(file.fileno())  # before the renaming, or a crash of the machine may leave an empty file
+    except OSError:
+        half.unlink(missing_ok=True)
+        raise
+    half.replace(path)

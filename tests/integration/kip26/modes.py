@@ -10,8 +10,7 @@ from pathlib import Path
 from copycat_cli.connector_files import ConnectorFile
 from copycat_embedded.ports import free_ports
 from copycat_launcher.embedded import Copycat
-from copycat_launcher.operations import Operations
-from copycat_launcher.submit import submit
+from copycat_launcher.operations import Operations, submit
 from copycat_testkit.commands import Commands
 from copycat_testkit.kafka import unique
 

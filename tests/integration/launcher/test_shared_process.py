@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
-from copycat_launcher.properties import write_properties
+from copycat_launcher.worker_properties import write_properties
 from copycat_rpc.role import read_properties
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands, wait_gone
 from copycat_testkit.kafka import wait_until

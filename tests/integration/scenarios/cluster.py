@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 from copycat_embedded.ports import free_ports
-from copycat_launcher.properties import write_properties
 from copycat_launcher.roles import ROLE_BY_NAME
+from copycat_launcher.worker_properties import write_properties
 from copycat_rest.advertised import local_url
 from copycat_rpc.role import read_properties
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands, wait_gone

@@ -6,10 +6,9 @@ import pytest
 from copycat_connect.plugin.loading import load_plugins
 from copycat_connect.plugin.registry import Plugins
 from copycat_connect.validation import WorkerRules
-from copycat_launcher.migrate.findings import MigrationVerdict
-from copycat_launcher.migrate.found import FoundCluster, FoundConnector, Positions
+from copycat_launcher.migrate.checking import blocks, tree
+from copycat_launcher.migrate.findings import FoundCluster, FoundConnector, MigrationVerdict, Positions
 from copycat_launcher.migrate.judging import JudgedConnector, Surroundings, judge, judge_connector
-from copycat_launcher.migrate.showing import blocks, tree
 
 SOURCE = {
     "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from copycat_connect.plugin.loading import load_plugins
 from copycat_connect.plugin.registry import Plugins
-from copycat_launcher.connect_keys import EVERYTHING
 from copycat_launcher.migrate.findings import MigrationVerdict, worst
 from copycat_launcher.migrate.worker import DEFAULTS, JAVA_CLASSES, WITHOUT_EFFECT, judge_worker
+from copycat_launcher.misspelt import EVERYTHING
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 PASSWORD = "hunter2-hunter2"

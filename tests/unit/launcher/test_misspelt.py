@@ -10,8 +10,7 @@ from copycat_connect.config import ConfigDef
 from copycat_connect.config.properties import parse_properties
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_eventlog.worker_properties import LogTopic
-from copycat_launcher.connect_keys import SERVICES_SSL
-from copycat_launcher.misspelt import warnings_about
+from copycat_launcher.misspelt import SERVICES_SSL, warnings_about
 from copycat_launcher.roles import SERVICES, Role
 from copycat_launcher.worker_properties import standalone_properties, up_properties
 from copycat_rpc.tls import KEYS

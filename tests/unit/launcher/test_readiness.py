@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from copycat_cli.credentials import own_headers, own_user
 from copycat_connect.errors import ConfigError
 from copycat_embedded.ports import free_ports
+from copycat_launcher.broker_process import check_reachable
 from copycat_launcher.errors import StartError
-from copycat_launcher.own_user import own_headers, own_user
-from copycat_launcher.reachable import check_reachable
 from copycat_launcher.readiness import serves_rest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response

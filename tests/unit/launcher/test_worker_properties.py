@@ -12,9 +12,14 @@ from pathlib import Path
 
 import pytest
 from copycat_connect.errors import ConfigError
-from copycat_launcher.properties import write_properties
 from copycat_launcher.roles import CONFIG, EXECUTOR, GATEWAY
-from copycat_launcher.worker_properties import DISTRIBUTED, STORED, executor_properties, up_properties
+from copycat_launcher.worker_properties import (
+    DISTRIBUTED,
+    STORED,
+    executor_properties,
+    up_properties,
+    write_properties,
+)
 from copycat_rpc.role import read_properties
 from hypothesis import given
 from hypothesis import strategies as st

@@ -69,7 +69,7 @@ def check(printer: Printer, worker: Path | None, **given: Unpack[_Given]) -> Non
       copycat migrate check --bootstrap-servers kafka:9092 --group-id connect-cluster
       copycat migrate check --connect-url http://connect:8083 worker.properties -o json
     """
-    from copycat_launcher.migrate import checking, showing  # a second that other commands save
+    from copycat_launcher.migrate import checking  # a second that other commands save
 
     judgement = checking.check_cluster(
         checking.Asked(
@@ -85,7 +85,7 @@ def check(printer: Printer, worker: Path | None, **given: Unpack[_Given]) -> Non
             },
         )
     )
-    printer.show(showing.tree(judgement), *showing.blocks(judgement))
+    printer.show(checking.tree(judgement), *checking.blocks(judgement))
     if judgement.verdict is not MigrationVerdict.RUNS:
         click.get_current_context().exit(ExitCode.NO)
 

@@ -15,11 +15,17 @@ from copycat_connect.plugin.registry import Plugins
 from copycat_connect.plugin.spec import CONNECTORS, PluginSpec
 from copycat_connect.validation import ConfigInfos, WorkerRules, connector_plugin, validate_connector
 
-from copycat_launcher.migrate.differences import Judged, differences
-from copycat_launcher.migrate.findings import Finding, MigrationVerdict, worst
-from copycat_launcher.migrate.found import FoundCluster, FoundConnector, Positions
-from copycat_launcher.migrate.hiding import hide, hide_in
-from copycat_launcher.migrate.needs import missing_plugins, providers_named
+from copycat_launcher.migrate.differences import Judged, differences, missing_plugins, providers_named
+from copycat_launcher.migrate.findings import (
+    Finding,
+    FoundCluster,
+    FoundConnector,
+    MigrationVerdict,
+    Positions,
+    hide,
+    hide_in,
+    worst,
+)
 
 _MEND = "change this key before you move the connector: Copycat would refuse it as it is"
 _TELL = "tell the author of the plugin"

@@ -16,9 +16,8 @@ from copycat_connect.validation import WorkerRules
 from copycat_eventlog.clients import read_security
 from copycat_eventlog.worker_properties import security_of
 
-from copycat_launcher.migrate.findings import Finding, MigrationVerdict
-from copycat_launcher.migrate.hiding import hide
-from copycat_launcher.migrate.needs import missing_converters
+from copycat_launcher.migrate.differences import missing_converters
+from copycat_launcher.migrate.findings import Finding, MigrationVerdict, hide
 from copycat_launcher.misspelt import EXTENSIONS, warnings_about
 from copycat_launcher.roles import ROLES
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from copycat_cli.connector_files import ConnectorFile
 from copycat_launcher.errors import ConnectorStartError
-from copycat_launcher.submit import submit
+from copycat_launcher.operations import submit
 from pytest_httpserver import HTTPServer
 
 from tests.unit.cli.fake_connect import FakeConnect, Known

@@ -137,7 +137,7 @@ async def validate(services: Services, config: StringMap) -> executor_pb2.Valida
         RemoteError: The worker refuses: the class is unknown, the plugin hangs.
     """
     if config.get(CLASS) is None:
-        raise NoConnectorClassError(config)
+        raise NoConnectorClassError
     request = executor_pb2.ValidateConnectorRequest(config=config_to_proto(config))
     with stage("validating the configuration of the connector"):
         return await services.workers.ask(

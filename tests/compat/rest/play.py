@@ -18,6 +18,8 @@ PATIENCE: Final = 60.0
 SETTLING: Final = 5.0
 #: What Apache Kafka Connect answers while it rebalances; the call is repeated, but not for ever.
 REBALANCING: Final = ("rebalance", "stale configuration")
+#: What it answers when it could not read its own topic within three seconds; no step wants that.
+OVERLOADED: Final = "Failed to read to end of config topic"
 POLL_SECONDS: Final = 0.1
 LINES: Final = "".join(f"line {number}\n" for number in range(100))
 COMPARED_HEADERS: Final = ("content-type", "location", "allow", "www-authenticate")
@@ -66,7 +68,7 @@ def _answer(system: System, step: Step, rest: httpx2.Client) -> Answer:
     while True:
         answer = _send(system, step, rest)
         waited = time.monotonic() - began
-        settled = waited > SETTLING or not _rebalances(answer)
+        settled = waited > _passing(answer)
         held = held + 1 if step.until is None or step.until(answer) else 0
         reached = held >= step.steady
         if settled and (reached or waited > PATIENCE):
@@ -74,8 +76,13 @@ def _answer(system: System, step: Step, rest: httpx2.Client) -> Answer:
         time.sleep(POLL_SECONDS)
 
 
-def _rebalances(answer: Answer) -> bool:
-    return answer.status in (409, 500) and any(sign in str(answer.body) for sign in REBALANCING)
+def _passing(answer: Answer) -> float:
+    """Return for how long a step is repeated that is answered like this."""
+    if answer.status not in (409, 500):
+        return -1
+    if OVERLOADED in str(answer.body):
+        return PATIENCE
+    return SETTLING if any(sign in str(answer.body) for sign in REBALANCING) else -1
 
 
 def _send(system: System, step: Step, rest: httpx2.Client) -> Answer:

@@ -104,7 +104,7 @@ async def test_a_configuration_without_class_is_refused(cluster: World) -> None:
     reply = await cluster.rest.post("/connectors", json={"name": "a", "config": {"k": "v"}})
 
     assert reply.status_code == 400
-    assert reply.json()["message"] == "Connector config {k, name} contains no connector type"
+    assert reply.json()["message"] == "Connector config contains no connector type"
 
 
 async def test_a_class_no_worker_has_is_refused(cluster: World) -> None:

@@ -165,7 +165,7 @@ async def test_validation_without_or_with_an_unknown_class_fails(cluster: World)
 
     assert (missing.status_code, missing.json()["message"]) == (
         500,
-        f"{wrapped}Connector config {{a}} contains no connector type",
+        f"{wrapped}Connector config contains no connector type",
     )
     assert unknown.status_code == 500
     assert unknown.json()["message"].startswith(

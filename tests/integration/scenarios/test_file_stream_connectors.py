@@ -1,15 +1,17 @@
-"""FileStreamSinkConnectorsIntegrationTest and FileStreamSourceConnectorsIntegrationTest."""
+"""FileStream...ConnectorsIntegrationTest of sinks and sources, and test_transformations of kafkatest."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from copycat_testkit.kafka import create_topic, produce, unique, wait_until
+from confluent_kafka import TIMESTAMP_CREATE_TIME
+from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wait_until
 
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.files import LineFile
@@ -133,28 +135,48 @@ def test_reset_offsets_source(cluster: Cluster, rest: Rest, file: LineFile) -> N
     has(cluster, name, LINES * 2)
 
 
-def test_source_records_carry_the_time_of_reading(cluster: Cluster, rest: Rest, file: LineFile) -> None:
-    """TimestampRouter and InsertField take the time at which a line was read, as in Kafka Connect."""
-    name = unique("timed")
-    file.append(["a", "b"])
-    before = time.time()
+def test_transformations(cluster: Cluster, rest: Rest, file: LineFile) -> None:
+    """test_transformations of kafkatest: what InsertField writes is the record's own timestamp.
+
+    TimestampRouter, which kafkatest's has not, takes the same time.
+    """
+    name, lines = unique("timed"), ["a", "b", "c", "d"]
     config = {
         **file.source(name),
-        "transforms": "hoist,insert,route",
-        "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
-        "transforms.hoist.field": "line",
-        "transforms.insert.type": "org.apache.kafka.connect.transforms.InsertField$Value",
-        "transforms.insert.timestamp.field": "read!",
+        "transforms": "hoistToStruct,insertTimestampField,route",
+        "transforms.hoistToStruct.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+        "transforms.hoistToStruct.field": "content",
+        "transforms.insertTimestampField.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+        "transforms.insertTimestampField.timestamp.field": "the_timestamp",
         "transforms.route.type": "org.apache.kafka.connect.transforms.TimestampRouter",
         "transforms.route.topic.format": "${topic}-${timestamp}",
         "transforms.route.timestamp.format": "'at'",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-        "value.converter.schemas.enable": "false",
+        "value.converter.schemas.enable": "true",
     }
+    before = int(time.time() * 1000)
+    file.append(lines[:2])
     rest.create(name, config)
-
     wait_until(lambda: len(cluster.values(f"{name}-at")) == 2, PATIENCE, "two lines")
+    file.append(lines[2:])
+    wait_until(lambda: len(cluster.values(f"{name}-at")) == 4, PATIENCE, "four lines")
 
-    rows = [json.loads(value) for value in cluster.values(f"{name}-at")]
-    assert [row["line"] for row in rows] == ["a", "b"]
-    assert all(before - 1 <= row["read"] / 1000 <= time.time() for row in rows)
+    messages = consume_all(cluster.bootstrap, f"{name}-at")
+    records = [json.loads(message.value() or b"") for message in messages]
+    times = [message.timestamp() for message in messages]
+    content = {"field": "content", "type": "string", "optional": False}
+    stamp = {
+        "field": "the_timestamp",
+        "name": "org.apache.kafka.connect.data.Timestamp",
+        "type": "int64",
+        "version": 1,
+        "optional": True,
+    }
+    assert {kind for kind, _ in times} == {TIMESTAMP_CREATE_TIME}
+    assert [record["payload"] for record in records] == [
+        {"content": line, "the_timestamp": at} for line, (_, at) in zip(lines, times, strict=True)
+    ]
+    assert all(before <= at <= time.time() * 1000 for _, at in times)
+    for record in records:
+        assert sorted(record["schema"].pop("fields"), key=itemgetter("field")) == [content, stamp]
+        assert record["schema"] == {"type": "struct", "optional": False}

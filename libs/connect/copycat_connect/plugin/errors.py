@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from copycat_connect.cluster import Config
 from copycat_connect.errors import ConfigError, CopycatError, ErrorCode
 from copycat_connect.plugin.unloadable import UnloadablePlugin
 
@@ -81,9 +80,8 @@ class NoConnectorClassError(ConfigError):
 
     code = ErrorCode("plugin.connector_missing", grpc="INVALID_ARGUMENT", http=400)
 
-    def __init__(self, config: Config) -> None:
-        # Kafka Connect names the values, too: passwords may be among them.
-        super().__init__(f"Connector config {{{', '.join(config)}}} contains no connector type")
+    def __init__(self) -> None:
+        super().__init__("Connector config contains no connector type")
 
 
 class UnknownConnectorClassError(ConfigError):

@@ -205,7 +205,7 @@ def connector_plugin(raw: Config, plugins: Plugins) -> PluginSpec:
     """
     class_name = raw.get(CONNECTOR_CLASS)
     if class_name is None:
-        raise NoConnectorClassError(raw)
+        raise NoConnectorClassError
     version_range(raw.get(CONNECTOR_VERSION))
     return plugins.find_connector(class_name)
 

@@ -71,11 +71,13 @@ def validation(infos: ConfigInfos, spec: PluginSpec, config: Resolved) -> Valida
 
 
 def _validated(info: ConfigInfo, config: Resolved) -> ValidatedKey:
+    """Describe a key; a value that a config provider gave is shown as it was written, without proposals."""
+    is_given = config.is_given(info.name)
     return ValidatedKey(
         definition=None if info.key is None else key_definition(info.key, info.name),
         name=info.name,
-        value=config.shown(info.name, info.value_text),
-        recommended=tuple(map(config.scrub_refusal, info.recommended_texts)),
+        value=config.raw[info.name] if is_given else info.value_text,
+        recommended=() if is_given else tuple(map(config.scrub_refusal, info.recommended_texts)),
         errors=tuple(bounded(config.scrub_refusal(text_of(error), info.name)) for error in info.value.errors),
         visible=info.value.visible,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from copycat_connect.cluster import Config
 from copycat_connect.config.framework_names import CONFIG_RELOAD
-from copycat_connect.config.placeholders import Placeholders, has_placeholder, restore_placeholders
+from copycat_connect.config.placeholders import Placeholders, restore_placeholders
 from copycat_connect.config.secrets import Secrets
 
 NOTHING = Secrets()
@@ -60,8 +60,7 @@ class Resolved:
             text = text.replace(own, written).replace(own.strip(), written)
         return self.secrets.scrub_all(text)
 
-    def shown(self, key: str, text: str | None) -> str | None:
-        """Return what to show of a validated value: as it was written where it held a placeholder."""
+    def is_given(self, key: str) -> bool:
+        """Whether a config provider gave a key's value, or a part of it."""
         raw = self.raw.get(key)
-        hidden = text is None or text == "[hidden]"
-        return text if hidden or not has_placeholder(raw) else raw
+        return raw is not None and self.values.get(key) != raw

@@ -2,11 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from copycat_connect.config import HIGH, PASSWORD, STRING, ConfigDef, ConfigKey, Password
 from copycat_connect.config.placeholders import Placeholders
 from copycat_connect.config.provider import ConfigProvider
+from copycat_connect.config.values import ConfigValue
+from copycat_connect.plugin.spec import PluginKind, PluginSpec
+from copycat_connect.validation.infos import main_infos
+from copycat_executor.connectorhost.plugin_answers import validation
 from copycat_executor.connectorhost.secrets import Resolved
 
 SECRET = "correct horse"
+SPEC = PluginSpec("c", PluginKind.SINK, "1", "Does nothing.", ConfigDef(), object)
 
 
 class Vault(ConfigProvider):
@@ -46,12 +52,24 @@ def test_texts_that_leave_the_process_hold_no_secret() -> None:
     assert config.scrub(f"cannot log in with {SECRET}!") == "cannot log in with ${vault:db}!"
 
 
-def test_a_validated_value_is_shown_as_it_was_written() -> None:
-    config = resolved(user="x-${vault:db}", password="${vault:db}", plain="p")
-    assert config.shown("user", f"x-{SECRET}") == "x-${vault:db}"
-    assert config.shown("password", "[hidden]") == "[hidden]"
-    assert config.shown("plain", "p") == "p"
-    assert config.shown("user", None) is None
+def test_a_validated_value_that_a_provider_gave_is_shown_as_it_was_written_and_nothing_with_it() -> None:
+    config = resolved(user="x-${vault:db}", password="${vault:db}", plain="p", unknown="${no:p}")
+    keys = {"user": STRING, "password": PASSWORD, "plain": STRING, "unknown": PASSWORD}
+    infos = main_infos(
+        "c",
+        {name: ConfigKey(name, kind, HIGH) for name, kind in keys.items()},
+        [
+            ConfigValue("user", f"x-{SECRET}", [f"x-{SECRET}"], [f"x-{SECRET} is nobody"]),
+            ConfigValue("password", Password(SECRET)),
+            ConfigValue("plain", "p", ["q"]),
+            ConfigValue("unknown", Password("${no:p}")),
+        ],
+        (),
+    )
+    user, password, plain, unknown = validation(infos, SPEC, config).configs
+    assert (user.value, user.recommended, user.errors) == ("x-${vault:db}", (), ("x-${vault:db} is nobody",))
+    assert (password.value, plain.value, plain.recommended) == ("${vault:db}", "p", ("q",))
+    assert unknown.value == "[hidden]"
 
 
 def test_a_secret_within_a_longer_value_of_a_task_is_published_as_its_placeholder() -> None:

@@ -50,6 +50,8 @@ def kafka(code: int) -> KafkaException:
         (kafka(KafkaError._ALL_BROKERS_DOWN), FailureKind.TRANSIENT),
         (kafka(KafkaError.NOT_LEADER_FOR_PARTITION), FailureKind.BUG),
         (caused(ConnectError("x"), kafka(KafkaError.UNKNOWN_TOPIC_OR_PART)), FailureKind.CONFIGURATION),
+        (KafkaException(KafkaError(KafkaError.INVALID_TXN_STATE, fatal=True)), FailureKind.TRANSIENT),
+        (KafkaException(KafkaError(KafkaError.UNSUPPORTED_VERSION, fatal=True)), FailureKind.CONFIGURATION),
     ],
     ids=str,
 )

@@ -35,6 +35,9 @@ _CONFIGURATION: Final = frozenset(
         "_UNKNOWN_TOPIC",
         "_UNKNOWN_PARTITION",
         "POLICY_VIOLATION",
+        "INVALID_TRANSACTION_TIMEOUT",
+        "UNSUPPORTED_VERSION",
+        "_UNSUPPORTED_FEATURE",
     }
 )
 _TRANSIENT: Final = frozenset(
@@ -100,4 +103,5 @@ def _of_kafka(error: BaseException) -> FailureKind | None:
     ):
         if told.name() in codes:
             return kind
-    return FailureKind.TRANSIENT if told.retriable() else None
+    # What ended a client for good, and has no other name here, may not meet the next one.
+    return FailureKind.TRANSIENT if told.retriable() or told.fatal() else None

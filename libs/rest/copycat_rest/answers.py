@@ -1,7 +1,8 @@
 """What the REST interface answers, field by field: the gateway encodes these structs, clients decode them.
 
 Fields are sent in the order in which they stand here. What is UNSET is not sent: there is nothing to say,
-or Apache Kafka Connect answers and the field is one of those that Copycat adds.
+or Apache Kafka Connect answers and the field is one of those that Copycat adds. The version of a plugin that
+it cannot load is null there.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class ConnectorState(Struct, frozen=True):
 
     state: str
     worker_id: str
-    version: OptionalText = UNSET
+    version: OptionalText | None = UNSET
     trace: OptionalText = UNSET
     since: OptionalText = UNSET
     generation: int | UnsetType = UNSET
@@ -89,7 +90,7 @@ class TaskState(Struct, frozen=True):
     id: int
     state: str
     worker_id: str
-    version: OptionalText = UNSET
+    version: OptionalText | None = UNSET
     trace: OptionalText = UNSET
     since: OptionalText = UNSET
     generation: int | UnsetType = UNSET
@@ -251,7 +252,7 @@ class PluginInfo(Struct, frozen=True):
 
     class_name: str = field(name="class")
     type: str
-    version: OptionalText = UNSET
+    version: OptionalText | None = UNSET
 
 
 class UnloadablePluginInfo(Struct, frozen=True):
@@ -276,7 +277,8 @@ class ConfigKeyInfo(Struct, frozen=True):
     width: str
     display_name: str
     dependents: Sequence[str]
-    order_in_group: int
+    order_in_group: int | UnsetType = UNSET
+    """Not sent under this name by Apache Kafka Connect before 4.2."""
 
 
 class ConfigValueInfo(Struct, frozen=True):
@@ -328,4 +330,4 @@ class LoggerInfo(Struct, frozen=True):
     """A logger's level, and when it was set, in milliseconds; null where nobody did."""
 
     level: str
-    last_modified: int | None
+    last_modified: int | None = None

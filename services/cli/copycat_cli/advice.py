@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+from copycat_rest.answers import ConnectorStateInfo
+
 from copycat_cli.api.connectors import connector_names
-from copycat_cli.api.statuses import RUNNING, Status
+from copycat_cli.api.statuses import RUNNING, failed
 from copycat_cli.errors import (
     AwaitedError,
     CliError,
@@ -26,10 +28,10 @@ def similar(name: str, known: Iterable[str], *, closeness: float = 0.5) -> list[
     return [by_folded[match] for match in get_close_matches(name.lower(), by_folded, cutoff=closeness)]
 
 
-def next_steps(session: Session, status: Status) -> list[tuple[str, str]]:
+def next_steps(session: Session, status: ConnectorStateInfo) -> list[tuple[str, str]]:
     """Return commands, each with its purpose, for somebody who has seen this status."""
     name, state = status.name, status.connector.state
-    if status.failed:
+    if failed(status):
         return [
             (session.command("edit", name), "fix the configuration; what is wrong starts again by itself"),
             (

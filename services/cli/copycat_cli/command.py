@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from copycat_cli.advice import advice
 from copycat_cli.api.connectors import connector_names
-from copycat_cli.api.plugins import list_plugins
+from copycat_cli.api.plugins import alias, list_plugins
 from copycat_cli.credentials import login, tls_context, token_option, user_option
 from copycat_cli.errors import CliError, ExitCode, UsageError
 from copycat_cli.output.printer import JSON, TABLE, Printer
@@ -95,7 +95,7 @@ def complete_plugins(ctx: click.Context, _: click.Parameter, begun: str) -> list
 
 def _plugin_names(rest: Rest) -> Sequence[str]:
     plugins = list_plugins(rest, connectors_only=False)
-    return [name for plugin in plugins for name in (plugin.alias, plugin.class_name)]
+    return [name for plugin in plugins for name in (alias(plugin), plugin.class_name)]
 
 
 def _complete(ctx: click.Context, begun: str, ask: Callable[[Rest], Iterable[str]]) -> list[str]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from copycat_connect.cluster import Config
+from copycat_rest.answers import ConfigInfos
 
 from copycat_cli.advice import similar
 from copycat_cli.api.connectors import connector_names, create_connector, get_connector, put_config
-from copycat_cli.api.plugins import Validation, list_plugins, plugin_keys, validate
+from copycat_cli.api.plugins import alias, answers_to, errors_by_key, list_plugins, plugin_keys, validate
 from copycat_cli.connector_files import ConnectorFile
 from copycat_cli.errors import CliError, ExistsError, InvalidConfigError, NotFoundError, RefusedError
 from copycat_cli.output.blocks import Table
@@ -133,11 +134,11 @@ def check(rest: Rest, config: Config) -> tuple[str, ...]:
     found = validation(rest, config)
     notes = slips(found, config)
     if found.error_count:
-        raise InvalidConfigError(config, found.name, found.reasons, notes)
+        raise InvalidConfigError(config, found.name, errors_by_key(found), notes)
     return notes
 
 
-def validation(rest: Rest, config: Config) -> Validation:
+def validation(rest: Rest, config: Config) -> ConfigInfos:
     """Return what validation finds.
 
     Raises:
@@ -146,16 +147,16 @@ def validation(rest: Rest, config: Config) -> Validation:
     wanted = config.get(_CLASS)
     plugins = list_plugins(rest)
     if not wanted:
-        names = ", ".join(plugin.alias for plugin in plugins)
+        names = ", ".join(alias(plugin) for plugin in plugins)
         raise InvalidConfigError(config, "", {_CLASS: [f"missing; the connectors here are {names}"]})
-    if not any(plugin.answers_to(wanted) for plugin in plugins):
-        close = similar(wanted, (name for plugin in plugins for name in (plugin.alias, plugin.class_name)))
+    if not any(answers_to(plugin, wanted) for plugin in plugins):
+        close = similar(wanted, (name for plugin in plugins for name in (alias(plugin), plugin.class_name)))
         meant = f"did you mean {' or '.join(close)}?" if close else "copycat plugins lists those there are"
         raise InvalidConfigError(config, "", {_CLASS: [f"no connector {wanted!r} here; {meant}"]})
     return validate(rest, wanted, config)
 
 
-def slips(found: Validation, config: Config) -> tuple[str, ...]:
+def slips(found: ConfigInfos, config: Config) -> tuple[str, ...]:
     """Return a note for each key that nobody defines and that looks like one that somebody does."""
     defined = {entry.definition.name for entry in found.configs if entry.definition}
     return tuple(

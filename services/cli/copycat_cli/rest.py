@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import httpx2
 import msgspec
+from copycat_rest.answers import ErrorMessage
 
 from copycat_cli.credentials import TOKEN_VARIABLE, VARIABLE, Login, Token, distrust
 from copycat_cli.errors import CliError, NotFoundError, RefusedError, UnreachableError, UntrustedError
@@ -23,13 +24,6 @@ PAST_PROXIES: Mapping[str, None] = {f"all://{host}": None for host in ("localhos
 
 
 HOW_TO_LOG_IN = f"Give it --user NAME:PASSWORD, or {VARIABLE}; a token as --token TOKEN, or {TOKEN_VARIABLE}"
-
-
-class RefusalBody(msgspec.Struct, frozen=True):
-    """The body of a refusal."""
-
-    message: str
-    error_code: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +145,7 @@ class Rest:
 
     def _refusal(self, reply: httpx2.Response) -> CliError:
         try:
-            message = msgspec.json.decode(reply.content, type=RefusalBody).message
+            message = msgspec.json.decode(reply.content, type=ErrorMessage).message
         except msgspec.DecodeError:
             return _not_connect(self.shown_url, reply.status_code)
         if reply.status_code == httpx2.codes.UNAUTHORIZED:

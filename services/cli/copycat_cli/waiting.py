@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from copycat_rest.answers import ConnectorStateInfo
+
 from copycat_cli.api.connectors import get_connector
-from copycat_cli.api.statuses import FAILED, RUNNING, Status, get_status, get_statuses
+from copycat_cli.api.statuses import FAILED, RUNNING, failed, get_status, get_statuses, instances, reason
 from copycat_cli.errors import FailedStateError, LateError
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ FAILED_SECONDS = 5.0
 
 def watch(
     rest: Rest, connectors: Sequence[str], seconds: float, ended: SimpleQueue[None]
-) -> Iterator[list[Status]]:
+) -> Iterator[list[ConnectorStateInfo]]:
     """Yield the statuses again and again, so many seconds apart, until something is put into `ended`."""
     while True:
         yield get_statuses(rest, connectors)
@@ -32,7 +34,9 @@ def watch(
         return
 
 
-def wait_for(rest: Rest, connectors: Sequence[str], wanted: str, seconds: float) -> Iterator[list[Status]]:
+def wait_for(
+    rest: Rest, connectors: Sequence[str], wanted: str, seconds: float
+) -> Iterator[list[ConnectorStateInfo]]:
     """Yield statuses until each connector and all its tasks are in a state; FAILED is reached by any.
 
     Raises:
@@ -48,10 +52,10 @@ def wait_for(rest: Rest, connectors: Sequence[str], wanted: str, seconds: float)
         if not missing:
             return
         now = time.monotonic()
-        failed = [status for status in statuses if status.failed]
-        failed_since = (failed_since or now) if failed else None
+        broken = [status for status in statuses if failed(status)]
+        failed_since = (failed_since or now) if broken else None
         if failed_since is not None and now - failed_since > min(FAILED_SECONDS, seconds / 2):
-            raise FailedStateError("\n".join(map(_failure, failed)), [status.name for status in failed])
+            raise FailedStateError("\n".join(map(_failure, broken)), [status.name for status in broken])
         if now > deadline:
             raise LateError(
                 f"{'; '.join(map(summary, statuses))}: not {wanted} within {seconds:g} s",
@@ -60,20 +64,20 @@ def wait_for(rest: Rest, connectors: Sequence[str], wanted: str, seconds: float)
         time.sleep(POLL_SECONDS)
 
 
-def summary(status: Status) -> str:
+def summary(status: ConnectorStateInfo) -> str:
     """Return a status in one line."""
     tasks = ", ".join(f"task {task.id} {task.state}" for task in status.tasks) or "no tasks"
     return f"{status.name} is {status.connector.state}, {tasks}"
 
 
-def _reached(rest: Rest, status: Status, wanted: str) -> bool:
+def _reached(rest: Rest, status: ConnectorStateInfo, wanted: str) -> bool:
     if wanted == FAILED:
-        return bool(status.failed)
-    if any(each.state != wanted for each in (status.connector, *status.tasks)):
+        return bool(failed(status))
+    if any(each.state != wanted for each in instances(status)):
         return False
     # What was configured and has not reported yet does not run yet; nor does a connector without tasks.
     return wanted != RUNNING or len(status.tasks) >= max(1, len(get_connector(rest, status.name).tasks))
 
 
-def _failure(status: Status) -> str:
-    return f"{summary(status)}: {status.failed[0].reason}"
+def _failure(status: ConnectorStateInfo) -> str:
+    return f"{summary(status)}: {reason(failed(status)[0])}"

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
 import platformdirs
+from copycat_cli.api.statuses import failed, reason
 from copycat_cli.connector_files import ConnectorFile
 from copycat_connect.config.worker_keys import BROKER_DATA_DIR
 from copycat_connect.errors import ConfigError
@@ -201,10 +202,8 @@ class Copycat(Operations):
         deadline = time.monotonic() + timeout
         while True:
             status, topics = self.status(name), self.topics(name)
-            if status.failed:
-                raise ConnectorStartError(
-                    f"connector {name} failed: {status.failed[0].reason}", connector=name
-                )
+            if broken := failed(status):
+                raise ConnectorStartError(f"connector {name} failed: {reason(broken[0])}", connector=name)
             if topics or status.type == "sink" or time.monotonic() > deadline:
                 return topics
             time.sleep(POLL_SECONDS)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from copycat_cli.api import workers
 from copycat_cli.api.connectors import (
     CONNECTORS,
     active_topics,
@@ -18,14 +17,16 @@ from copycat_cli.api.connectors import (
     get_connector,
     set_state,
 )
-from copycat_cli.api.statuses import FAILED, UNKNOWN, Status, TaskState, get_status, overview
+from copycat_cli.api.statuses import FAILED, UNKNOWN, get_status, overview, reason
 from copycat_cli.api.workers import list_workers
 from copycat_cli.configuration import apply
 from copycat_cli.connector_files import ConnectorFile
 from copycat_cli.credentials import own_user
 from copycat_cli.errors import CliError, ExistsError
 from copycat_cli.rest import Rest
-from msgspec import Struct
+from copycat_connect.cluster import Config
+from copycat_rest.answers import ConnectorStateInfo, TaskDetail, WorkerInfo
+from msgspec import UNSET
 
 from copycat_launcher.errors import ConnectorStartError
 
@@ -64,7 +65,7 @@ class _Worker:
         return tuple(each for each in self.held if each.task is not None)
 
 
-def _with_states(listed: Iterable[workers.Worker], statuses: Iterable[Status]) -> tuple[_Worker, ...]:
+def _with_states(listed: Iterable[WorkerInfo], statuses: Iterable[ConnectorStateInfo]) -> tuple[_Worker, ...]:
     """Return the workers; each instance with the state in its connector's status."""
     states: dict[tuple[str, int | None], str] = {}
     for status in statuses:
@@ -75,21 +76,13 @@ def _with_states(listed: Iterable[workers.Worker], statuses: Iterable[Status]) -
             each.worker_id,
             each.leaving,
             tuple(
-                _Held(held.connector, held.task, states.get((held.connector, held.task), UNKNOWN))
+                _Held(held.connector, task, states.get((held.connector, task), UNKNOWN))
                 for held in each.held
+                for task in (None if held.task is UNSET else held.task,)
             ),
         )
         for each in listed
     )
-
-
-class Task(Struct, frozen=True):
-    """One task."""
-
-    config: dict[str, str | None]
-    """The part of the work its connector gave it."""
-    status: TaskState | None = None
-    """What it does; nothing before it first said."""
 
 
 class Operations(ABC):
@@ -110,20 +103,20 @@ class Operations(ABC):
         with self._rest() as rest:
             return tuple(connector_names(rest))
 
-    def config(self, name: str) -> dict[str, str | None]:
+    def config(self, name: str) -> Config:
         """Return a connector's configuration."""
         with self._rest() as rest:
             return get_connector(rest, name).config
 
-    def status(self, name: str) -> Status:
+    def status(self, name: str) -> ConnectorStateInfo:
         """Return what a connector and its tasks do."""
         with self._rest() as rest:
             return get_status(rest, name)
 
-    def task(self, name: str, task: int) -> Task:
+    def task(self, name: str, task: int) -> TaskDetail:
         """Return the configuration and the status of one task."""
         with self._rest() as rest:
-            return rest.get(Task, CONNECTORS, name, "tasks", str(task))
+            return rest.get(TaskDetail, CONNECTORS, name, "tasks", str(task))
 
     def topics(self, name: str) -> frozenset[str]:
         """Return the topics a connector has used so far (KIP-558)."""
@@ -133,7 +126,7 @@ class Operations(ABC):
     def workers(self) -> tuple[_Worker, ...]:
         """Return the live workers with their state, and the connectors and tasks of each with theirs."""
         with self._rest() as rest:
-            return _with_states(list_workers(rest), [each.status for each in overview(rest)])
+            return _with_states(list_workers(rest), [status for status, _ in overview(rest)])
 
     def pause(self, name: str) -> None:
         """Ask a connector and its tasks to pause; they do so a moment later."""
@@ -193,7 +186,7 @@ async def _until_started(rest: Rest, name: str, what: str) -> None:
     while asyncio.get_running_loop().time() < deadline:
         connector = (await asyncio.to_thread(get_status, rest, name)).connector
         if connector.state == FAILED:
-            raise ConnectorStartError(f"{what} failed to start: {connector.reason or '(no trace)'}")
+            raise ConnectorStartError(f"{what} failed to start: {reason(connector) or '(no trace)'}")
         if connector.state not in _UNSETTLED:
             return
         await asyncio.sleep(POLL_SECONDS)

@@ -271,6 +271,10 @@ def key(name: str) -> dict[str, Any]:
         "default_value": None,
         "documentation": f"What {name} is. And more.",
         "group": None,
+        "width": "NONE",
+        "display_name": name,
+        "dependents": [],
+        "order_in_group": -1,
     }
 
 

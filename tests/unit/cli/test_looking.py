@@ -9,10 +9,11 @@ import io
 import json
 
 import pytest
-from copycat_cli.api.statuses import State
+from copycat_cli.api.statuses import reason
 from copycat_cli.output.blocks import Block, Lines, Table
 from copycat_cli.output.printer import plain
 from copycat_cli.output.terminal import pretty
+from copycat_rest.answers import ConnectorState
 from rich.console import Console
 
 from tests.unit.cli.conftest import Run
@@ -106,7 +107,7 @@ def test_the_status_of_what_failed_ends_with_one_and_says_why(run: Run, connect:
 
 
 @pytest.mark.parametrize(
-    ("trace", "reason"),
+    ("trace", "expected"),
     [
         (TRACE, "ValueError: no such file: /in.txt"),
         ("a.b.IOError: away\n\tat x.Y", "IOError: away"),
@@ -118,8 +119,8 @@ def test_the_status_of_what_failed_ends_with_one_and_says_why(run: Run, connect:
         ("", ""),
     ],
 )
-def test_the_reason_of_a_failure_is_its_error_and_its_cause(trace: str, reason: str) -> None:
-    assert State("FAILED", trace=trace).reason == reason
+def test_the_reason_of_a_failure_is_its_error_and_its_cause(trace: str, expected: str) -> None:
+    assert reason(ConnectorState("FAILED", "", trace=trace)) == expected
 
 
 def test_an_unknown_connector_ends_with_three_and_names_like_it(run: Run, connect: FakeConnect) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from copycat_connect.cluster import Config
-from msgspec import Struct
+from copycat_rest.answers import ActiveTopics, ConnectorInfo
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -16,26 +16,9 @@ IN_NO_PATH = ("", ".", "..")
 """Names that clients take for steps in a path; only a record in a topic can have made such a connector."""
 
 
-class TaskId(Struct, frozen=True):
-    """Names one task."""
-
-    connector: str
-    task: int
-
-
-class Connector(Struct, frozen=True):
-    """A connector as it was configured."""
-
-    name: str
-    config: dict[str, str | None]
-    tasks: tuple[TaskId, ...] = ()
-    type: str = "unknown"
-    """source, sink, or unknown where its class cannot be loaded."""
-
-    @property
-    def class_name(self) -> str:
-        """The last part of its class."""
-        return (self.config.get("connector.class") or "").rpartition(".")[2]
+def class_name(connector: ConnectorInfo) -> str:
+    """Return the last part of a connector's class."""
+    return (connector.config.get("connector.class") or "").rpartition(".")[2]
 
 
 def connector_names(rest: Rest) -> list[str]:
@@ -43,9 +26,9 @@ def connector_names(rest: Rest) -> list[str]:
     return sorted(rest.get(list[str], CONNECTORS))
 
 
-def get_connector(rest: Rest, name: str) -> Connector:
+def get_connector(rest: Rest, name: str) -> ConnectorInfo:
     """Return one connector."""
-    return rest.get(Connector, CONNECTORS, name)
+    return rest.get(ConnectorInfo, CONNECTORS, name)
 
 
 def create_connector(rest: Rest, name: str, config: Mapping[str, str], initial_state: str | None) -> None:
@@ -79,8 +62,8 @@ def restart_task(rest: Rest, name: str, task: int) -> None:
 
 def active_topics(rest: Rest, name: str) -> list[str]:
     """Return the topics a connector has used; an unknown connector has used none."""
-    answer = rest.get(dict[str, dict[str, list[str]]], CONNECTORS, name, "topics")
-    return sorted(answer.get(name, {}).get("topics", []))
+    answer = rest.get(dict[str, ActiveTopics], CONNECTORS, name, "topics")
+    return sorted(answer[name].topics) if name in answer else []
 
 
 def reset_topics(rest: Rest, name: str) -> None:

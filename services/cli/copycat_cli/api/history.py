@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from copycat_connect.cluster import Config
-from msgspec import Struct
+from copycat_rest.answers import ChangedBy, History
 
 from copycat_cli.api.connectors import CONNECTORS
 
@@ -17,47 +17,11 @@ ACT = "act"
 KINDS = ("config", "target_state", "status", "offsets", ACT, "commit")
 
 
-class ChangedBy(Struct, frozen=True):
-    """Who asked for a change."""
-
-    type: str = "unknown"
-    """user, automatic or unknown."""
-    name: str | None = None
-    address: str | None = None
-
-    @property
-    def shown(self) -> str:
-        """In a table."""
-        if self.type == "user":
-            return self.name or f"somebody at {self.address}" if self.address or self.name else "somebody"
-        return f"{self.type}: {self.name}" if self.name else self.type
-
-
-class PastChange(Struct, frozen=True, omit_defaults=True):
-    """One change."""
-
-    id: str
-    time: str
-    kind: str
-    what: str
-    by: ChangedBy
-    task: int | None = None
-    partition: Any = None
-    before: Any = None
-    after: Any = None
-    about: Any = None
-    omitted: bool = False
-    reason: str | None = None
-    trace_id: str | None = None
-
-
-class History(Struct, frozen=True):
-    """Changes, newest first."""
-
-    connector: str
-    changes: tuple[PastChange, ...]
-    next: str | None = None
-    """What asks for the page after this one."""
+def author(by: ChangedBy) -> str:
+    """Return who asked for a change, in a table."""
+    if by.type == "user":
+        return by.name or f"somebody at {by.address}" if by.address or by.name else "somebody"
+    return f"{by.type}: {by.name}" if by.name else by.type
 
 
 def get_history(

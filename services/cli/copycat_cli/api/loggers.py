@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from copycat_rest.answers import LoggerInfo
 
 if TYPE_CHECKING:
     from copycat_cli.rest import Rest
@@ -12,21 +12,14 @@ if TYPE_CHECKING:
 LOGGERS = ("admin", "loggers")
 
 
-class Logger(Struct, frozen=True):
-    """A logger's level, and when it was set in milliseconds; None where nobody did."""
-
-    level: str
-    last_modified: int | None = None
-
-
-def list_loggers(rest: Rest) -> dict[str, Logger]:
+def list_loggers(rest: Rest) -> dict[str, LoggerInfo]:
     """Return the loggers with a level of their own, by name."""
-    return rest.get(dict[str, Logger], *LOGGERS)
+    return rest.get(dict[str, LoggerInfo], *LOGGERS)
 
 
-def get_logger(rest: Rest, name: str) -> Logger:
+def get_logger(rest: Rest, name: str) -> LoggerInfo:
     """Return the level in force for a logger."""
-    return rest.get(Logger, *LOGGERS, name)
+    return rest.get(LoggerInfo, *LOGGERS, name)
 
 
 def set_level(rest: Rest, name: str, level: str, scope: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from copycat_rest.answers import ConnectorOffsets, JsonObject, Message, OffsetsEffect
 from msgspec import Struct
 
 from copycat_cli.api.connectors import CONNECTORS
@@ -13,71 +15,34 @@ if TYPE_CHECKING:
     from copycat_cli.rest import Rest
 
 
-class OffsetEntry(Struct, frozen=True):
-    """One partition and how far it was read; maps of the connector's own."""
+class OffsetChange(Struct, frozen=True):
+    """One partition and the offset it is to have; none forgets the partition."""
 
-    partition: dict[str, object]
-    offset: dict[str, object] | None
-    """None forgets the partition."""
-
-
-class Offsets(Struct, frozen=True):
-    """What GET answers and PATCH takes."""
-
-    offsets: tuple[OffsetEntry, ...]
+    partition: JsonObject
+    offset: JsonObject | None
 
 
-class Message(Struct, frozen=True):
-    """What was done, in words."""
+class OffsetChanges(Struct, frozen=True):
+    """What a PATCH takes; what a GET answers is such a thing too."""
 
-    message: str
-
-
-class Effect(Struct, frozen=True):
-    """What the change of one partition does; counts are the most that it can be, None where unknown."""
-
-    repeated: int | None
-    skipped: int | None
-    unit: str
-    """What is counted."""
-    text: str
-    """In words."""
+    offsets: Sequence[OffsetChange]
 
 
-class Moved(Struct, frozen=True):
-    """One partition, where it is, where it would be, and what that does."""
-
-    partition: dict[str, object]
-    before: dict[str, object] | None
-    after: dict[str, object] | None
-    effect: Effect
-
-
-class OffsetsEffect(Struct, frozen=True):
-    """What a change does, or did."""
-
-    dry_run: bool
-    message: str
-    time: str | None
-    notes: tuple[str, ...]
-    offsets: tuple[Moved, ...]
-
-    @property
-    def changed(self) -> Offsets:
-        """What is to be altered to come to where this leads."""
-        moving = (each for each in self.offsets if each.before != each.after)
-        return Offsets(tuple(OffsetEntry(each.partition, each.after) for each in moving))
+def leading_there(effect: OffsetsEffect) -> OffsetChanges:
+    """Return what is to be altered to come to where a change leads."""
+    moving = (each for each in effect.offsets if each.before != each.after)
+    return OffsetChanges([OffsetChange(each.partition, each.after) for each in moving])
 
 
 DRY = {"dry_run": "true"}
 
 
-def get_offsets(rest: Rest, name: str) -> Offsets:
+def get_offsets(rest: Rest, name: str) -> ConnectorOffsets:
     """Return the committed offsets."""
-    return rest.get(Offsets, CONNECTORS, name, "offsets")
+    return rest.get(ConnectorOffsets, CONNECTORS, name, "offsets")
 
 
-def alter_offsets(rest: Rest, name: str, offsets: Offsets) -> str:
+def alter_offsets(rest: Rest, name: str, offsets: OffsetChanges) -> str:
     """Alter the offsets of a stopped connector; returns the cluster's words."""
     return rest.ask("PATCH", CONNECTORS, name, "offsets", body=offsets).read_as(Message).message
 
@@ -99,7 +64,7 @@ def has_dry_runs(rest: Rest, name: str) -> bool:
     return True
 
 
-def dry_run_alter(rest: Rest, name: str, offsets: Offsets) -> OffsetsEffect:
+def dry_run_alter(rest: Rest, name: str, offsets: OffsetChanges) -> OffsetsEffect:
     """Return what altering these offsets would do."""
     return rest.ask("PATCH", CONNECTORS, name, "offsets", body=offsets, query=DRY).read_as(OffsetsEffect)
 

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from copycat_connect.trace_line import trace_line
-from msgspec import UNSET, Struct, UnsetType, field
+from copycat_rest.answers import (
+    ConnectorInfo,
+    ConnectorState,
+    ConnectorStateInfo,
+    Expanded,
+    Health,
+    TaskState,
+)
 
-from copycat_cli.api.connectors import CONNECTORS, Connector, connector_names
+from copycat_cli.api.connectors import CONNECTORS, connector_names
 from copycat_cli.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -22,86 +29,56 @@ UNKNOWN = "UNKNOWN"
 """Shown where a connector exists and has reported nothing yet."""
 
 
-class State(Struct, frozen=True, omit_defaults=True):
-    """What an instance does."""
-
-    state: str
-    worker_id: str = ""
-    trace: str = ""
-    since: str = ""
-    generation: int = 0
-    said: str = field(default="", name="reason")
-
-    @property
-    def reason(self) -> str:
-        """Why it is not plainly RUNNING, in one line; Apache Kafka Connect has only the trace for that."""
-        return self.said or trace_line(self.trace)
+def reason(state: ConnectorState | TaskState) -> str:
+    """Return in one line why it is not plainly RUNNING; Apache Kafka Connect has only the trace for that."""
+    return state.reason or trace_line(state.trace or "")
 
 
-class TaskState(State, frozen=True, kw_only=True):
-    """What a task does."""
-
-    id: int
-
-
-class Health(Struct, frozen=True, omit_defaults=True):
-    """A connector summed up."""
-
-    state: str
-    reason: str = ""
-
-    @property
-    def line(self) -> str:
-        """How it is and why, in one line; empty where all is well."""
-        return "" if self.state == HEALTHY else f"{self.state}: {self.reason}"
+def health_line(health: Health) -> str:
+    """Return how a connector is and why, in one line; empty where all is well."""
+    return "" if health.state == HEALTHY else f"{health.state}: {health.reason or ''}"
 
 
-class Status(Struct, frozen=True):
-    """A connector's status and those of its tasks; Apache Kafka Connect does not sum it up."""
-
-    name: str
-    connector: State
-    tasks: tuple[TaskState, ...] = ()
-    type: str = "unknown"
-    health: Health | UnsetType = UNSET
-
-    @property
-    def failed(self) -> tuple[State, ...]:
-        """Whatever of it is FAILED."""
-        return tuple(each for each in (self.connector, *self.tasks) if each.state == FAILED)
+def instances(status: ConnectorStateInfo) -> list[ConnectorState | TaskState]:
+    """Return the state of the connector itself and those of its tasks."""
+    return [status.connector, *status.tasks]
 
 
-class Expanded(Struct, frozen=True):
-    """A connector of a listing."""
-
-    status: Status
-    info: Connector
+def failed(status: ConnectorStateInfo) -> list[ConnectorState | TaskState]:
+    """Return whatever of a connector is FAILED."""
+    return [each for each in instances(status) if each.state == FAILED]
 
 
-def get_status(rest: Rest, name: str) -> Status:
+def unknown_status(name: str) -> ConnectorStateInfo:
+    """Return the status of a connector that has reported nothing yet."""
+    return ConnectorStateInfo(name, ConnectorState(UNKNOWN, ""), (), "unknown")
+
+
+def get_status(rest: Rest, name: str) -> ConnectorStateInfo:
     """Return the status of a connector.
 
     Raises:
         NotFoundError: No connector has this name.
     """
     try:
-        return rest.get(Status, CONNECTORS, name, "status")
+        return rest.get(ConnectorStateInfo, CONNECTORS, name, "status")
     except NotFoundError:
         if name not in connector_names(rest):
             raise
-        return Status(name, State(UNKNOWN))
+        return unknown_status(name)
 
 
-def get_statuses(rest: Rest, names: Sequence[str]) -> list[Status]:
+def get_statuses(rest: Rest, names: Sequence[str]) -> list[ConnectorStateInfo]:
     """Return the status of these connectors; of all when none is named."""
     return [get_status(rest, name) for name in names or connector_names(rest)]
 
 
-def overview(rest: Rest) -> list[Expanded]:
-    """Return all connectors with their status, sorted by name."""
-    found = rest.get(dict[str, Expanded], CONNECTORS, query={"expand": ["status", "info"]})
-    missing = set(connector_names(rest)) - set(found)  # a connector without a status is not expanded
-    found |= {name: Expanded(Status(name, State(UNKNOWN)), Connector(name, {})) for name in missing}
+def overview(rest: Rest) -> list[tuple[ConnectorStateInfo, ConnectorInfo]]:
+    """Return the status and the configuration of all connectors, sorted by name."""
+    expanded = rest.get(dict[str, Expanded], CONNECTORS, query={"expand": ["status", "info"]})
+    missing = set(connector_names(rest)) - set(expanded)  # a connector without a status is not expanded
+    found = {name: (each.status, each.info) for name, each in expanded.items() if each.status and each.info}
+    found |= {name: (unknown_status(name), ConnectorInfo(name, {}, (), "unknown")) for name in missing}
     return [found[name] for name in sorted(found)]
 
 
@@ -116,6 +93,6 @@ def restart_connector(rest: Rest, name: str, *, include_tasks: bool, only_failed
     answer = rest.ask("POST", CONNECTORS, name, "restart", query=query)
     if not answer.content:
         return ["connector"]
-    status = answer.read_as(Status)
+    status = answer.read_as(ConnectorStateInfo)
     chosen = ["connector"] if status.connector.state == RESTARTING else []
     return chosen + [f"task {task.id}" for task in status.tasks if task.state == RESTARTING]

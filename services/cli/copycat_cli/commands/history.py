@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 import click
+from copycat_connect.cluster import Config
+from copycat_rest.answers import ShownChange
+from msgspec import UNSET
 
 from copycat_cli.api.connectors import get_connector, put_config
-from copycat_cli.api.history import KINDS, PastChange, get_config_at, get_history
+from copycat_cli.api.history import KINDS, author, get_config_at, get_history
 from copycat_cli.api.statuses import RUNNING
 from copycat_cli.command import (
     cluster_command,
@@ -73,7 +76,7 @@ def history(
     found = get_history(
         session.rest, connector, kinds=kinds, since=since, until=until, before=before, limit=limit
     )
-    rows = [(each.time, each.kind, told(each), each.by.shown) for each in found.changes]
+    rows = [(each.time, each.kind, told(each), author(each.by)) for each in found.changes]
     empty = f"Nothing is known of {connector} in that time."
     session.printer.show(found, Table(("TIME", "KIND", "WHAT", "BY"), rows, empty=empty))
     if found.next is not None:
@@ -82,9 +85,9 @@ def history(
         )
 
 
-def told(change: PastChange) -> str:
+def told(change: ShownChange) -> str:
     """Return a change in one line; of configurations the keys, never a value."""
-    where = "" if change.task is None else f"task {change.task} "
+    where = "" if change.task is UNSET else f"task {change.task} "
     match change.kind:
         case "config":
             return f"{change.what}{_keys(change.before, change.after)}"
@@ -166,7 +169,7 @@ def rollback(session: Session, connector: str, time: str, dry_run: bool, yes: bo
     )
 
 
-def _stored(session: Session, connector: str) -> dict[str, str | None] | None:
+def _stored(session: Session, connector: str) -> Config | None:
     try:
         return get_connector(session.rest, connector).config
     except NotFoundError:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import click
 import msgspec
+from copycat_rest.answers import JsonObject, Moved, OffsetsEffect
 
 from copycat_cli.api.connectors import get_connector
 from copycat_cli.api.offsets import (
-    Moved,
-    Offsets,
-    OffsetsEffect,
+    OffsetChanges,
     alter_offsets,
     dry_run_alter,
     dry_run_move,
@@ -21,6 +20,7 @@ from copycat_cli.api.offsets import (
     dry_run_undo,
     get_offsets,
     has_dry_runs,
+    leading_there,
     reset_offsets,
     undo_offsets,
 )
@@ -71,7 +71,7 @@ def _effect_row(moved: Moved) -> tuple[str, str, str, str]:
     return shown, _offset(moved.before), _offset(moved.after), moved.effect.text
 
 
-def _offset(offset: dict[str, object] | None) -> str:
+def _offset(offset: JsonObject | None) -> str:
     if offset is None:
         return _NONE
     return str(offset[_OFFSET]) if set(offset) == {_OFFSET} else _offset_text(offset)
@@ -270,9 +270,9 @@ def _foretold(
 
 def _alter_as_foretold(session: Session, connector: str, effect: OffsetsEffect | None) -> str:
     """Do what was shown: the time that a duration leads to has moved on meanwhile."""
-    if effect is None or not effect.changed.offsets:
+    if effect is None or not leading_there(effect).offsets:
         return "Nothing was changed: every partition is where it would go"
-    return alter_offsets(session.rest, connector, effect.changed)
+    return alter_offsets(session.rest, connector, leading_there(effect))
 
 
 def _not_stopped(session: Session, connector: str, first: str) -> RefusedError:
@@ -280,9 +280,9 @@ def _not_stopped(session: Session, connector: str, first: str) -> RefusedError:
     return RefusedError(f"{first}\n{connector} is not stopped: {how}")
 
 
-def _read(file: Path) -> Offsets:
+def _read(file: Path) -> OffsetChanges:
     try:
-        return msgspec.json.decode(read_text(file), type=Offsets)
+        return msgspec.json.decode(read_text(file), type=OffsetChanges)
     except msgspec.DecodeError as error:
         raise UsageError(
             f"{shown(file)} is no list of offsets: {error}. copycat offsets alter --help shows one"

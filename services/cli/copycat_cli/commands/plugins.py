@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
+from copycat_rest.answers import ConfigKeyInfo, UnloadablePluginInfo
 from packaging.utils import canonicalize_name
 
 from copycat_cli.advice import similar
 from copycat_cli.api.plugins import (
-    ConfigKey,
-    UnloadablePlugin,
+    alias,
     list_plugins,
     plugin_keys,
     unloadable_plugins,
@@ -203,18 +203,18 @@ def plugins() -> None:
 
 def _list_plugins(session: Session, everything: bool) -> None:
     found = list_plugins(session.rest, connectors_only=not everything)
-    rows = [(each.alias, each.type, each.version, each.class_name) for each in found]
+    rows = [(alias(each), each.type, each.version or "", each.class_name) for each in found]
     broken = unloadable_plugins(session.rest)
     below = [_broken_table(broken, UNLOADABLE)] if broken else []
     session.printer.show(found, Table(("NAME", "TYPE", "VERSION", "CLASS"), rows), *below)
     if found:
         session.next(
-            (session.command("plugins", found[0].alias), "its keys"),
+            (session.command("plugins", alias(found[0])), "its keys"),
             ("copycat create --help", "how to make a connector"),
         )
 
 
-def _broken_table(broken: Sequence[UnloadablePlugin], title: str) -> Table:
+def _broken_table(broken: Sequence[UnloadablePluginInfo], title: str) -> Table:
     rows = [(each.package, each.package_version, each.entry_point, each.reason) for each in broken]
     columns = ("PACKAGE", "VERSION", "ENTRY POINT", "WHY")
     return Table(columns, rows, title, "Every installed plugin can be loaded.")
@@ -224,7 +224,7 @@ def _show_keys(session: Session, plugin: str) -> None:
     try:
         keys = plugin_keys(session.rest, plugin)
     except NotFoundError as error:
-        known = [each.alias for each in list_plugins(session.rest, connectors_only=False)]
+        known = [alias(each) for each in list_plugins(session.rest, connectors_only=False)]
         close = ", ".join(similar(plugin, known)) or "none is similar"
         hint = f"Names like it: {close}; copycat plugins --all lists those there are"
         raise NotFoundError(f"{error.message} {hint}") from error
@@ -233,7 +233,7 @@ def _show_keys(session: Session, plugin: str) -> None:
     session.next(("copycat create --help", "how to put them into a file"))
 
 
-def _key_row(key: ConfigKey) -> tuple[str, ...]:
+def _key_row(key: ConfigKeyInfo) -> tuple[str, ...]:
     name = f"{key.name} *" if key.required else key.name
     sentence = key.documentation.strip().partition(". ")[0].partition("\n")[0]
     return (name, key.type, key.default_value or "", sentence)

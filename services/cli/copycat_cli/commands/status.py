@@ -9,11 +9,13 @@ from queue import SimpleQueue
 from typing import Final
 
 import click
+from copycat_rest.answers import ConnectorInfo, ConnectorState, ConnectorStateInfo, ShownChange, TaskState
+from msgspec import UNSET, UnsetType
 
 from copycat_cli.advice import next_steps
-from copycat_cli.api.connectors import Connector, active_topics, get_connector
-from copycat_cli.api.history import ACT, PastChange, get_history
-from copycat_cli.api.statuses import Expanded, Health, State, Status, get_status, get_statuses, overview
+from copycat_cli.api.connectors import active_topics, class_name, get_connector
+from copycat_cli.api.history import ACT, get_history
+from copycat_cli.api.statuses import failed, get_status, get_statuses, health_line, overview, reason
 from copycat_cli.command import cluster_command, connector_argument, connectors_argument
 from copycat_cli.configuration import HIDDEN, is_secret, secret_keys
 from copycat_cli.errors import CliError, ExitCode, RefusedError, UsageError
@@ -22,26 +24,26 @@ from copycat_cli.session import Session
 from copycat_cli.waiting import wait_for, watch
 
 
-def _instances(status: Status) -> Iterator[tuple[str, State]]:
+def _instances(status: ConnectorStateInfo) -> Iterator[tuple[str, ConnectorState | TaskState]]:
     """Yield the connector and its tasks, each with its name in a table."""
     yield "connector", status.connector
     for task in status.tasks:
         yield f"task {task.id}", task
 
 
-def _why(status: Status, instance: State) -> str:
+def _why(status: ConnectorStateInfo, instance: ConnectorState | TaskState) -> str:
     """Return why an instance is not plainly RUNNING; of the connector, how all of it is."""
-    if instance is status.connector and not instance.reason and isinstance(status.health, Health):
-        return status.health.line
-    return instance.reason
+    if instance is status.connector and not reason(instance) and status.health:
+        return health_line(status.health)
+    return reason(instance)
 
 
-def _health_block(status: Status) -> Iterator[Block]:
+def _health_block(status: ConnectorStateInfo) -> Iterator[Block]:
     """Yield a table of the health with its reasons; nothing where the cluster does not report it."""
-    if not isinstance(status.health, Health):
+    if not status.health:
         return
-    rows = [("all of it", status.health.state, "", status.health.reason)]
-    rows += [(name, at.state, at.since, at.reason) for name, at in _instances(status)]
+    rows = [("all of it", status.health.state, "", status.health.reason or "")]
+    rows += [(name, at.state, at.since or "", reason(at)) for name, at in _instances(status)]
     yield Table(("", "HEALTH OR STATE", "SINCE", "WHY"), rows, "Health")
 
 
@@ -58,11 +60,11 @@ def list_connectors(session: Session) -> None:
       copycat list -o json | jq -r '.[].name'
     """
     found = overview(session.rest)
-    rows = [_list_row(each) for each in found]
+    rows = [_list_row(status, info) for status, info in found]
     session.printer.show(
         [
-            {"name": e.info.name, "class": e.info.config.get("connector.class"), **_list_states(e)}
-            for e in found
+            {"name": info.name, "class": info.config.get("connector.class"), **_list_states(status)}
+            for status, info in found
         ],
         Table(_LIST_COLUMNS, rows, empty="There are no connectors yet."),
     )
@@ -71,23 +73,23 @@ def list_connectors(session: Session) -> None:
             (session.command("plugins"), "what connectors could do here"),
             ("copycat create --help", "how to make one"),
         )
-    elif failed := [each.info.name for each in found if each.status.failed]:
-        session.next((session.command("describe", failed[0]), "why it failed"))
+    elif broken := [info.name for status, info in found if failed(status)]:
+        session.next((session.command("describe", broken[0]), "why it failed"))
     else:
         session.next((session.command("status", options=("--watch",)), "see them work"))
 
 
-def _list_row(each: Expanded) -> tuple[str, ...]:
-    counted = Counter(task.state for task in each.status.tasks)
+def _list_row(status: ConnectorStateInfo, info: ConnectorInfo) -> tuple[str, ...]:
+    counted = Counter(task.state for task in status.tasks)
     tasks = ", ".join(f"{count} {state}" for state, count in sorted(counted.items())) or "none"
-    return (each.info.name, each.status.type, each.status.connector.state, tasks, each.info.class_name)
+    return (info.name, status.type, status.connector.state, tasks, class_name(info))
 
 
-def _list_states(each: Expanded) -> dict[str, object]:
+def _list_states(status: ConnectorStateInfo) -> dict[str, object]:
     return {
-        "type": each.status.type,
-        "state": each.status.connector.state,
-        "tasks": [{"id": task.id, "state": task.state} for task in each.status.tasks],
+        "type": status.type,
+        "state": status.connector.state,
+        "tasks": [{"id": task.id, "state": task.state} for task in status.tasks],
     }
 
 
@@ -157,18 +159,18 @@ def _ctrl_c() -> SimpleQueue[None]:
 def _once(ctx: click.Context, session: Session, connectors: Sequence[str]) -> None:
     found = get_statuses(session.rest, connectors)
     session.printer.show(found, _status_table(found))
-    worst = next((each for each in found if each.failed), found[0] if found else None)
+    worst = next((each for each in found if failed(each)), found[0] if found else None)
     if worst is None:
         session.next(("copycat create --help", "how to make a connector"))
         return
-    if not worst.failed:
+    if not failed(worst):
         session.next(*next_steps(session, worst))
         return
     session.next((session.command("describe", worst.name), "all about it"), *next_steps(session, worst))
     ctx.exit(ExitCode.NO)
 
 
-def _show_each(session: Session, states: Iterable[list[Status]], *, moving: bool) -> None:
+def _show_each(session: Session, states: Iterable[list[ConnectorStateInfo]], *, moving: bool) -> None:
     """Show each state in turn when it moves, else the last one only."""
     if moving:
         with session.printer.screen() as screen:
@@ -179,7 +181,7 @@ def _show_each(session: Session, states: Iterable[list[Status]], *, moving: bool
         session.printer.show(found, _status_table(found))
 
 
-def _status_table(statuses: Sequence[Status]) -> Table:
+def _status_table(statuses: Sequence[ConnectorStateInfo]) -> Table:
     """Return one row for each connector and each task."""
     rows = [
         (each.name, what, at.state, at.worker_id, _why(each, at))
@@ -196,7 +198,7 @@ _CIRCUIT: Final = "circuit"
 _OPENED: Final = "circuit opened"
 
 
-def _latest_acts(session: Session, connector: str) -> tuple[PastChange, ...]:
+def _latest_acts(session: Session, connector: str) -> Sequence[ShownChange]:
     """Return the newest acts; none for a cluster without a history, such as Apache Kafka Connect."""
     try:
         return get_history(session.rest, connector, kinds=[ACT], limit=_READ).changes
@@ -204,7 +206,7 @@ def _latest_acts(session: Session, connector: str) -> tuple[PastChange, ...]:
         return ()  # the rest of what is described is worth showing all the same
 
 
-def _act_blocks(acts: Sequence[PastChange]) -> Iterator[Block]:
+def _act_blocks(acts: Sequence[ShownChange]) -> Iterator[Block]:
     """Show the circuits that are open, then the latest acts."""
     opened = [each for each in _circuits(acts) if each.what == _OPENED]
     if opened:
@@ -217,17 +219,17 @@ def _act_blocks(acts: Sequence[PastChange]) -> Iterator[Block]:
         yield Table(("TIME", "", "WHAT", "WHY"), rows, "Done without a hand")
 
 
-def _circuits(acts: Sequence[PastChange]) -> list[PastChange]:
+def _circuits(acts: Sequence[ShownChange]) -> list[ShownChange]:
     """Return the newest word on the circuit of each instance."""
-    newest: dict[int | None, PastChange] = {}
+    newest: dict[int | UnsetType, ShownChange] = {}
     for each in acts:  # newest first
         if each.what.startswith(_CIRCUIT):
             newest.setdefault(each.task, each)
     return list(newest.values())
 
 
-def _instance(change: PastChange) -> str:
-    return "connector" if change.task is None else f"task {change.task}"
+def _instance(change: ShownChange) -> str:
+    return "connector" if change.task is UNSET else f"task {change.task}"
 
 
 @cluster_command("describe")
@@ -273,16 +275,16 @@ def _topics(session: Session, connector: str) -> list[str] | None:
 
 
 def _blocks(
-    found: Connector, status: Status, config: dict[str, str], topics: list[str] | None
+    found: ConnectorInfo, status: ConnectorStateInfo, config: dict[str, str], topics: list[str] | None
 ) -> Iterator[Block]:
     used = "not tracked" if topics is None else ", ".join(topics) or "none yet"
-    yield Lines((f"{found.type} connector, class {found.class_name}", f"topics used: {used}"), found.name)
+    yield Lines((f"{found.type} connector, class {class_name(found)}", f"topics used: {used}"), found.name)
     rows = [("connector", status.connector.state, status.connector.worker_id)]
     rows += [(f"task {task.id}", task.state, task.worker_id) for task in status.tasks]
     yield Table(("", "STATE", "WORKER"), rows, "State")
     yield from _health_block(status)
     yield Table(("KEY", "VALUE"), list(config.items()), "Configuration")
-    instances: list[tuple[str, State]] = [("the connector", status.connector)]
+    instances: list[tuple[str, ConnectorState | TaskState]] = [("the connector", status.connector)]
     instances += [(f"task {task.id}", task) for task in status.tasks]
     for name, instance in instances:
         if instance.trace:

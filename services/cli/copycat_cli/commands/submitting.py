@@ -13,6 +13,7 @@ from copycat_connect.config.properties import format_properties
 
 from copycat_cli.api.connectors import get_connector, put_config
 from copycat_cli.api.history import get_config_at
+from copycat_cli.api.plugins import errors_by_key
 from copycat_cli.api.statuses import RUNNING
 from copycat_cli.command import FILE, cluster_command, confirm, connector_argument, file_argument
 from copycat_cli.configuration import (
@@ -186,7 +187,7 @@ def validate(ctx: click.Context, session: Session, file: Path) -> None:
     """
     wanted = read_connector_file(file)
     found = validation(session.rest, wanted.config)
-    reasons, notes = found.reasons, slips(found, wanted.config)
+    reasons, notes = errors_by_key(found), slips(found, wanted.config)
     tree = {"name": wanted.name, "valid": not reasons, "errors": reasons, "notes": notes}
     noted = Lines([f"note: {note}" for note in notes])
     if not reasons:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from copycat_cli.api.workers import Worker, list_workers
+from copycat_rest.answers import WorkerInfo
+from msgspec import UNSET
+
+from copycat_cli.api.workers import list_workers
 from copycat_cli.command import cluster_command
 from copycat_cli.errors import NotFoundError
 from copycat_cli.output.blocks import Table
@@ -28,8 +31,8 @@ def workers(session: Session) -> None:
     session.next((session.command("status"), "how the connectors and tasks are"))
 
 
-def _held(worker: Worker) -> str:
+def _held(worker: WorkerInfo) -> str:
     names = [
-        each.connector if each.task is None else f"{each.connector} task {each.task}" for each in worker.held
+        each.connector if each.task is UNSET else f"{each.connector} task {each.task}" for each in worker.held
     ]
     return ", ".join(sorted(names)) or "nothing"

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from copycat_cli.api.offsets import get_offsets
-from copycat_cli.api.statuses import UNKNOWN, Expanded, overview
+from copycat_cli.api.statuses import UNKNOWN, overview
 from copycat_cli.errors import CliError, ExitCode, NotFoundError
 from copycat_cli.rest import Rest
 from copycat_config.adapters.codec import ConfigCodec
@@ -41,6 +41,7 @@ from copycat_offset.adapters.groups import KafkaGroups
 from copycat_offset.domain.events import OffsetEvent
 from copycat_offset.domain.evolve import evolve
 from copycat_offset.domain.state import NO_PARTITIONS, OffsetState
+from copycat_rest.answers import ConnectorInfo, ConnectorStateInfo
 from copycat_status.adapters.codec import StatusCodec
 from copycat_status.domain.events import StatusEvent
 from copycat_status.domain.evolve import evolve as evolve_statuses
@@ -285,18 +286,18 @@ def read_over_rest(rest: Rest) -> FoundCluster:
     Raises:
         CliError: They do not answer, or not as Kafka Connect does.
     """
-    found = [_connector_over_rest(rest, each) for each in overview(rest)]
+    found = [_connector_over_rest(rest, status, info) for status, info in overview(rest)]
     return FoundCluster(f"REST interface {rest.shown_url}", tuple(found))
 
 
-def _connector_over_rest(rest: Rest, each: Expanded) -> FoundConnector:
-    state = each.status.connector.state
+def _connector_over_rest(rest: Rest, status: ConnectorStateInfo, info: ConnectorInfo) -> FoundConnector:
+    state = status.connector.state
     return FoundConnector(
-        each.status.name,
-        each.info.config,
+        status.name,
+        info.config,
         "" if state == UNKNOWN else state,
-        tuple(task.state for task in each.status.tasks),
-        _positions_over_rest(rest, each.status.name),
+        tuple(task.state for task in status.tasks),
+        _positions_over_rest(rest, status.name),
     )
 
 

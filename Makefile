@@ -52,7 +52,7 @@ test-fast: setup ## Unit, laws, contract and conformance tests; some minutes on 
 test-integration: setup ## Tests on real Kafka and real Spark.
 	@$(PYTEST) $(SIDE_BY_SIDE) tests/integration
 
-test-compat: setup ## Tests beside Apache Kafka Connect 4.3.1.
+test-compat: setup ## Tests beside Apache Kafka Connect 4.4.0.
 	@$(PYTEST) $(SIDE_BY_SIDE) tests/compat
 
 test-chaos: setup ## kill -9 of every service, host and JVM, counted line by line.

@@ -15,10 +15,14 @@ from copycat_connect.kafka_version import KAFKA_VERSION as KAFKA
 from copycat_embedded.lock import Jar
 from jgo.maven import Dependency, MavenContext
 
+#: Of these parts no jar of KAFKA's release is on the index yet: that of an older one stands in.
+STAND_INS = {"file": "4.3.1", "mirror": "4.3.1"}
+#: What stands in also refers to some classes of its own release that KAFKA's has elsewhere: they come last.
+BEHIND = {"connect": "file", "mirror": "mirror"}
 #: The last before STOPPED was there (KIP-875 came with 3.5).
 OLD_KAFKA = "3.4.1"
 OLD_CONNECT = "connect-old"
-LOG4J = "2.25.4"
+LOG4J = "2.25.5"
 POSTGRESQL_DRIVER = "42.7.14"
 REGISTRY = "io.apicurio:apicurio-registry-app:tar.gz:all:3.0.9"  # an archive with all it needs
 HADOOP = "3.5.0"
@@ -32,10 +36,12 @@ LOGGING = (
 ROOTS = {
     "broker": (f"org.apache.kafka:kafka_2.13:{KAFKA}",),
     "connect": tuple(
-        f"org.apache.kafka:connect-{part}:{KAFKA}" for part in ("runtime", "file", "json", "transforms")
+        f"org.apache.kafka:connect-{part}:{STAND_INS.get(part, KAFKA)}"
+        for part in ("runtime", "json", "transforms", "file")
     ),
     "mirror": tuple(
-        f"org.apache.kafka:connect-{part}:{KAFKA}" for part in ("runtime", "mirror", "json", "transforms")
+        f"org.apache.kafka:connect-{part}:{STAND_INS.get(part, KAFKA)}"
+        for part in ("runtime", "json", "transforms", "mirror")
     ),
     OLD_CONNECT: tuple(
         f"org.apache.kafka:connect-{part}:{OLD_KAFKA}" for part in ("runtime", "file", "json", "transforms")
@@ -77,9 +83,14 @@ def resolve(context: MavenContext, name: str) -> list[str]:
         for jar in (*inputs, *transitive)
         if jar.artifactId not in UNUSED[name]
     ]
-    return sorted(
-        {*found, *LOGGING}, key=lambda coordinate: (not coordinate.startswith("org.apache.kafka"), coordinate)
-    )
+    last = [f"org.apache.kafka:kafka-clients:{STAND_INS[BEHIND[name]]}"] if name in BEHIND else []
+    return [
+        *sorted(
+            {*found, *LOGGING},
+            key=lambda coordinate: (not coordinate.startswith("org.apache.kafka"), coordinate),
+        ),
+        *last,
+    ]
 
 
 def sha256(context: MavenContext, coordinate: str) -> str:

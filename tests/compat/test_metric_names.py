@@ -1,4 +1,4 @@
-"""Our metrics beside the list that Kafka Connect 4.3.1 prints of its own."""
+"""Our metrics beside the list that Kafka Connect 4.4.0 prints of its own."""
 
 from __future__ import annotations
 

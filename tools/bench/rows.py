@@ -81,7 +81,7 @@ def spread(figures: list[float]) -> list[float]:
 def table(rows: list[Row]) -> Table:
     """Return the rows for the terminal."""
     shown = Table(
-        title="Copycat beside Apache Kafka Connect 4.3.1, same broker, in turn (min / median / max)"
+        title="Copycat beside Apache Kafka Connect 4.4.0, same broker, in turn (min / median / max)"
     )
     for column in _COLUMNS:
         shown.add_column(column, justify="left" if column in (_COLUMNS[0], _COLUMNS[-1]) else "right")

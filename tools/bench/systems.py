@@ -58,7 +58,7 @@ class Copycat:
 
 
 class Peer:
-    """Apache Kafka Connect 4.3.1, one distributed worker with its shipped JVM settings."""
+    """Apache Kafka Connect 4.4.0, one distributed worker with its shipped JVM settings."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from docker.errors import APIError, ImageNotFound
 
 from tools.containers.images import image_name
 
-OFFICIAL: Final = "apache/kafka:4.3.1"
+OFFICIAL: Final = "apache/kafka:4.4.0"
 OURS: Final = "copycat-kafka"
 START: Final = Path(__file__).with_name("kafka_start.py")
 DOCKERFILE: Final = f"""

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-KAFKA_VERSION: Final = "4.3.1"
-KAFKA_COMMIT: Final = "26b251a451ce941d"
+KAFKA_VERSION: Final = "4.4.0"
+KAFKA_COMMIT: Final = "1156b2752aaa28ea"
 """The commit of that release, as `kafka/kafka-version.properties` in its kafka-clients jar has it."""

@@ -14,6 +14,8 @@ from copycat_embedded.private_listener import PrivateListener
 
 TEMPLATE = Path(__file__).with_name("template")
 NODE_ID = 1
+#: Where Kafka looks for the metadata that a new cluster begins with.
+FIRST_METADATA = Path("__cluster_metadata-0", "00000000000000000000-0000000000.checkpoint")
 
 
 def format_log_folder(folder: Path) -> None:
@@ -22,12 +24,13 @@ def format_log_folder(folder: Path) -> None:
     The folder and all in it are for their owner only.
 
     The checkpoint is the one the tool wrote for this Kafka version: without it only metadata.version would be
-    finalized.
+    finalized. A folder that an older version formatted keeps its own.
     """
     make_private(folder)
     if (folder / "meta.properties").is_file():
         return
-    _write(folder / "bootstrap.checkpoint", (TEMPLATE / "bootstrap.checkpoint").read_bytes())
+    make_private(folder / FIRST_METADATA.parent)
+    _write(folder / FIRST_METADATA, (TEMPLATE / "metadata.checkpoint").read_bytes())
     lines = (
         "version=1",
         f"node.id={NODE_ID}",

@@ -46,7 +46,7 @@ rootLogger.appenderRef.console.ref = console
 
 
 class ConnectPeer(JavaServer):
-    """One distributed worker of Apache Kafka Connect 4.3.1 with its file connectors, on loopback.
+    """One distributed worker of Apache Kafka Connect 4.4.0 with its file connectors, on loopback.
 
     Topics are named after the group (`<group>-configs`, `<group>-offsets`, `<group>-status`); any worker
     property may be given or replaced through `properties`, topic names included.

@@ -12,6 +12,7 @@ Configs = st.SearchStrategy[dict[str, str]]
 TRANSFORMS: Final = "org.apache.kafka.connect.transforms"
 
 _field = st.sampled_from((*FIELDS, "missing"))
+_path = st.sampled_from((*FIELDS, "missing", "a.b", "`a`.b", "a.b.c"))
 _fields = st.lists(_field, min_size=1, max_size=3, unique=True).map(",".join)
 _nulls = st.sampled_from(({}, {"replace.null.with.default": "false"}))
 _types = st.sampled_from(
@@ -46,7 +47,7 @@ _words = st.sampled_from(("x", "at?", "at!", "a"))
 BOTH_SIDES: Final[dict[str, Configs]] = {
     "Cast": _all(spec=_types | st.lists(_pairs, min_size=1, max_size=2).map(",".join)),
     "ExtractField": _all(
-        field=st.sampled_from((*FIELDS, "missing", "a.b", "`a`.b", "a.b.c")),
+        field=_path,
         field_syntax_version=st.sampled_from(("V1", "V2")),
     ),
     "Flatten": st.sampled_from(({}, {"delimiter": "_"}, {"delimiter": ""})),
@@ -85,7 +86,10 @@ ONE_SIDE: Final[dict[str, Configs]] = {
         topic_format=st.sampled_from(("${topic}-${timestamp}", "x", "${timestamp}${timestamp}")),
         timestamp_format=st.sampled_from(("yyyyMMdd", "HH:mm:ss.SSS", "EEEE MMMM", "DDD", "z")),
     ),
-    "ValueToKey": _all(fields=_fields),
+    "ValueToKey": _all(
+        fields=st.lists(_path, min_size=1, max_size=3, unique=True).map(",".join),
+        field_syntax_version=st.sampled_from(("V1", "V2")),
+    ),
     "predicates.HasHeaderKey": _all(name=st.sampled_from(("h", "H", "trace", ""))),
     "predicates.RecordIsTombstone": st.just({}),
     "predicates.TopicNameMatches": _all(

@@ -77,6 +77,8 @@ ODD = (
     ("HoistField", {"field": ""}),
 )  # fmt: skip
 ODD_WHOLE = (
+    *(("ValueToKey", {"fields": fields, "field.syntax.version": version})
+      for fields in (".", "a.", "``", "`a", "a,a.", "`a`,a", "a,") for version in ("V1", "V2", "v2", "V3")),
     *(("TimestampRouter", {"timestamp.format": each}) for each in ("", "''", "bogus", "'", "yyyy")),
     *(("TimestampRouter", {"topic.format": each}) for each in ("", "${x}")),
     *(("RegexRouter", {"regex": regex, "replacement": each})
@@ -104,6 +106,6 @@ def test_odd_settings_are_answered_as_by_kafka_connect(oracle: Oracle) -> None:
         for part in ("Key", "Value")
         for side in SIDES
     ]
-    whole = [_odd(name, config, None) for name, config in ODD_WHOLE]
+    whole = [_odd(name, config, side) for name, config in ODD_WHOLE for side in SIDES]
     surprises = _compare(oracle, [*both, *whole])
     assert not surprises, "\n".join(surprises[:3])

@@ -31,14 +31,20 @@ class Answers:
 def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[System, System]]:
     """Start a broker, Apache Kafka Connect and Copycat."""
     folder = tmp_path_factory.mktemp("rest")
-    settings = {"group.id": OUR_GROUP, "offset.flush.interval.ms": "1000"}
+    provider = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
+    both = {
+        "offset.flush.interval.ms": "1000",
+        "config.providers": "env",
+        "config.providers.env.class": provider,
+    }
+    settings = {"group.id": OUR_GROUP, **both}
     with EmbeddedKafka(folder / "kafka") as kafka:
         options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
         theirs = ConnectPeer(
             kafka.bootstrap,
             folder / "connect",
             group=THEIR_GROUP,
-            properties={"offset.flush.interval.ms": "1000"},
+            properties=both,
             jars=("connect", "mirror"),
         )
         with theirs, CopycatUp(folder / "copycat", kafka.bootstrap, options=options) as ours:

@@ -1,4 +1,4 @@
-"""Copycat's REST interface answers as that of Apache Kafka Connect 4.3.1, call by call and field by field."""
+"""Copycat's REST interface answers as that of Apache Kafka Connect 4.4.0, call by call and field by field."""
 
 from __future__ import annotations
 

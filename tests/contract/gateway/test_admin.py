@@ -32,8 +32,8 @@ async def test_the_root_reports_kafkas_version_for_clients_that_compare_it_and_o
     reply = await bare.rest.get("/")
 
     assert reply.json() == {
-        "version": "4.3.1",
-        "commit": "26b251a451ce941d",
+        "version": "4.4.0",
+        "commit": "1156b2752aaa28ea",
         "kafka_cluster_id": "I4ZmrWqfT2e-upky_4fdPA",
         "copycat_version": version("copycat-gateway"),
         "copycat_commit": "unknown",

@@ -51,12 +51,12 @@ async def test_a_status_lists_tasks_by_index_and_traces_only_where_there_are(clu
 
 async def test_a_status_tells_the_versions_of_the_plugins(cluster: World) -> None:
     cluster.config.has("c")
-    cluster.status.says("c", "RUNNING", version="4.3.1")
+    cluster.status.says("c", "RUNNING", version="4.4.0")
     cluster.status.says("c", "PAUSED", task=0, version="4.3.2")
 
     reply = await cluster.rest.get("/connectors/c/status")
 
-    assert reply.json()["connector"]["version"] == "4.3.1"
+    assert reply.json()["connector"]["version"] == "4.4.0"
     assert reply.json()["tasks"] == [
         {"id": 0, "state": "PAUSED", "worker_id": "h1:8083", "version": "4.3.2", "generation": 0}
     ]

@@ -19,6 +19,7 @@ ABSENT = {
     "org.apache.commons.compress": "log4j: rolled files, compressed",
     "org.apache.commons.csv": "log4j: layouts in CSV",
     "org.apache.commons.digester": "commons-validator: forms",
+    "org.apache.commons.io": "commons-net in kafka-clients: protocols; it only reads ranges of addresses",
     "org.apache.commons.logging": "commons-validator: forms",
     "org.codehaus.stax2": "log4j: layouts in XML",
     "org.jctools.queues": "log4j: asynchronous appenders",

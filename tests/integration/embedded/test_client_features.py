@@ -1,4 +1,4 @@
-"""What clients of Kafka 4.3 may ask of a broker, asked of the embedded one: each feature once.
+"""What clients of Kafka 4.4 may ask of a broker, asked of the embedded one: each feature once.
 
 Left out is tiered storage, which needs a plugin of its own.
 """

@@ -16,8 +16,8 @@ from werkzeug.routing import Map, Rule
 
 FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 PLUGINS = [
-    {"class": "org.apache.kafka.connect.file.FileStreamSinkConnector", "type": "sink", "version": "4.3.1"},
-    {"class": FILE_SOURCE, "type": "source", "version": "4.3.1"},
+    {"class": "org.apache.kafka.connect.file.FileStreamSinkConnector", "type": "sink", "version": "4.4.0"},
+    {"class": FILE_SOURCE, "type": "source", "version": "4.4.0"},
 ]
 KEYS = {"name": True, "connector.class": True, "topic": True, "file": False, "pin": False, "tasks.max": False}
 RestAnswer = tuple[int, Any]

@@ -121,7 +121,7 @@ def test_used_topics_are_shown_and_forgotten(run: Run, connect: FakeConnect) -> 
 
 
 def test_plugins_are_listed_by_the_name_a_configuration_may_use(run: Run) -> None:
-    assert "FileStreamSource  source  4.3.1" in run("plugins").stdout
+    assert "FileStreamSource  source  4.4.0" in run("plugins").stdout
     keys = run("plugins", "FileStreamSource").stdout
     assert "topic *            STRING             What topic is" in keys
     unknown = run("plugins", "FileStreamSorce")
@@ -142,7 +142,7 @@ def test_plugins_that_cannot_be_loaded_are_listed_with_the_reason(run: Run, conn
 
     shown = run("plugins").stdout
 
-    assert "FileStreamSource  source  4.3.1" in shown
+    assert "FileStreamSource  source  4.4.0" in shown
     assert "acme     2.1      orders = acme.plugin  ImportError: no driver" in shown
     assert json.loads(run("plugins", "--unloadable", "-o", "json").stdout) == [broken]
     assert "acme" not in run("plugins", "-o", "json").stdout

@@ -1,4 +1,4 @@
-"""Validation of connectors: recorded answers of Kafka Connect 4.3.1, and the rules of distributed workers."""
+"""Validation of connectors: recorded answers of Kafka Connect, and the rules of distributed workers."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def test_a_connectors_version_is_by_default_the_one_that_is_installed() -> None:
     assert defaults["connector.plugin.version"] == spec.version
 
 
-@pytest.mark.parametrize("wanted", ["4.3.1", "[4.0,5.0)", "[4.3,)", "latest"])
+@pytest.mark.parametrize("wanted", ["4.4.0", "[4.0,5.0)", "[4.3,)", "latest"])
 def test_version_ranges_written_for_kafka_find_the_plugins_with_kafkas_names(wanted: str) -> None:
     found = validated(
         SOURCE
@@ -328,7 +328,7 @@ def test_a_version_that_is_not_there_is_an_error_of_the_version_and_of_the_class
 ) -> None:
     errors = errors_of(validated(SOURCE | config | {f"{role}.plugin.version": "1.0"}))
     assert set(errors) == {class_key, f"{role}.plugin.version"}
-    assert all("version range [1.0,1.0], available versions: [4.3.1" in each[0] for each in errors.values())
+    assert all("version range [1.0,1.0], available versions: [4.4.0" in each[0] for each in errors.values())
 
 
 def test_a_malformed_range_of_the_connectors_version_is_refused_before_anything_is_validated() -> None:

@@ -1,4 +1,4 @@
-"""Version ranges of plugins; the refusals and texts are those of Kafka Connect 4.3.1."""
+"""Version ranges of plugins; the refusals and texts are those of Kafka Connect 4.4.0."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from copycat_connect.plugin.versions import version_range
         ("(,1.5]", "1.5", True),
         ("[,]", "1.5", True),
         ("[1.0],[2.0]", "2.0", True),
-        ("[1,2),[4,5)", "4.3.1", True),
-        ("[4,5),", "4.3.1", True),
+        ("[1,2),[4,5)", "4.4.0", True),
+        ("[4,5),", "4.4.0", True),
         ("1.0,2.0", "1.5", True),
         ("[1.10,)", "1.9", False),
         ("[1.0,)", "1.0-rc1", False),

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from copycat_embedded.broker import EmbeddedKafka
-from copycat_embedded.broker_files import format_log_folder, write_broker_properties
+from copycat_embedded.broker_files import FIRST_METADATA, format_log_folder, write_broker_properties
 from copycat_embedded.private_listener import PrivateListener
 
 
@@ -25,16 +25,16 @@ def test_a_new_folder_is_formatted_with_ids_of_its_own(tmp_path: Path) -> None:
     assert first["version"] == "1"
     assert len(first["cluster.id"]) == 22
     assert first["cluster.id"] != second["cluster.id"]
-    assert (tmp_path / "a" / "bootstrap.checkpoint").stat().st_size == 411
+    assert (tmp_path / "a" / FIRST_METADATA).stat().st_size == 411
 
 
 def test_a_formatted_folder_stays_as_it_is(tmp_path: Path) -> None:
     format_log_folder(tmp_path)
     before = (tmp_path / "meta.properties").read_text()
-    (tmp_path / "bootstrap.checkpoint").unlink()
+    (tmp_path / FIRST_METADATA).unlink()
     format_log_folder(tmp_path)
     assert (tmp_path / "meta.properties").read_text() == before
-    assert not (tmp_path / "bootstrap.checkpoint").exists()
+    assert not (tmp_path / FIRST_METADATA).exists()
 
 
 def test_every_listener_is_on_loopback(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The keys the framework itself gives to every connector, before any plugin is known.
 
-Texts are ours; names, types, defaults, groups and places are those of Kafka Connect 4.3.
+Texts are ours; names, types, defaults, groups and places are those of Kafka Connect 4.4.
 """
 
 from __future__ import annotations

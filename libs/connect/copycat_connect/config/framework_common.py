@@ -1,6 +1,6 @@
 """The keys every connector has, source or sink.
 
-Texts are ours; names, types, defaults, groups and places are those of Kafka Connect 4.3.
+Texts are ours; names, types, defaults, groups and places are those of Kafka Connect 4.4.
 """
 
 from __future__ import annotations

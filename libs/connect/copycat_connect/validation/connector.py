@@ -155,7 +155,7 @@ def validate_connector(
     report_stage: Callable[[str], None] = lambda stage: None,
     context: TransformationContext | None = None,
 ) -> ConfigInfos:
-    """Validate a connector's configuration as Kafka Connect 4.3 does, error texts, order and counts included.
+    """Validate a connector's configuration as Kafka Connect 4.4 does, error texts, order and counts included.
 
     Args:
         raw: The configuration, placeholders resolved.

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from copycat_connect.cluster import Config
-from copycat_connect.config import HIGH, MEDIUM, STRING, one_of_ignoring_case
+from copycat_connect.config import MEDIUM
 from copycat_connect.config.settings import Settings, key, shared_key
 from copycat_connect.data import ConnectRecord, ConnectValue, Schema
 from copycat_connect.errors import DataError
 
-from copycat_plugins.transforms.field_path import field_at, split_path, value_in_map, value_in_struct
+from copycat_plugins.transforms.field_path import (
+    SYNTAX_KEY,
+    field_at,
+    says_nested,
+    split_path,
+    value_in_map,
+    value_in_struct,
+)
 from copycat_plugins.transforms.fields import REPLACE_NULL_KEY
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import SidedTransformation, sided_plugins
@@ -21,15 +28,7 @@ class ExtractFieldSettings(Settings):
 
     field: str = key(MEDIUM, doc="The field; with syntax V2 a path such as address.`post.code`.")
     replace_null: bool = shared_key(REPLACE_NULL_KEY)
-    is_path: bool = key(
-        HIGH,
-        name="field.syntax.version",
-        type=STRING,
-        default="V1",
-        check=one_of_ignoring_case("V1", "V2"),
-        read=lambda version: version.upper() == "V2",
-        doc="V1 takes the field for one name, V2 for a path whose steps are separated by dots.",
-    )
+    is_path: bool = shared_key(SYNTAX_KEY, read=says_nested)
 
 
 class ExtractField(SidedTransformation):

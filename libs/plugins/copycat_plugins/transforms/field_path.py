@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from copycat_connect.config import HIGH, STRING, ConfigKey, one_of_ignoring_case
 from copycat_connect.data import ConnectValue, Field, Schema, Struct
 from copycat_connect.errors import ConfigError
 
@@ -12,8 +13,21 @@ from copycat_plugins.transforms.fields import read_field
 from copycat_plugins.transforms.requirements import require_map, require_struct
 
 _PURPOSE = "nested field access"
+SYNTAX_KEY = ConfigKey(
+    "field.syntax.version",
+    STRING,
+    HIGH,
+    default="V1",
+    validator=one_of_ignoring_case("V1", "V2"),
+    doc="V1 takes a field for one name, V2 for a path whose steps are separated by dots.",
+)
 # A closing backtick is followed by a dot or the end, and not escaped.
 _CLOSING = re.compile(r"(?<!\\)`(?=\.|\Z)")
+
+
+def says_nested(version: str) -> bool:
+    """Return whether a value of `SYNTAX_KEY` wants paths."""
+    return version.upper() == "V2"
 
 
 def split_path(path: str, *, nested: bool) -> tuple[str, ...]:

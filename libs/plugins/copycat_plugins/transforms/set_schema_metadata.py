@@ -50,7 +50,7 @@ class SetSchemaMetadata(SidedTransformation):
             return None, None
         known = require_schema(schema, _PURPOSE)
         if known.type is not SchemaType.STRUCT:
-            # Kafka Connect 4.3 fails on anything but structs, in just these words.
+            # Kafka Connect 4.4 fails on anything but structs, in just these words.
             raise DataError("Cannot list fields on non-struct type")
         updated = self._schemas.get(known)
         if not isinstance(value, Struct):

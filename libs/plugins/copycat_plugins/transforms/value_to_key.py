@@ -12,7 +12,15 @@ from copycat_connect.data import ConnectRecord, Schema, SchemaBuilder, Struct
 from copycat_connect.errors import DataError
 from copycat_connect.plugin import Transformation
 
-from copycat_plugins.transforms.fields import REPLACE_NULL_KEY, read_field
+from copycat_plugins.transforms.field_path import (
+    SYNTAX_KEY,
+    field_at,
+    says_nested,
+    split_path,
+    value_in_map,
+    value_in_struct,
+)
+from copycat_plugins.transforms.fields import REPLACE_NULL_KEY
 from copycat_plugins.transforms.name_lists import some_names
 from copycat_plugins.transforms.requirements import require_map, require_struct
 from copycat_plugins.transforms.sides import plain_plugin
@@ -24,8 +32,14 @@ _PURPOSE = "copying fields from value to key"
 class ValueToKeySettings(Settings):
     """What the key is made of."""
 
-    fields: tuple[str, ...] = key(HIGH, check=some_names, doc="The fields, in the order the key has them.")
+    fields: tuple[str, ...] = key(
+        HIGH,
+        check=some_names,
+        doc="The fields, in the order the key has them; with syntax V2 paths such as address.`post.code`, "
+        "which are also the names that the key's fields have.",
+    )
     replace_null: bool = shared_key(REPLACE_NULL_KEY)
+    are_paths: bool = shared_key(SYNTAX_KEY, read=says_nested)
 
 
 class ValueToKey(Transformation):
@@ -35,9 +49,9 @@ class ValueToKey(Transformation):
         self._schemas = BoundedCache(16, self._key_schema)
 
     def configure(self, config: Config) -> None:
-        """Read the names of the value's fields that make the key."""
+        """Read the names or paths of the value's fields that make the key."""
         settings = ValueToKeySettings.parse(config)
-        self._fields = tuple(dict.fromkeys(settings.fields))
+        self._paths = {name: split_path(name, nested=settings.are_paths) for name in settings.fields}
         self._replace_null = settings.replace_null
 
     def apply(self, record: R) -> R | None:
@@ -45,20 +59,19 @@ class ValueToKey(Transformation):
         schema = record.value_schema
         if schema is None:
             fields = require_map(record.value, _PURPOSE)
-            return record.replace(key_schema=None, key={name: fields.get(name) for name in self._fields})
+            found = {name: value_in_map(fields, steps) for name, steps in self._paths.items()}
+            return record.replace(key_schema=None, key=found)
         struct = require_struct(record.value, _PURPOSE, schema)
-        schema, key_schema = struct.schema, self._schemas.get(struct.schema)
+        key_schema = self._schemas.get(struct.schema)
         key = Struct(key_schema)
-        for target in key_schema.fields:
-            field = schema.field(target.name)
-            assert field is not None  # the key's schema was made of these
-            key.put(target, read_field(struct, field, replace_null=self._replace_null))
-        return record.replace(key_schema=key_schema, key=key, value_schema=schema)
+        for target, steps in zip(key_schema.field_list, self._paths.values(), strict=True):
+            key.put(target, value_in_struct(struct, steps, replace_null=self._replace_null))
+        return record.replace(key_schema=key_schema, key=key, value_schema=struct.schema)
 
     def _key_schema(self, schema: Schema) -> Schema:
         builder = SchemaBuilder.struct()
-        for name in self._fields:
-            field = schema.field(name)
+        for name, steps in self._paths.items():
+            field = field_at(schema, steps)
             if field is None:
                 raise DataError(f"Field does not exist: {name}")
             builder.field(name, field.schema)
@@ -70,5 +83,8 @@ PLUGIN = plain_plugin(
     "ValueToKey",
     "Makes the key of fields of the value.",
     ValueToKeySettings.config_def(),
-    {"Keyed by id": {"fields": "id"}},
+    {
+        "Keyed by id": {"fields": "id"},
+        "Keyed by a nested field": {"fields": "customer.id", "field.syntax.version": "V2"},
+    },
 )

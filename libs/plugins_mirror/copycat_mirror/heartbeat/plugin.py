@@ -17,6 +17,6 @@ PLUGIN = PluginSpec(
     task_class_name=settings.TASK_CLASS_NAME,
     task_factory="copycat_mirror.heartbeat.connector:MirrorHeartbeatTask",
     guarantees=settings.GUARANTEES,
-    tested_with="brokers and MirrorMaker 2 of Apache Kafka 4.3.1",
+    tested_with="brokers of Apache Kafka 4.4.0, MirrorMaker 2 of 4.3.1",
     examples=settings.EXAMPLES,
 )

@@ -1,4 +1,4 @@
-"""Kafka Connect's metrics of connectors and tasks (`ConnectMetricsRegistry` of 4.3.1, KIP-196, KIP-891)."""
+"""Kafka Connect's metrics of connectors and tasks (`ConnectMetricsRegistry` of 4.4.0, KIP-196, KIP-891)."""
 
 from __future__ import annotations
 

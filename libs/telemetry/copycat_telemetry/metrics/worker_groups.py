@@ -1,4 +1,4 @@
-"""Kafka Connect's metrics of workers (`ConnectMetricsRegistry` of 4.3.1) and the status retry KIP's."""
+"""Kafka Connect's metrics of workers (`ConnectMetricsRegistry` of 4.4.0) and the status retry KIP's."""
 
 from __future__ import annotations
 

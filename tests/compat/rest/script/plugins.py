@@ -63,8 +63,8 @@ def validate_sink(name: str, **more: str) -> Step:
 
 
 VERSIONS: Final = (
-    "4.3.1", " 4.3.1 ", "latest", "LATEST", "[4.0,5.0)", "[1,2),[4,5)", "4.3.1.0",
-    "", "1.0", "[1.0, 2.0)", "4.3.1-SNAPSHOT", "1.0,2.0",
+    "4.4.0", " 4.4.0 ", "latest", "LATEST", "[4.0,5.0)", "[1,2),[4,5)", "4.4.0.0",
+    "", "1.0", "[1.0, 2.0)", "4.4.0-SNAPSHOT", "1.0,2.0",
     "[1.0", "(1.0)", "[5,4]", "[4,5],[4.5,6]", "[4,5),6", "]",
 )  # fmt: skip
 """Found by Kafka Connect, then not there, then malformed."""
@@ -123,7 +123,7 @@ VERSIONED = (
     *(
         validate(f"{role} version {version!r}", {**source("v"), **keys, f"{role}.plugin.version": version})
         for role, keys in ROLES.items()
-        for version in ("4.3.1", "[4.0,5.0)", "1.0", "[1.0", "")
+        for version in ("4.4.0", "[4.0,5.0)", "1.0", "[1.0", "")
     ),
     validate("converter version without its class", {**source("v"), "key.converter.plugin.version": "1.0"}),
 )
@@ -143,6 +143,11 @@ SOURCES = (
     validate("nothing", b""),
     validate("null value", {**source("v"), "topic": None}),
     validate("unknown key", {**source("v"), "colour": "red"}),
+    validate("placeholder", {**source("v"), "file": "${env:HOME}", "a": "x-${env:HOME}", "b": "${env:HOME}"}),
+    validate("placeholder of nobody", {**source("v"), "file": "${nobody:HOME}"}),
+    validate("placeholder for a number", {**source("v"), "tasks.max": "${env:HOME}"}),
+    validate("placeholder for one of a few", {**source("v"), "errors.tolerance": "${env:HOME}"}),
+    validate("config providers", {**source("v"), "config.providers": "x", "config.providers.x.class": "X"}),
     validate(
         "bad numbers", {**source("v"), "tasks.max": "none", "batch.size": "0", "errors.retry.timeout": "x"}
     ),

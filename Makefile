@@ -43,7 +43,7 @@ up: setup ## Start Copycat with an embedded Kafka; Ctrl-C drains and stops it.
 test: setup ## Prove every row of the documents: rules, real Kafka and Spark, kill -9, Apache Kafka Connect's answers.
 	@$(PYTEST) $(SIDE_BY_SIDE) $(BRIEF) $(ALL)
 
-test-long: setup ## What `make test` leaves out: storms of kills, wide sets, upgrades, more examples of each property.
+test-long: setup ## What `make test` leaves out: tests of systems that show no row, wide sets, storms, upgrades, more examples.
 	@$(PYTEST) $(SIDE_BY_SIDE) -m "long or hypothesis" $(ALL)
 
 test-fast: setup ## Unit, laws, contract and conformance tests; some minutes on two cores.

@@ -19,7 +19,7 @@ from copycat_testkit.system import CopycatUp
 from tests.chaos.lines import Writer
 from tests.plain_hosts import on_plain_hosts
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 NAME, TOPIC = "lines", "exact-lines"
 STRING = "org.apache.kafka.connect.storage.StringConverter"

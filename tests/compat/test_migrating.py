@@ -26,7 +26,7 @@ from copycat_testkit.commands import COPYCAT, COPYCAT_WORKER, Commands
 from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import produce, wait_until
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 PAGE = Path(__file__).parents[2] / "MIGRATING.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)

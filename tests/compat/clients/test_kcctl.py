@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from copycat_testkit.kafka import unique, wait_until
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 HEADERS: Final = {"Accept": "application/json", "User-Agent": "Apache-HttpClient/4.5.14 (Java/17.0.15)"}
 PATIENCE: Final = 60.0

@@ -15,7 +15,7 @@ from tests.compat.clients.kafka_connect_api_client import KafkaConnectApi
 from tests.compat.clients.kafka_connect_py_client import KafkaConnectPyClass, KafkaConnectPyCommand
 from tests.compat.clients.kafkaconnect_client import KafkaconnectClass, KafkaconnectCommand
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 CLIENTS: tuple[Callable[[str, Path], Driver], ...] = (
     KafkaconnectClass,

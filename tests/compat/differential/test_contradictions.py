@@ -20,6 +20,8 @@ from tests.compat.differential.our_values import with_width
 from tests.compat.differential.test_transformations import CLASSES
 from tests.unit.plugins.answers import ENVELOPES, answer_to, record_of
 
+pytestmark = pytest.mark.long
+
 CASES = 300
 NAMES = sorted(name for name in CONFIGURATIONS if not name.endswith("$Key"))
 #: What Kafka Connect's classes fail with when they do not look first: an error about data here.

@@ -30,6 +30,8 @@ from tests.compat.differential.kafka_classes import KafkaClasses
 from tests.compat.differential.our_values import chain_of, described, made, with_width
 from tests.unit.plugins.answers import PLUGINS
 
+pytestmark = pytest.mark.long
+
 NUMBER_TYPES = ("int8", "int16", "int32", "int64", "float", "double", "bytes")
 CONVERTERS = "org.apache.kafka.connect.converters"
 STORAGE = "org.apache.kafka.connect.storage"

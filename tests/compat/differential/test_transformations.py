@@ -19,6 +19,8 @@ from tests.compat.differential.oracle import Oracle
 from tests.unit.plugins.answers import KINDS, PLUGINS, answer_to
 from tests.unit.plugins.test_transformations import RECORDED
 
+pytestmark = pytest.mark.long
+
 CASES = 300
 #: Classes of failures that both have; Java's others, such as NullPointerException, have no counterpart.
 CLASSES: Final[dict[type, str]] = {

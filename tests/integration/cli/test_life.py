@@ -11,7 +11,7 @@ from copycat_testkit.kafka import wait_until
 
 from tests.integration.cli.conftest import Shell
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def a_source(copycat: Shell, name: str, **more: str) -> Path:

@@ -16,7 +16,7 @@ from copycat_client.offsets import Offsets
 from copycat_client.scheduler import Scheduler
 from copycat_client.statuses import Statuses
 
-pytestmark = [pytest.mark.timeout(240), pytest.mark.row("K26-41")]
+pytestmark = [pytest.mark.timeout(240), pytest.mark.row("K26-41"), pytest.mark.long]
 
 EXAMPLES = Path(__file__).parents[3] / "libs/client/examples"
 SAID = {

@@ -34,7 +34,7 @@ from tests.integration.embedded.secured_broker import MECHANISM, SCRAM, SecuredB
 
 CODECS = {"gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 SECONDS = 60
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

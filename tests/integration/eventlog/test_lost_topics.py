@@ -21,6 +21,8 @@ from copycat_testkit.log_suite import Reader, led, running
 
 from tests.integration.eventlog.test_reading import COMPACT
 
+pytestmark = pytest.mark.long
+
 NOTICED_SECONDS = 60.0
 
 

@@ -16,6 +16,8 @@ from copycat_testkit.kafka import consume_all, create_topic, idempotent_producer
 from copycat_testkit.log_suite import Reader, led, running
 from kafka import KafkaProducer
 
+pytestmark = pytest.mark.long
+
 COMPACT = {"cleanup.policy": "compact"}
 #: All that Kafka has, by whoever compresses: the client, or the broker, whose framing differs.
 CODECS = ("gzip", "snappy", "lz4", "zstd")

@@ -11,7 +11,7 @@ from copycat_testkit.kafka import consume_all, unique
 
 from tests.integration.executor.executor_process import executor, file_source
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
 
 
 async def test_sigterm_drains_commits_and_leaves_no_process(kafka: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from copycat_connect.errors import ConfigError, DataError
 from copycat_executor.spark.queries import CONF, SparkQueries
 from copycat_executor.spark.session import start_spark
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
 COLUMNS = "value STRUCT<id: BIGINT, name: STRING, price: DECIMAL(9,2), tags: ARRAY<STRING>>, topic STRING"
 VALUES = pa.struct(
     [

@@ -12,7 +12,7 @@ import pytest
 from copycat_executor.spark.session import start_spark
 from copycat_executor.spark.worker import idle
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from copycat_testkit.kafka import unique
 from tests.integration.executor.executor_process import Peers, executor, file_source
 from tests.integration.executor.spark_cluster import Master, hosts_of
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 SHIPPED = "shipped.ShippedSource"
 #: A plugin as `pip install --target` leaves it: its module, and what says that it is there.

@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.system import SERVICES, CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 PATIENCE: Final = 60.0
 MIB: Final = 1024 * 1024

@@ -14,7 +14,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.integration.gateway.scraped import Scraped
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 PATIENCE = 90.0
 LINES = 500

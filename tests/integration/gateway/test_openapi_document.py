@@ -16,7 +16,7 @@ from schemathesis.schemas import BaseSchema
 
 from tests.integration.gateway.excused import excused
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 CONFIG: Final[dict[str, Any]] = {
     "seed": 1,

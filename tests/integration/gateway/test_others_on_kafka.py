@@ -36,7 +36,7 @@ from confluent_kafka.cimpl import NewPartitions, NewTopic
 from copycat_testkit.kafka import consume_all, create_topic, delete_topic, produce, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 SECONDS = 60.0
 OWN = ("connect-configs", "connect-offsets", "connect-status", "connect-assignments", "copycat-changes")

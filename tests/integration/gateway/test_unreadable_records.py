@@ -14,7 +14,7 @@ from copycat_testkit.system import SERVICES, CopycatUp, names
 
 from tests.plain_hosts import on_plain_hosts
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 PATIENCE: Final = 90.0
 NINES: Final = "9" * 5000

@@ -16,6 +16,8 @@ from copycat_rpc.errors import RemoteError
 from tests.integration.config.service import publish, running, settings
 from tests.integration.guarded.broker import PASSWORDS, SECURE, GuardedKafka, client_of, login, overrides
 
+pytestmark = pytest.mark.long
+
 FENCE = pb.FenceTasksRequest(connector="orders")
 SECONDS = 60.0
 TRANSACTIONS = (AclOperation.WRITE, AclOperation.DESCRIBE)

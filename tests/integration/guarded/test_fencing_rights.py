@@ -11,7 +11,7 @@ from tests.integration.emitting.system import System
 from tests.integration.guarded.broker import PASSWORDS, GuardedKafka, overrides
 from tests.integration.guarded.conftest import WRITING
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 TASKS = 2
 EXACTLY_ONCE = {"tasks.max": str(TASKS), "exactly.once.support": "required"}

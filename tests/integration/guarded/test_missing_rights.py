@@ -16,7 +16,7 @@ from tests.integration.guarded.broker import PASSWORDS, GuardedKafka, client_of,
 from tests.integration.guarded.conftest import READING, WRITING
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from tests.integration.emitting.bench import Bench
 from tests.integration.guarded.broker import PASSWORDS, SECURE, login, overrides, sink_of
 from tests.integration.kip158.keys import DEFAULT
 
+pytestmark = pytest.mark.long
+
 
 def worker_of(producer: str, admin: str) -> dict[str, str]:
     """Return a worker's properties with these principals; the admin's stand plain, as the worker's own."""

@@ -16,7 +16,7 @@ from tests.integration.history.conftest import Guarded
 from tests.integration.history.questions import history, source, told
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def copycat(guarded: Guarded, *words: str) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ from tests.integration.scenarios.rest import PATIENCE
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 TEXT = {"key.converter": STRING, "value.converter": STRING}
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def now() -> str:

@@ -17,6 +17,8 @@ from tests.integration.host.conftest import Launch
 from tests.integration.host.fake_executor import FakeExecutor
 from tests.integration.host.test_source_task import FAILED, RUNNING, UNASSIGNED, partition_of, source, write
 
+pytestmark = pytest.mark.long
+
 GROUP = "a-cluster"
 
 

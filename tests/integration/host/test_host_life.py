@@ -7,11 +7,14 @@ import signal
 from pathlib import Path
 
 import psutil
+import pytest
 from copycat.types.v1 import types_pb2
 from copycat_testkit.kafka import consume_all, create_topic, produce, unique
 
 from tests.integration.host.conftest import HostProcess, Launch
 from tests.integration.host.fake_executor import FILE, TOKEN, FakeExecutor
+
+pytestmark = pytest.mark.long
 
 UNASSIGNED = types_pb2.STATE_UNASSIGNED
 LINES = 300_000

@@ -12,6 +12,8 @@ from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wa
 from tests.integration.host.conftest import Launch
 from tests.integration.host.fake_executor import FILE, FakeExecutor
 
+pytestmark = pytest.mark.long
+
 RUNNING, FAILED, UNASSIGNED = types_pb2.STATE_RUNNING, types_pb2.STATE_FAILED, types_pb2.STATE_UNASSIGNED
 
 

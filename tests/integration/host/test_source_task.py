@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
@@ -12,6 +13,8 @@ from copycat_testkit.kafka import consume_all, create_topic, unique
 
 from tests.integration.host.conftest import Launch
 from tests.integration.host.fake_executor import FILE, FakeExecutor
+
+pytestmark = pytest.mark.long
 
 RUNNING, PAUSED = types_pb2.STATE_RUNNING, types_pb2.STATE_PAUSED
 FAILED, UNASSIGNED = types_pb2.STATE_FAILED, types_pb2.STATE_UNASSIGNED

@@ -13,7 +13,7 @@ from tests.integration.isolation.conftest import Neighbour
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 SOURCE, SINK = "HarmfulSource", "HarmfulSink"
 #: What a log may hold after gigabytes were printed.

@@ -14,7 +14,7 @@ from tests.integration.isolation.conftest import CODE, LEAKED, Neighbour
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 #: What the logs may hold of 300 MB that one plugin printed, beside all else.
 MAX_LOG_BYTES = 12_000_000

@@ -22,6 +22,8 @@ from tests.integration.emitting.bench import Bench
 from tests.integration.kip158.conftest import BROKER_PARTITIONS
 from tests.integration.kip158.keys import DEFAULT, creation
 
+pytestmark = pytest.mark.long
+
 RUNNING = types_pb2.STATE_RUNNING
 IMPOSSIBLE = {**DEFAULT, "topic.creation.default.replication.factor": "3"}
 JSON = "org.apache.kafka.connect.json.JsonConverter"

@@ -14,7 +14,7 @@ from tests.integration.emitting.system import System
 from tests.integration.kip558.guard import CREDENTIALS, guarded
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def test_k558_31_what_guards_a_connectors_status_guards_its_topics_too(on: System) -> None:

@@ -7,7 +7,7 @@ from copycat_testkit.kafka import create_topic, produce, unique
 
 from tests.integration.emitting.system import System, reset
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.mark.parametrize("row", ["k558_16", "k558_17"])

@@ -13,7 +13,7 @@ from copycat_testkit.kafka import create_topic, produce, unique, wait_until
 from tests.integration.emitting.system import System
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 ROUTE = {
     "transforms": "route",

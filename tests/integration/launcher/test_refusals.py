@@ -10,6 +10,8 @@ import pytest
 from copycat_embedded.ports import free_ports
 from copycat_testkit.commands import COPYCAT_WORKER, Commands
 
+pytestmark = pytest.mark.long
+
 WORKER = """bootstrap.servers=127.0.0.1:9
 group.id=g
 config.storage.topic=c

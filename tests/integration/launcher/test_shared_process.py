@@ -14,6 +14,8 @@ from copycat_rpc.role import read_properties
 from copycat_testkit.commands import COPYCAT_WORKER, Command, Commands, wait_gone
 from copycat_testkit.kafka import wait_until
 
+pytestmark = pytest.mark.long
+
 SERVICES = ("config", "offset", "status", "scheduler")
 LIMIT = ("--set", "service.hang.timeout.ms=6000")
 

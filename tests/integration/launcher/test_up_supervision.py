@@ -13,6 +13,8 @@ from copycat_testkit.commands import Command, Commands, wait_gone
 from copycat_testkit.kafka import consume_all, create_topic, produce, wait_until
 from copycat_testkit.processes import command_line
 
+pytestmark = pytest.mark.long
+
 #: Each role in a process of its own.
 APART = ("--set", "services.in.one.process=false")
 SERVICES = {"config", "offset", "status", "scheduler", "executor", "gateway"}

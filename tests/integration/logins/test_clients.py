@@ -21,6 +21,8 @@ from copycat_testkit.log_suite import led, running
 from tests.integration.logins.broker import MECHANISMS, Broker
 from tests.integration.logins.token_server import CLIENT, SECRET
 
+pytestmark = pytest.mark.long
+
 every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS)
 
 

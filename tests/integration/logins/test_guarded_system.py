@@ -21,6 +21,8 @@ from tests.integration.logins.broker import Broker
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.rest import PATIENCE
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def guarded(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:

@@ -7,7 +7,7 @@ from copycat_testkit.kafka import create_topic, unique, wait_until
 
 from tests.integration.mirror.pair import NOW, SECONDS, Pair, Record, consumed, write
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 
 KILLS = 2
 ROWS = 6_000

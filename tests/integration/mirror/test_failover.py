@@ -13,7 +13,7 @@ from copycat_testkit.kafka import consume_all, create_topic, produce, unique, wa
 
 from tests.integration.mirror.pair import SECONDS, Pair, consumed
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 
 EVERY_SECOND = {
     "emit.checkpoints.interval.seconds": "1",

@@ -22,7 +22,7 @@ from copycat_testkit.kafka import wait_until
 
 from tests.integration.guarded.broker import SECURE, GuardedKafka, guarded_kafka, login
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 ALLOW, DENY = AclPermissionType.ALLOW, AclPermissionType.DENY
 Right = tuple[str, str, AclOperation | str | int, AclPermissionType | str | int]

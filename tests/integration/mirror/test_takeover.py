@@ -16,7 +16,7 @@ from copycat_testkit.system import CopycatUp
 from tests.integration.mirror.pair import SECONDS, Pair, consumed
 from tests.plain_hosts import on_plain_hosts
 
-pytestmark = pytest.mark.timeout(500)
+pytestmark = [pytest.mark.timeout(500), pytest.mark.long]
 
 TOPICS = {
     f"{what}.storage.topic": f"mm2-{name}.rome.internal"

@@ -21,6 +21,8 @@ from copycat_testkit.kafka import CLIENT_SECONDS, consume_all, create_topic, del
 from tests.integration.guarded.broker import SECURE, SETTINGS, GuardedKafka, login
 from tests.integration.offset.service import properties_of, running
 
+pytestmark = pytest.mark.long
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

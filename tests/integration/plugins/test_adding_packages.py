@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from copycat_testkit.scratch_environment import ScratchEnvironment
 
+pytestmark = pytest.mark.long
+
 PLUGIN = """
 from copycat_connect.config import ConfigDef
 from copycat_connect.plugin import PluginKind, PluginSpec, Transformation

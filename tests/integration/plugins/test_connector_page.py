@@ -14,6 +14,8 @@ from copycat_testkit.kafka import consume_all, wait_until
 from copycat_testkit.scratch_environment import ScratchEnvironment
 from copycat_testkit.system import CopycatUp, names
 
+pytestmark = pytest.mark.long
+
 PAGE = Path(__file__).parents[3] / "libs/connect/WRITING_A_CONNECTOR.md"
 BLOCK = re.compile(r"^```(\w+)[ ]?([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WAIT_SECONDS = 120

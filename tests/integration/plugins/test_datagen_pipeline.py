@@ -9,7 +9,7 @@ import pytest
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 #: A quarter of a minute of flow: a slow machine needs some of it to count what has arrived.
 RECORDS = 45_000

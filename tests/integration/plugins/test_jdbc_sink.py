@@ -45,6 +45,8 @@ from tests.integration.plugins.jdbc_tables import (
     tombstone,
 )
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(params=["postgresql", "mariadb", "sqlite"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:

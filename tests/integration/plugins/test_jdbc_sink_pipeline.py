@@ -11,7 +11,7 @@ from copycat_testkit.kafka import create_topic, idempotent_producer, unique, wai
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 KILLS = 2
 PARTITIONS = 2

@@ -25,6 +25,8 @@ from copycat_testkit.postgres import Postgres
 from tests.integration.plugins.jdbc_reading import config, divided, started
 from tests.integration.plugins.jdbc_tables import of_mariadb, of_postgres
 
+pytestmark = pytest.mark.long
+
 NOON = 1709208000  # 2024-02-29 12:00:00 UTC
 FOREVER, SINCE_EVER = 9223372036825200000, -9223372036832400000
 

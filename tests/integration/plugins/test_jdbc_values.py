@@ -41,6 +41,8 @@ from hypothesis import strategies as st
 from tests.integration.plugins import jdbc_reading, jdbc_tables
 from tests.integration.plugins.jdbc_tables import TOPIC, Place, of_mariadb, of_postgres, of_sqlite, put
 
+pytestmark = pytest.mark.long
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MILLIS = 86_400_000
 

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaException
 from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 KILLS = 2
 LINES = 6_000

@@ -29,6 +29,8 @@ from copycat_connect.plugin import Converter, PluginKind, load_plugins
 from copycat_testkit.kafka import unique
 from fastavro import parse_schema, schemaless_reader
 
+pytestmark = pytest.mark.long
+
 PLUGINS = load_plugins()
 ORDER = (
     SchemaBuilder.struct().name("shop.Order").field("id", INT64_SCHEMA).field("item", STRING_SCHEMA).build()

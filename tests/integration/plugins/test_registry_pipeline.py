@@ -15,7 +15,7 @@ from copycat_testkit.kafka import consume_all, unique, wait_until
 from copycat_testkit.schema_registry import SchemaRegistry
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 LINES = [f"line {number}" for number in range(50)]
 CONVERTERS = {

@@ -22,7 +22,7 @@ from copycat_testkit.kafka import unique, wait_until
 from copycat_testkit.postgres import SECRET, USER, Postgres
 from copycat_testkit.system import CopycatUp
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.long]
 
 JDBC = "io.confluent.connect.jdbc.JdbcSourceConnector"
 MIRROR = "org.apache.kafka.connect.mirror.MirrorSourceConnector"

@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 
 from tests.integration.refusals.guarded import CONNECTOR, RPC_ROLES, Guarded, call, showing
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 Unauthenticated, Denied = grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED
 #: Of each service a call about the connector: one that acts, where doing it again and again would show.

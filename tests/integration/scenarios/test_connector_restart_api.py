@@ -14,7 +14,7 @@ from copycat_testkit.kafka import unique, wait_until
 from tests.integration.scenarios.monitors import Monitor
 from tests.integration.scenarios.rest import PATIENCE, RUNNING, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 TASKS = 4
 FLAGS = [(include, failed) for include in ("false", "true") for failed in ("false", "true")]

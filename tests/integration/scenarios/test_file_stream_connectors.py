@@ -17,7 +17,7 @@ from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.files import LineFile
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 LINES = [f"line {number}" for number in range(5)]
 

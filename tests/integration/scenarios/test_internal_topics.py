@@ -22,7 +22,7 @@ from copycat_testkit.kafka import create_topic, unique, wait_until
 from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 LOADING = "The worker is currently initializing and reading to the end of internal topics"
 

@@ -16,7 +16,7 @@ from tests.integration.scenarios.files import LineFile
 from tests.integration.scenarios.monitors import Monitor
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 TASKS = 3
 WORKERS = 3

@@ -15,7 +15,7 @@ from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 HEALTHY = {"state": "healthy"}
 RETRIED = r"(put|poll|pre_commit) fails, (\d+) tries in \d+ s: RetriableException: task 0 finds nothing at "

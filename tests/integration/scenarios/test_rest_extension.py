@@ -19,7 +19,7 @@ from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import STRING, Monitor
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 BASIC_AUTH = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
 ROOT = "/integration-test-rest-extension"
 USER = "ann:s3cret"

@@ -22,7 +22,7 @@ from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.files import LineFile
 from tests.integration.scenarios.rest import Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 HTTP, HTTPS = "http", "https"
 PASSWORD = "of-this-test"

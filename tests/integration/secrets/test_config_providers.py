@@ -15,7 +15,7 @@ from copycat_testkit.vault import TOKEN, Vault, vault_server
 from tests.integration.emitting.system import System, system
 from tests.integration.scenarios.rest import PATIENCE
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 WORDS = {"file": "word-of-the-file-81", "dir": "word-of-the-folder-82", "env": "word-of-the-environment-83"}
 OUTSIDE = "word-from-outside-84"

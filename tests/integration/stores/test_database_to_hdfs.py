@@ -23,7 +23,7 @@ from pyarrow import parquet
 
 from tests.integration.stores.sinks import place_in_hdfs, store_at
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 ORDERS = 500
 CUSTOMERS = 200

@@ -15,7 +15,7 @@ from copycat_testkit.kafka import unique, wait_until
 
 from tests.integration.stores.store_suite import StoreSuite, put, put_again
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 def place_in(hdfs: Hdfs, user: str = USER) -> dict[str, Any]:

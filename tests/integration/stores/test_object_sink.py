@@ -27,7 +27,7 @@ from tests.integration.stores.sinks import (
     store_at,
 )
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 SPEC = load_plugins().find("ObjectSink", CONNECTORS)
 

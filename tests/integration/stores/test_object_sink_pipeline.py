@@ -15,7 +15,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.integration.stores.sinks import place_in_hdfs, place_in_s3, store_at
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 STRIKES = 2
 PARTITIONS = 2

@@ -22,7 +22,7 @@ from copycat_testkit.system import CopycatUp
 from tests.integration.stores import test_s3
 from tests.integration.stores.store_suite import put
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 ROWS = 21_000
 """Rows added before each kill, and after the last."""

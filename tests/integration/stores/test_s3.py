@@ -16,6 +16,8 @@ from copycat_testkit.s3 import REGION, S3Server
 
 from tests.integration.stores.store_suite import StoreSuite, put
 
+pytestmark = pytest.mark.long
+
 PART = 5 << 20
 
 

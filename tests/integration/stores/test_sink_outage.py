@@ -25,7 +25,7 @@ from tests.integration.stores.sinks import (
 )
 from tests.integration.stores.test_s3 import client
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 JSON = {"flush.size": "2", "format.class": "json", "retry.backoff.ms": "0"}
 

@@ -16,7 +16,7 @@ from tests.integration.emitting.bench import described
 from tests.integration.emitting.system import System, reset, system
 from tests.integration.switches.keys import CREATION, KEYS_OF_DEFAULT
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.integration.tracing.creating import create, file_source
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.long]
 
 
 def states(system: CopycatUp, name: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.transforms.conftest import AUTHOR, Pipe, Rest, source
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
 VALUE = "copycat_plugins.transforms.python_function.PythonFunction$Value"
 
 

@@ -13,7 +13,7 @@ from copycat_testkit.processes import command_line
 
 from tests.integration.transforms.conftest import STRING, Pipe, Rest, source
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 CLASS = "copycat_plugins.transforms.spark_sql.SparkSql"
 #: Makes structs of lines such as `7,some text`.
 ROWS = (

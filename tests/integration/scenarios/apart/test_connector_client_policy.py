@@ -11,7 +11,7 @@ from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.policies import is_created, is_refused
 from tests.integration.scenarios.rest import Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 POLICY = "connector.client.config.override.policy"
 
 

@@ -14,7 +14,7 @@ from tests.integration.scenarios.cluster import Cluster
 from tests.integration.scenarios.monitors import Monitor
 from tests.integration.scenarios.rest import PATIENCE, Rest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 PARTITIONS = 9
 CREATION = {

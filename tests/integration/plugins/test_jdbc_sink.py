@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -152,11 +153,21 @@ RELATIONS = {
 }
 
 
+@pytest.fixture
+def in_schema(postgres: Postgres) -> Iterator[Place]:
+    """Give a database with a schema `at`, which is gone afterwards: sources read every schema."""
+    place = of_postgres(postgres)
+    place.run("CREATE SCHEMA at")
+    yield place
+    place.run("DROP SERVER IF EXISTS here CASCADE", "DROP SCHEMA at CASCADE")
+
+
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", ["at.target", "postgres.at.target"])
-def test_rows_reach_whatever_takes_inserts(postgres: Postgres, relation: str, name: str) -> None:
-    place = of_postgres(postgres)
-    place.run("DROP SERVER IF EXISTS here CASCADE", "DROP SCHEMA IF EXISTS at CASCADE", "CREATE SCHEMA at")
+def test_rows_reach_whatever_takes_inserts(
+    in_schema: Place, postgres: Postgres, relation: str, name: str
+) -> None:
+    place = in_schema
     login = dict(each.split("=") for each in postgres.conninfo.split())
     place.run(
         "CREATE TABLE at.kept (id INT, word TEXT)", *(one.format(**login) for one in RELATIONS[relation])

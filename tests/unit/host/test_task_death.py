@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -221,3 +222,26 @@ def test_a_task_for_which_no_thread_can_be_had_fails(monkeypatch: pytest.MonkeyP
     assert it.states() == [FAILED]
     assert it.last().failure_kind == FailureKind.RESOURCE.value
     assert "can't start new thread" in it.last().trace
+
+
+def test_a_thread_that_has_just_begun_is_not_taken_for_one_that_has_ended() -> None:
+    world, over = World(), threading.Event()
+
+    def look() -> None:
+        """A thread has its number a moment before it counts as alive: look then, too."""
+        while not over.is_set():
+            for task in list(world.host._tasks.values()):
+                task.look_whether_it_lives()
+
+    watching, interval = threading.Thread(target=look), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    watching.start()
+    try:
+        for number in range(100):
+            world.start(f"c{number}")
+        wait_until(lambda: len(world.states()) >= 100, what="a state of each")
+    finally:
+        over.set()
+        watching.join()
+        sys.setswitchinterval(interval)
+    assert set(world.states()) == {RUNNING}

@@ -147,6 +147,7 @@ class TaskThread:
         self._secrets = Secrets()
         self._declared: Mapping[type[BaseException], FailureKind] = {}
         self._told = False
+        self._begun = False  # which its thread says itself: it has its number before it counts as alive
         name = f"task-{command.task.connector}-{command.task.task}"
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
 
@@ -205,7 +206,7 @@ class TaskThread:
 
     def look_whether_it_lives(self) -> None:
         """Report that it failed if its thread has ended without a word; called by another thread."""
-        if self._thread.ident is None or self._thread.is_alive():
+        if not self._begun or self._thread.is_alive():
             return
         if not self._told:
             _log.error("The thread of task %s-%s has ended without a word", self.ref.connector, self.ref.task)
@@ -215,6 +216,7 @@ class TaskThread:
         self._ended(self)
 
     def _main(self) -> None:
+        self._begun = True
         with suppress(OSError):  # the executor then knows less of who holds the interpreter
             Path("/proc/thread-self/comm").write_text(thread_tag(self.ref.start))
         with about(connector=self.ref.connector, task=str(self.ref.task)):

@@ -44,7 +44,7 @@ class ServerInfo(Struct, frozen=True):
 
 
 class TaskId(Struct, frozen=True):
-    """Names one task."""
+    """A task, by its connector and its number from 0."""
 
     connector: str
     task: int
@@ -97,11 +97,9 @@ class TaskState(Struct, frozen=True):
     reason: OptionalText = UNSET
 
 
-class TaskDetail(Struct, frozen=True):
+class TaskDetail(TaskInfo, frozen=True):
     """A task with its configuration and, once it reported, its status; Kafka Connect has no such resource."""
 
-    id: TaskId
-    config: Config
     status: TaskState | UnsetType = UNSET
 
 
@@ -160,12 +158,17 @@ class Effect(Struct, frozen=True):
     text: str
 
 
-class Moved(Struct, frozen=True):
-    """One partition, its offset before and after, and what that does."""
+class LastPartition(Struct, frozen=True):
+    """One partition that a change moved, with its offset before and after."""
 
     partition: JsonObject
     before: JsonObject | None
     after: JsonObject | None
+
+
+class Moved(LastPartition, frozen=True):
+    """One partition, its offset before and after, and what that does."""
+
     effect: Effect
 
 
@@ -177,14 +180,6 @@ class OffsetsEffect(Struct, frozen=True):
     time: str | None
     notes: Sequence[str]
     offsets: Sequence[Moved]
-
-
-class LastPartition(Struct, frozen=True):
-    """One partition that the last change moved."""
-
-    partition: JsonObject
-    before: JsonObject | None
-    after: JsonObject | None
 
 
 class LastChange(Struct, frozen=True):
@@ -299,7 +294,7 @@ class ConfigInfo(Struct, frozen=True):
 
 
 class ConfigInfos(Struct, frozen=True):
-    """What validation found."""
+    """What validation found: how many errors in all, and each key with its value and errors."""
 
     name: str
     error_count: int

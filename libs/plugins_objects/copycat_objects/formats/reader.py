@@ -63,7 +63,7 @@ class Unread:
     """What stands among the values of a file for one that cannot be read."""
 
     found: ConnectValue
-    """What was found."""
+    """What the file has there: its bytes, or as JSON what can be read of it."""
     error: DataError
     """Why it cannot be read."""
 

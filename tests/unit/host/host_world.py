@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from typing import ClassVar
 
 from copycat.host.v1 import host_service_pb2 as pb
 from copycat.types.v1 import types_pb2
@@ -70,8 +71,11 @@ PLUGINS = (
 class World:
     """A host and what it said."""
 
+    made: ClassVar[list[World]] = []
+
     def __init__(self, *plugins: PluginSpec) -> None:
         """Keep further plugins."""
+        World.made.append(self)
         QuietTask.gate.set()
         QuietTask.hanging.clear()
         self.said: list[pb.AttachRequest] = []
@@ -94,6 +98,11 @@ class World:
         )
         self.host.obey(pb.AttachResponse(start_task=command))
         return ref
+
+    def end(self) -> None:
+        """End all tasks and wait for their threads."""
+        QuietTask.gate.set()
+        self.host.lose_executor()
 
     def stop(self, ref: pb.TaskRef, timeout_ms: int = 60_000) -> None:
         self.host.obey(pb.AttachResponse(stop_task=pb.StopTask(task=ref, timeout_ms=timeout_ms)))

@@ -206,6 +206,7 @@ class _AnyTask:
 def test_a_host_shows_its_pulse_while_tasks_share_it() -> None:
     tasks: list[Any] = [_AnyTask()]
     names, me = ThreadNames(PULSE_NAME), os.getpid()
+    wait_until(lambda: names.read(me) == "", what="hosts of other tests rest")
     watch = ProgressWatch(lambda: tasks, Clock(), lambda *_: None)
     watch.begin({})
     assert names.read(me) == ""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from inspect import getfile
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from copycat_connect.config.key import ConfigKey
+from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.errors import CopycatError
 from copycat_connect.plugin import (
     ExactlyOnceSupport,
@@ -28,11 +29,10 @@ from copycat_connect.plugin import (
 
 _HEAD: Final = """# Connectors
 
-What comes with Copycat: each has a page with its keys, examples and what it promises. All deliver at least
-once, or at most once where `delivery.guarantee` says so. Exactly once: what the connector answers when it is
-asked about the examples of its page. A source that is not there (no server, cluster, table, folder, file) is
-waited for, and the status of the connector [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
-On the pages, keys that matter to most users are bold.
+What comes with Copycat. Each has a page with its keys (those that matter to most users are bold), examples and
+what it promises. All deliver at least once, or at most once where `delivery.guarantee` says so; the table says
+which also deliver exactly once, with the examples of their pages. A source that is not there (no server, cluster,
+table, folder, file) is waited for, and the status [says so](../../deploy/monitoring/RUNBOOK.md#what-a-reason-says).
 
 | connector | | what it does | exactly once | tested against |
 | --- | --- | --- | --- | --- |
@@ -41,12 +41,18 @@ _LIBS: Final = Path(__file__).parents[1] / "libs"
 #: Packages of plugins that are one module each, or a package.
 _KINDS: Final = ("connectors", "rest_extensions")
 _MIRROR: Final = "org.apache.kafka.connect.mirror"
+_HDFS_SINK: Final = "io.confluent.connect.hdfs.HdfsSinkConnector"
 #: Connectors that share most of their keys with another, whose page describes these.
 _KEYS_AS: Final = {
     f"{_MIRROR}.MirrorCheckpointConnector": f"{_MIRROR}.MirrorSourceConnector",
     f"{_MIRROR}.MirrorHeartbeatConnector": f"{_MIRROR}.MirrorSourceConnector",
-    "org.apache.kafka.copycat.HDFSSinkConnector": "io.confluent.connect.hdfs.HdfsSinkConnector",
+    "org.apache.kafka.copycat.HDFSSinkConnector": _HDFS_SINK,
     "org.apache.kafka.copycat.JDBCSourceConnector": "io.confluent.connect.jdbc.JdbcSourceConnector",
+}
+#: Connectors whose page has their important keys, and refers to a larger one for the others they share.
+_LESSER_KEYS_AS: Final = {
+    "copycat_plugins.connectors.object_sink.connector.ObjectSinkConnector": _HDFS_SINK,
+    "io.confluent.connect.s3.S3SinkConnector": _HDFS_SINK,
 }
 _DIRECTIONS: Final = {PluginKind.SOURCE: "into Kafka", PluginKind.SINK: "out of Kafka"}
 
@@ -96,7 +102,10 @@ def pages() -> Iterator[tuple[Path, str]]:
         if file is not None:
             specs = list(group)
             texts = [render_page(specs[0], _elsewhere(file, specs[0], plugins))]
-            texts += [render_page(spec, _described(spec, specs[0], "")) for spec in specs[1:]]
+            texts += [
+                render_page(_without_what_was_said(spec, specs[:number]), _described(spec, specs[0], ""))
+                for number, spec in enumerate(specs[1:], 1)
+            ]
             yield file, "\n".join(texts)
     connectors = [(file, spec) for spec in plugins if spec.kind.is_connector and (file := _page(spec))]
     yield INDEX, _connector_index(connectors, INDEX.parent)
@@ -104,11 +113,28 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 def _elsewhere(file: Path, spec: PluginSpec, plugins: Iterable[PluginSpec]) -> Mapping[str, str]:
     """Return which keys of a plugin the page of a larger one has in the same words, with a link to that."""
-    other = next((each for each in plugins if each.class_name == _KEYS_AS.get(spec.class_name)), None)
+    lesser = _LESSER_KEYS_AS.get(spec.class_name)
+    name = lesser or _KEYS_AS.get(spec.class_name)
+    other = next((each for each in plugins if each.class_name == name), None)
     page = _page(other) if other else None
     if other is None or page is None:
         return {}
-    return _described(spec, other, os.path.relpath(page, file.parent))
+    described = _described(spec, other, os.path.relpath(page, file.parent))
+    if not lesser:
+        return described
+    important = {key.name for key in spec.config.keys.values() if key.importance is Importance.HIGH}
+    return {key: link for key, link in described.items() if key not in important}
+
+
+def _without_what_was_said(spec: PluginSpec, before: Iterable[PluginSpec]) -> PluginSpec:
+    """Return the spec of a plugin without guarantees and examples that an earlier one of its page has."""
+    said = [each.guarantees for each in before]
+    shown = [dict(each.examples) for each in before]
+    return replace(
+        spec,
+        guarantees="" if spec.guarantees in said else spec.guarantees,
+        examples={} if dict(spec.examples) in shown else spec.examples,
+    )
 
 
 def _described(spec: PluginSpec, other: PluginSpec, page: str) -> Mapping[str, str]:

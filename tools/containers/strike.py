@@ -18,7 +18,7 @@ from tools.containers.engine import ROOT
 from tools.containers.flow import Flow
 
 PAGE: Final = ROOT / "deploy/E2E.md"
-HEAD: Final = ("failure", "lines flow again", "all is well", "lost", "repeated")
+HEAD: Final = ("failure", "lines flow again, s", "all is well, s", "repeated")
 #: A shorter pause does not count: sinks get what was polled in between.
 PAUSE_SECONDS: Final = 2.0
 #: So long everything has to be well before it counts as over.
@@ -49,8 +49,8 @@ class Outcomes:
 
     def add(self, outcome: Outcome) -> None:
         """Add one of which nothing was lost."""
-        flows = f"{outcome.flows:.1f} s" if outcome.flows else "never stopped"
-        self._rows.append((outcome.failure, flows, f"{outcome.well:.1f} s", "0", str(outcome.repeated)))
+        flows = f"{outcome.flows:.1f}" if outcome.flows else "-"
+        self._rows.append((outcome.failure, flows, f"{outcome.well:.1f}", str(outcome.repeated)))
 
     def show(self) -> None:
         """Print them."""

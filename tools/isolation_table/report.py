@@ -18,23 +18,13 @@ KEPT: Final = Path("build/isolation_table.json")
 PAGE: Final = Path(__file__).parents[2] / "services/launcher/ISOLATION.md"
 _MARK: Final = "table"
 _FIELDS: Final = {each.name for each in fields(Outcome)}
-_LONGEST_TEXT: Final = 100
-_HEAD: Final = (
-    "",
-    "what is done",
-    "what becomes of it",
-    "longest gap of a neighbour",
-    "slowest answer",
-    "lost",
-    "repeated",
-    "restart",
-    "verdict",
-)
+_LONGEST_TEXT: Final = 70
+_HEAD: Final = ("what is done", "what becomes of it", "longest gap", "slowest answer", "repeated", "restart")
 
 
 def markdown(outcomes: Iterable[Outcome]) -> str:
     """Return the table; times in seconds."""
-    return markdown_table(_HEAD, [(each.point, *_cells(each)) for each in outcomes])
+    return markdown_table(_HEAD, map(_cells, outcomes))
 
 
 def write_page(outcomes: Iterable[Outcome]) -> None:
@@ -57,28 +47,28 @@ def kept(path: Path = KEPT) -> dict[str, Outcome]:
 
 
 def _cells(outcome: Outcome) -> Sequence[str]:
+    noticed = _noticed(outcome)
     return (
-        outcome.name,
-        _short(outcome.becomes) if outcome.good else f"**not as it should be**: {_short(outcome.becomes)}",
+        outcome.title,
+        (f"**{noticed}**: " if noticed else "") + _short(outcome.becomes),
         f"{outcome.gap:.1f}" + (" (all stand)" if outcome.all_notice else ""),
         f"{outcome.slowest:.1f}",
-        str(outcome.tally.lost),
         str(outcome.tally.repeated),
-        "**did not come up**" if outcome.restart is None else f"{outcome.restart:.0f}",
-        _verdict(outcome),
+        "never" if outcome.restart is None else f"{outcome.restart:.0f}",
     )
 
 
-def _verdict(outcome: Outcome) -> str:
-    if outcome.contained:
-        return "contained"
-    noticed = [] if outcome.all_notice else [f"{len(outcome.problems)} refused"] * bool(outcome.problems)
-    if not outcome.all_notice and max(outcome.gap, outcome.slowest) > LATE_SECONDS:
-        noticed.append("late")
-    noticed += ["lost records"] * bool(outcome.tally.lost) + ["no restart"] * (outcome.restart is None)
-    return f"**{', '.join([*noticed, *(['wrong'] * (not outcome.good))])}**"
+def _noticed(outcome: Outcome) -> str:
+    """Return what was not contained; nothing where all was."""
+    noticed = ["not as it should be"] * (not outcome.good)
+    if not outcome.all_notice:
+        noticed += [f"{len(outcome.problems)} refused"] * bool(outcome.problems)
+        noticed += ["late"] * (max(outcome.gap, outcome.slowest) > LATE_SECONDS)
+    noticed += [f"{outcome.tally.lost} lost"] * bool(outcome.tally.lost)
+    return ", ".join([*noticed, *["did not come up"] * (outcome.restart is None)])
 
 
 def _short(text: str) -> str:
+    """Return the first words of a text, for a cell of a table."""
     words = " ".join(text.split()).replace("|", "\\|")
-    return words if len(words) <= _LONGEST_TEXT else f"{words[: _LONGEST_TEXT - 3]}..."
+    return words if len(words) <= _LONGEST_TEXT else f"{words[:_LONGEST_TEXT].rpartition(' ')[0]} ..."

@@ -111,7 +111,7 @@ class Looks:
                 self._runs.task(t.instance).enter(runs)
 
 
-SIZES: Final = "500,2000,5000,10000"
+SIZES: Final = "500,10000"
 WORKERS: Final = ("worker-1:8083", "worker-2:8083", "worker-3:8083")
 TIMES: Final = 3
 MB: Final = 1e6

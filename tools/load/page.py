@@ -13,6 +13,8 @@ from tools.load.steps import Step
 
 PAGE: Final = Path(__file__).with_name("LOAD.md")
 CURVES: Final = Path(__file__).with_name("curves.svg")
+COUNTED_ONLY: Final = "so far: "
+"""How figures of a simulation begin that its log shows and the page does not."""
 #: Of one curve and its surroundings, in units of the picture.
 _WIDTH, _HEIGHT, _LEFT, _TOP, _GAP = 230, 120, 50, 30, 70
 
@@ -22,49 +24,46 @@ def steps_table(steps: Sequence[Step]) -> str:
     rows = [
         ("hosts of tasks", [str(each.hosts) for each in steps]),
         ("connectors a second that REST takes", [f"{each.defined:.1f}" for each in steps]),
-        ("until all run, after the last was defined", [f"{each.running:.1f} s" for each in steps]),
+        ("until all run, after the last was defined, s", [f"{each.running:.1f}" for each in steps]),
     ]
     for role in steps[0].memory:
-        shown = [each.memory[role] for each in steps]
-        rows.append((f"memory of {role}, RSS / PSS", [f"{r:.0f} / {p:.0f} MB" for r, p in shown]))
-    rows.append(("memory, all roles, PSS", [f"{_total(each):.0f} MB" for each in steps]))
+        rows.append((f"memory of {role}, MB", [f"{each.memory[role][1]:.0f}" for each in steps]))
+    rows.append(("memory, all roles, MB", [f"{_total(each):.0f}" for each in steps]))
     for role in steps[0].cores:
-        rows.append((f"CPU at rest of {role}", [f"{100 * each.cores[role]:.1f} %" for each in steps]))
-    rows.append(
-        ("CPU at rest, all roles", [f"{100 * sum(each.cores.values()):.1f} %" for each in steps]),
-    )
+        rows.append((f"CPU at rest of {role}, %", [f"{100 * each.cores[role]:.1f}" for each in steps]))
+    rows.append(("CPU at rest, all roles, %", [f"{100 * sum(each.cores.values()):.1f}" for each in steps]))
     for what in steps[0].latencies:
         shown_latencies = [each.latencies[what] for each in steps]
         rows.append(
-            (f"{what}, p50 / p99", [f"{each.median:.0f} / {each.high:.0f} ms" for each in shown_latencies])
+            (f"{what}, p50/p99, ms", [f"{each.median:.0f}/{each.high:.0f}" for each in shown_latencies])
         )
     rows += [
-        ("kill -9 of an executor, until all run", [f"{each.lost:.1f} s" for each in steps]),
-        ("and, as it is back, until spread evenly", [f"{each.back:.1f} s" for each in steps]),
+        ("kill -9 of an executor, until all run, s", [f"{each.lost:.1f}" for each in steps]),
+        ("and, as it is back, until spread evenly, s", [f"{each.back:.1f}" for each in steps]),
         ("load of the machine", [f"{each.load:.1f}" for each in steps]),
     ]
-    return _table(["", *(f"{each.connectors} connectors" for each in steps)], rows)
+    return _table(["connectors", *(str(each.connectors) for each in steps)], rows)
 
 
 def memory_table(found: Memory) -> str:
     """Return memory before and after churn, and its slope."""
     slopes = found.slopes()
     rows = [
-        (role, [f"{each[0]:.0f} MB", f"{each[-1]:.0f} MB", f"{slopes[role]:+.2f} kB" if slopes else "-"])
+        (role, [f"{each[0]:.0f}", f"{each[-1]:.0f}", f"{slopes[role]:+.2f}" if slopes else "-"])
         for role, each in found.by_role.items()
     ]
     total = [sum(each[n] for each in found.by_role.values()) for n in (0, -1)]
-    slope = f"{sum(slopes.values()):+.2f} kB" if slopes else "-"
-    rows.append(("all", [f"{total[0]:.0f} MB", f"{total[1]:.0f} MB", slope]))
+    slope = f"{sum(slopes.values()):+.2f}" if slopes else "-"
+    rows.append(("all", [f"{total[0]:.0f}", f"{total[1]:.0f}", slope]))
     said = f"{found.changes[-1]} changes in {found.minutes[-1]:.1f} minutes."
-    return f"{said}\n\n{_table(['PSS of', 'before', 'after', 'growth for each change'], rows)}"
+    return f"{said}\n\n{_table(['memory, MB', 'before', 'after', 'kB a change'], rows)}"
 
 
 def figures_table(found: Sequence[Mapping[str, float | None]], sizes: Sequence[int]) -> str:
     """Return the figures of the simulation, a column for each size; what did not come is `never`."""
-    names = dict.fromkeys(name for each in found for name in each)
+    names = dict.fromkeys(name for each in found for name in each if not name.startswith(COUNTED_ONLY))
     rows = [(name, [_figure(each, name) for each in found]) for name in names]
-    return _table(["", *(f"{size} connectors" for size in sizes)], rows)
+    return _table(["connectors", *map(str, sizes)], rows)
 
 
 def curves(steps: Sequence[Step]) -> str:

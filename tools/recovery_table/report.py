@@ -13,13 +13,14 @@ from tools.recovery_table.measure import Outcome
 
 #: Gaps below it are those of the machine and of the looks.
 NO_GAP_SECONDS: Final = 0.3
+#: In place of a time where nothing was to be noticed.
+_NOTHING: Final = "-"
 _HEAD: Final = (
     "failure",
     "status true",
     "flows again",
     "services back",
     "longest gap beside",
-    "lost",
     "repeated",
 )
 
@@ -53,33 +54,32 @@ def _cells(outcome: Outcome) -> tuple[str, ...]:
         outcome.row.name,
         _status(outcome),
         _flows(outcome),
-        _seconds(outcome.whole, nothing="were not away", never="not"),
+        _seconds(outcome.whole),
         _beside(outcome),
-        str(outcome.tally.lost),
-        str(outcome.tally.repeated),
+        str(outcome.tally.repeated) + (f", **{outcome.tally.lost} lost**" if outcome.tally.lost else ""),
     )
 
 
 def _status(outcome: Outcome) -> str:
     if outcome.status_true is None and outcome.flows == 0 and not outcome.row.stops_silently:
-        return "stayed true"
+        return _NOTHING
     return "not" if outcome.status_true is None else f"{outcome.status_true:.1f}"
 
 
 def _flows(outcome: Outcome) -> str:
     if outcome.hand is not None:
         return f"not by itself; {outcome.hand:.1f} after a restart"
-    return _seconds(outcome.flows, nothing="never stopped", never="not")
+    return _seconds(outcome.flows)
 
 
 def _beside(outcome: Outcome) -> str:
     if outcome.beside_gap is None:
         return "none is unrelated"
-    text = f"below {NO_GAP_SECONDS}" if outcome.beside_gap < NO_GAP_SECONDS else f"{outcome.beside_gap:.1f}"
+    text = _NOTHING if outcome.beside_gap < NO_GAP_SECONDS else f"{outcome.beside_gap:.1f}"
     return f"all stand ({text})" if outcome.row.all_stand else text
 
 
-def _seconds(value: float | None, *, nothing: str, never: str) -> str:
+def _seconds(value: float | None) -> str:
     if value is None:
-        return never
-    return nothing if value == 0 else f"{value:.1f}"
+        return "not"
+    return _NOTHING if value == 0 else f"{value:.1f}"

@@ -10,7 +10,7 @@ from copycat_testkit.outcomes import write_between
 
 from tools.load.churn import Memory
 from tools.load.crowd import Latency
-from tools.load.page import PAGE, curves, figures_table, memory_table, steps_table
+from tools.load.page import COUNTED_ONLY, PAGE, curves, figures_table, memory_table, steps_table
 from tools.load.steps import Step
 
 ASKED = ("GET /connectors", "GET status", "PUT config")
@@ -33,10 +33,11 @@ def _step(connectors: int) -> Step:
 
 def test_a_step_is_a_column() -> None:
     lines = steps_table([_step(50), _step(100)]).splitlines()
-    assert lines[0] == "|  | 50 connectors | 100 connectors |"
-    assert "| memory of host, RSS / PSS | 900 / 300 MB | 900 / 300 MB |" in lines
-    assert "| memory, all roles, PSS | 360 MB | 360 MB |" in lines
-    assert "| CPU at rest, all roles | 21.0 % | 21.0 % |" in lines
+    assert lines[0] == "| connectors | 50 | 100 |"
+    assert "| memory of host, MB | 300 | 300 |" in lines
+    assert "| memory, all roles, MB | 360 | 360 |" in lines
+    assert "| CPU at rest, all roles, % | 21.0 | 21.0 |" in lines
+    assert "| GET status, p50/p99, ms | 3/9 | 3/9 |" in lines
 
 
 def test_curves_are_a_picture() -> None:
@@ -47,12 +48,17 @@ def test_curves_are_a_picture() -> None:
 def test_a_leak_shows_as_growth_for_each_change() -> None:
     found = Memory([0.0, 1.0, 2.0, 3.0], [0, 100, 200, 300], {"config": [50.0, 60.0, 61.0, 62.0]})
     assert found.slopes() == {"config": pytest.approx(10.0)}
-    assert "| config | 50 MB | 62 MB | +10.00 kB |" in memory_table(found)
+    assert "| config | 50 | 62 | +10.00 |" in memory_table(found)
 
 
 def test_what_did_not_come_is_said() -> None:
-    text = figures_table([{"all run after, s": 3.14159}, {"all run after, s": None}], [500, 1000])
-    assert "| all run after, s | 3.14 | never |" in text
+    counted = {f"{COUNTED_ONLY}workers lost": 1.0}
+    text = figures_table([{"all run after, s": 3.14159, **counted}, {"all run after, s": None}], [500, 1000])
+    assert text.splitlines() == [
+        "| connectors | 500 | 1000 |",
+        "| --- | --- | --- |",
+        "| all run after, s | 3.14 | never |",
+    ]
 
 
 def test_only_what_is_between_the_markers_is_replaced(tmp_path: Path) -> None:

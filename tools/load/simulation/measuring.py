@@ -18,6 +18,7 @@ from copycat_connect.errors import CopycatError
 from copycat_rpc.configs import config_to_proto
 from copycat_rpc.services import ServiceStubs
 
+from tools.load.page import COUNTED_ONLY
 from tools.load.simulation.plane import WORKERS, Plane
 from tools.load.simulation.stored import config, name_of
 from tools.load.simulation.worker import TASKS
@@ -86,7 +87,7 @@ class Measuring:
         figures.values.update({f"{role}, MB": mb for role, mb in self._plane.memory_mb().items()})
         self._say(f"so far: {figures.values}")  # what follows may take long, and may never end
         await self._lose_a_worker(figures)
-        figures.values.update({f"so far: {name}": count for name, count in self._plane.troubles().items()})
+        figures.values.update({f"{COUNTED_ONLY}{name}": count for name, count in self._plane.troubles().items()})
 
     async def replay(self, figures: Figures) -> None:
         """Kill each service and measure how long it takes to read its log and serve again."""

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from copycat_connect.config.key import ConfigKey, Importance
 from copycat_connect.config.parsing import setting_to_string
+from copycat_connect.config.setting import Type
 from copycat_connect.plugin.spec import PluginSpec
 
 _ENVIRONMENT = (
-    "`${env:NAME}` is the variable NAME in the environment of the workers, once their properties have"
+    "`${env:NAME}` is a variable in the environment of the workers, whose properties need"
     " `config.providers=env` and"
-    " `config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider`;"
-    " with `copycat up`, each behind `--set`."
+    " `config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider`"
+    " (`copycat up` takes each behind `--set`)."
 )
 #: So many keys with the same words are named together, and not in the table.
 _ALIKE = 4
+#: So many keys of one prefix that another page describes are named by their prefix.
+_FAMILY = 5
 _NO_EFFECT = re.compile(r"(Has n|N)o effect: ")
 
 
@@ -51,7 +54,7 @@ def _keys(spec: PluginSpec, elsewhere: Mapping[str, str]) -> Iterator[str]:
     if in_table:
         yield from key_table(in_table)
     for link in dict.fromkeys(elsewhere[name] for name in spec.config.keys if name in elsewhere):
-        named = (name for name in spec.config.keys if elsewhere.get(name) == link)
+        named = _families([name for name in spec.config.keys if elsewhere.get(name) == link], here)
         yield from (f"Also keys of {link}, as described there: {_names(named)}.", "")
     without = [key for key in here if _NO_EFFECT.match(key.doc)]
     if without:
@@ -64,26 +67,37 @@ def _keys(spec: PluginSpec, elsewhere: Mapping[str, str]) -> Iterator[str]:
             yield from (f"{_names(key.name for key in here if key.doc == doc)}: {doc}", "")
 
 
+def _families(names: Sequence[str], here: Iterable[ConfigKey]) -> Iterable[str]:
+    """Return names, those of a prefix that no key described here has as one, such as `ssl.*`."""
+    own = {key.name.partition(".")[0] for key in here}
+    sizes = Counter(name.partition(".")[0] for name in names if "." in name)
+    large = {prefix for prefix, size in sizes.items() if size >= _FAMILY} - own
+    return dict.fromkeys(
+        f"{prefix}.*" if (prefix := name.partition(".")[0]) in large else name for name in names
+    )
+
+
 def _names(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
 def key_table(keys: Iterable[ConfigKey]) -> Iterator[str]:
     """Yield the lines of a table of keys, in their order; those of high importance are bold."""
-    yield "| key | type | default | meaning |"
-    yield "| --- | --- | --- | --- |"
+    yield "| key | default | meaning |"
+    yield "| --- | --- | --- |"
     for key in keys:
         name = f"**`{key.name}`**" if key.importance is Importance.HIGH else f"`{key.name}`"
-        cells = (name, key.type.value, _default(key), key.doc)
+        cells = (name, _default(key), key.doc)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     yield ""
 
 
 def _default(key: ConfigKey) -> str:
+    kind = " list" if key.type is Type.LIST else ""
     if not key.has_default:
-        return "required"
+        return f"required{kind}"
     text = setting_to_string(key.default, key.type)
-    return "none" if text is None else f"`{text}`" if text else "empty"
+    return "none" if text is None else f"`{text}`" if text else f"empty{kind}"
 
 
 def _examples(spec: PluginSpec) -> Iterator[str]:

@@ -87,7 +87,9 @@ class Measuring:
         figures.values.update({f"{role}, MB": mb for role, mb in self._plane.memory_mb().items()})
         self._say(f"so far: {figures.values}")  # what follows may take long, and may never end
         await self._lose_a_worker(figures)
-        figures.values.update({f"{COUNTED_ONLY}{name}": count for name, count in self._plane.troubles().items()})
+        figures.values.update(
+            {f"{COUNTED_ONLY}{name}": count for name, count in self._plane.troubles().items()}
+        )
 
     async def replay(self, figures: Figures) -> None:
         """Kill each service and measure how long it takes to read its log and serve again."""

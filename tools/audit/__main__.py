@@ -15,9 +15,8 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from tools.audit import index, jars, locks, python_packages
-from tools.audit.accepted import judge, read
-from tools.audit.findings import Answer, Finding, NoDataError
+from tools.audit import jars, python_packages
+from tools.audit.findings import Answer, Finding, NoDataError, judge, read_accepted
 
 OSV: Final = "https://api.osv.dev"
 NOTHING, FINDINGS, NO_DATA = range(3)
@@ -35,10 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     code = audit(
         {
-            "locks: sources, sha256": locks.check_hashes,
-            "Python: withdrawn by the index": index.check,
-            "Python: vulnerabilities (OSV)": lambda: python_packages.check(chosen.osv),
-            "jars: vulnerabilities (OSV)": lambda: jars.check(chosen.osv),
+            "locks: sources, sha256": lambda: python_packages.check_lock() + jars.check_lock(),
+            "Python: withdrawn by the index": python_packages.check_index,
+            "Python: vulnerabilities (OSV)": lambda: python_packages.check_vulnerabilities(chosen.osv),
+            "jars: vulnerabilities (OSV)": lambda: jars.check_vulnerabilities(chosen.osv),
         },
         Console(highlight=False, soft_wrap=True),
     )
@@ -59,23 +58,16 @@ def audit(checks: Mapping[str, Check], console: Console) -> int:
             continue
         found += answer.findings
         table.add_row(name, str(answer.asked), f"{len(answer.findings)} found")
-    counting, accepted = judge(found, read(), datetime.now(UTC).date())
+    counting, accepted = judge(found, read_accepted(), datetime.now(UTC).date())
     console.print(table)
     lines = [
         *unasked,
-        *(f"accepted: {line(finding)}" for finding in accepted),
-        *(f"FOUND: {line(finding)}" for finding in counting),
+        *(f"accepted: {finding}" for finding in accepted),
+        *(f"FOUND: {finding}" for finding in counting),
     ]
     for each in lines:
         console.print(each, markup=False)
     return FINDINGS if counting else NO_DATA if unasked else NOTHING
-
-
-def line(finding: Finding) -> str:
-    """Say a finding on one line."""
-    names = ", ".join((finding.id, *finding.aliases))
-    fixed = f"; fixed in {', '.join(finding.fixed)}" if finding.fixed else ""
-    return f"{finding.package} {finding.version}: {names}: {finding.text}{fixed}"
 
 
 if __name__ == "__main__":

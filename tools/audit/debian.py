@@ -54,8 +54,7 @@ def check(client: docker.DockerClient, base: str, installed: Mapping[str, str]) 
         )
     except ContainerError as error:
         text = bytes(error.stderr or b"").decode().strip()
-        message = f"Debian's archive: {text.splitlines()[-1] if text else error}"
-        raise NoDataError(message) from error
+        raise NoDataError(f"Debian's archive: {text.splitlines()[-1] if text else error}") from error
     newer: dict[str, str] = json.loads(bytes(said))
     found = [
         Finding(name, installed[name], "update", "Debian has a newer one", fixed=(version,))

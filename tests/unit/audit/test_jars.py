@@ -8,7 +8,7 @@ from pytest_httpserver import HTTPServer
 
 from tests.unit.audit.osv import serve
 from tools.audit.findings import Finding, NoDataError
-from tools.audit.jars import check, inside, of_spark, of_the_lock
+from tools.audit.jars import check_lock, check_vulnerabilities, embedded_artifacts, shipped_jars, spark_jars
 
 LINES = ("org.example:lines", "1.0")
 WORDS = ("org.example:words", "1.0")
@@ -17,7 +17,7 @@ WORDS = ("org.example:words", "1.0")
 def test_a_vulnerability_of_a_jar_is_found(httpserver: HTTPServer) -> None:
     url = serve(httpserver, "Maven", LINES[0])
 
-    answer = check(url, [LINES, WORDS])
+    answer = check_vulnerabilities(url, [LINES, WORDS])
 
     expected = Finding(*LINES, "GHSA-1", "Reads along.", aliases=("CVE-1",), fixed=("2.0",))
     assert (answer.asked, answer.findings) == (2, (expected,))
@@ -28,12 +28,12 @@ def test_a_service_that_says_nothing_is_no_good_news(httpserver: HTTPServer, sta
     httpserver.expect_request("/v1/querybatch").respond_with_data(body, status=status)
 
     with pytest.raises(NoDataError):
-        check(httpserver.url_for(""), [LINES])
+        check_vulnerabilities(httpserver.url_for(""), [LINES])
 
 
 def test_a_service_that_cannot_be_reached_is_no_good_news() -> None:
     with pytest.raises(NoDataError, match=r"127\.0\.0\.1:1"):
-        check("http://127.0.0.1:1", [LINES])
+        check_vulnerabilities("http://127.0.0.1:1", [LINES])
 
 
 def test_a_jar_tells_what_was_put_into_it(tmp_path: Path) -> None:
@@ -45,11 +45,27 @@ def test_a_jar_tells_what_was_put_into_it(tmp_path: Path) -> None:
             archive.writestr(f"META-INF/maven/{group}/{artifact}/pom.properties", text)
         archive.writestr("META-INF/maven/empty/pom.properties", "#Made\n")
 
-    assert list(inside(jar)) == [LINES, WORDS]
+    assert list(embedded_artifacts(jar)) == [LINES, WORDS]
 
 
 def test_the_jars_that_copycat_runs_are_asked_about() -> None:
-    named = {name for name, _ in (*of_the_lock(), *of_spark())}
+    named = {name for name, _ in (*shipped_jars(), *spark_jars())}
 
     assert {"org.apache.kafka:kafka-server", "com.fasterxml.jackson.core:jackson-databind"} <= named
     assert "org.apache.kafka:connect-runtime" not in named, "a peer of tests"
+
+
+def test_a_jar_without_a_hash_is_found(tmp_path: Path) -> None:
+    lock = tmp_path / "jars.lock.toml"
+    lock.write_text('[sets]\nbroker = ["org.example:lines:1.0"]\n[sha256]\n', "utf-8")
+
+    [finding] = check_lock(lock).findings
+
+    assert (finding.package, finding.version, finding.id) == ("org.example:lines", "1.0", "hash")
+
+
+def test_every_locked_jar_has_a_hash() -> None:
+    answer = check_lock()
+
+    assert answer.findings == ()
+    assert answer.asked > 100

@@ -1,4 +1,4 @@
-"""The jars that Copycat runs, the embedded broker's and PySpark's: what guards them, what is known of them."""
+"""The jars that Copycat runs, the embedded broker's and PySpark's: what guards them, what is known of it."""
 
 from __future__ import annotations
 

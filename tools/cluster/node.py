@@ -10,16 +10,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tools.cluster.parts import parts
 from tools.cluster.settings import (
+    API,
     CGROUP,
     CONTROLLERS,
+    NODE,
     NODE_ADDRESS,
     OUTER_ADDRESS,
     PREFIX,
+    SERVICES,
 )
 
 WAIT_SECONDS: Final = 120.0
@@ -44,7 +47,7 @@ def main() -> int:
     _join_network()
     _make_cgroup()
     started: dict[str, subprocess.Popen[bytes]] = {}
-    for name, part in parts(folder).items():
+    for name, part in _parts(folder).items():
         started[name] = _start(folder, name, part.command)
         _wait(part.ready, started)
     (folder / "started").touch()
@@ -118,6 +121,77 @@ def _wait(ready: Sequence[str], started: Mapping[str, subprocess.Popen[bytes]]) 
 
 def _run(*command: str) -> None:
     subprocess.run(command, check=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A program that runs as long as its node."""
+
+    command: Sequence[str]
+    """The words of the command that starts it."""
+    ready: Sequence[str] = ("true",)
+    """Succeeds when the next one may start."""
+
+
+def _parts(folder: Path) -> Mapping[str, _Part]:
+    """Return the programs of the node by their names, in the order of their start."""
+    containerd = _Part(
+        ("containerd", "--config", f"{folder}/containerd.toml"),
+        ("ctr", "--address", f"{folder}/run/containerd.sock", "version"),
+    )
+    coredns = _Part((f"{folder}/bin/coredns", "-conf", f"{folder}/Corefile"))
+    return {"containerd": containerd, **_control_plane(folder), **_on_node(folder), "coredns": coredns}
+
+
+def _control_plane(folder: Path) -> Mapping[str, _Part]:
+    node, access = f"{folder}/bin/node", f"--kubeconfig={folder}/inside.conf"
+    key, authority = f"{folder}/apiserver.pem", f"{folder}/authority.pem"
+    alone = ("--leader-elect=false", "--bind-address=127.0.0.1")
+    return {
+        "etcd": _Part(
+            (node, "etcd", "--data-dir", f"{folder}/etcd", "--unsafe-no-fsync", "--log-level", "warn")
+        ),
+        "kube-apiserver": _Part(
+            (
+                *(node, "kube-apiserver", "--etcd-servers=http://127.0.0.1:2379", f"--secure-port={API}"),
+                *(f"--advertise-address={NODE_ADDRESS}", f"--service-cluster-ip-range={SERVICES}"),
+                *(f"--tls-cert-file={key}", f"--tls-private-key-file={key}"),
+                *(f"--client-ca-file={authority}", f"--token-auth-file={folder}/tokens.csv"),
+                *("--authorization-mode=RBAC", "--kubelet-preferred-address-types=InternalIP"),
+                "--service-account-issuer=https://kubernetes.default.svc",
+                *(f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}"),
+                *(f"--kubelet-client-certificate={key}", f"--kubelet-client-key={key}"),
+            ),
+            (node, "kubectl", access, "get", "--raw", "/readyz"),
+        ),
+        "kube-controller-manager": _Part(
+            (
+                *(node, "kube-controller-manager", access, *alone),
+                *(f"--service-account-private-key-file={key}", f"--root-ca-file={authority}"),
+                "--horizontal-pod-autoscaler-sync-period=5s",
+            )
+        ),
+        "kube-scheduler": _Part((node, "kube-scheduler", access, *alone)),
+    }
+
+
+def _on_node(folder: Path) -> Mapping[str, _Part]:
+    node, access = f"{folder}/bin/node", f"{folder}/inside.conf"
+    return {
+        "kubelet": _Part(
+            (
+                *(node, "kubelet", f"--kubeconfig={access}", f"--config={folder}/kubelet.json"),
+                *(f"--root-dir={folder}/kubelet", f"--cert-dir={folder}/kubelet-pki"),
+                *(f"--hostname-override={NODE}", f"--node-ip={NODE_ADDRESS}"),
+            ),
+            (
+                *(node, "kubectl", f"--kubeconfig={access}"),
+                *("wait", "--for=condition=Ready", f"node/{NODE}", "--timeout=1s"),
+            ),
+        ),
+        "kube-proxy": _Part((node, "kube-proxy", f"--config={folder}/proxy.json")),
+        "kube-router": _Part((node, "kube-router", access, NODE, SERVICES)),
+    }
 
 
 if __name__ == "__main__":

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.docs_site.__main__ import build
+from tools.docs_site.__main__ import build, menu
 from tools.docs_site.gathering import gather, outside_code, tracked
-from tools.docs_site.menu import menu
 from tools.docs_site.reference import reference_pages
 
 

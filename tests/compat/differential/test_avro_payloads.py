@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from copycat_avro.options import AvroOptions
 from copycat_connect.data import SchemaBuilder, Struct
 from copycat_registry.avro.format import AvroFormat
@@ -15,6 +16,8 @@ from py4j.protocol import Py4JJavaError
 
 from tests.compat.differential.kafka_classes import KafkaClasses
 from tests.unit.plugins.registry.connect_data import Sample, samples
+
+pytestmark = pytest.mark.long
 
 
 class JavaAvro:

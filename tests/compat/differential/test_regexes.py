@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from copycat_connect.config.user_pattern import compile_user_pattern
 from copycat_testkit.gathered import gathered
 from hypothesis import strategies as st
@@ -76,6 +77,7 @@ def test_regular_expressions_are_refused_in_java_s_words(oracle: Oracle) -> None
     assert not _compare(oracle, REFUSED)
 
 
+@pytest.mark.long
 def test_generated_regular_expressions_match_what_java_matches(oracle: Oracle) -> None:
     generated = gathered(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=5).map("".join), 800)
     assert not _compare(oracle, tuple(regex for regex in dict.fromkeys(generated) if r"\b" not in regex))

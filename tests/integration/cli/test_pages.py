@@ -85,6 +85,7 @@ def test_the_five_lines_of_the_readme_make_a_running_connector(copycat: Shell) -
     ), said
 
 
+@pytest.mark.long
 def test_the_session_of_the_command_lines_page_is_what_one_sees(copycat: Shell) -> None:
     (copycat.folder / "in.txt").write_text("hello\n")
     session = re.findall(
@@ -98,6 +99,7 @@ def test_the_session_of_the_command_lines_page_is_what_one_sees(copycat: Shell) 
     assert "lines" not in copycat("list -o json").tree
 
 
+@pytest.mark.long
 def test_the_first_questions_of_the_runbook_are_answered(copycat: Shell) -> None:
     (copycat.folder / "in.txt").write_text("hello\n")
     typed(copycat, block("README.md", "copycat up").partition("copycat up")[2].partition("\n")[2])

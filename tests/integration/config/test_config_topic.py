@@ -19,6 +19,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from tests.integration.config.service import records, running, settings
 
+pytestmark = pytest.mark.long
+
 CONFIG = {"connector.class": "FileStreamSource", "file": "/tmp/größe.txt"}  # noqa: S108
 TASK = {"task.class": "FileStreamSourceTask"}
 

@@ -21,7 +21,7 @@ WRITERS = 20
 TURNS = 2
 SECONDS = 60.0
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.fixture

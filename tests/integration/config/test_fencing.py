@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 from copycat.config.v1 import config_service_pb2 as pb
 from copycat_connect.config.delivery import transactional_id
@@ -11,6 +12,8 @@ from copycat_eventlog.producers import SILENT
 from copycat_testkit.kafka import consume_all, create_topic
 
 from tests.integration.config.service import publish, records, running, settings
+
+pytestmark = pytest.mark.long
 
 FENCE = pb.FenceTasksRequest(connector="orders")
 SECONDS = 60.0

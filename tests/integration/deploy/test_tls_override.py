@@ -22,7 +22,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.plain_hosts import on_plain_hosts
 from tests.tls_override import guards, page, shell
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 OF_THE_PAGE = "https://127.0.0.1:8083"
 

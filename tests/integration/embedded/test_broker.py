@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 from copycat_embedded.broker import EmbeddedKafka
 from copycat_testkit.kafka import consume_all, create_topic, produce, wait_until
 from copycat_testkit.processes import lives
+
+pytestmark = pytest.mark.long
 
 OWNER = """
 import sys, threading

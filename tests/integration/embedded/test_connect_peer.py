@@ -6,8 +6,11 @@ from pathlib import Path
 
 import httpx2
 import psutil
+import pytest
 from copycat_testkit.connect_peer import ConnectPeer
 from copycat_testkit.kafka import consume_all, unique, wait_until
+
+pytestmark = pytest.mark.long
 
 LINES = ["first", "zweite ä", "third"]
 

@@ -17,6 +17,8 @@ from copycat_testkit.log_suite import running
 
 from tests.integration.eventlog.instances import LONG_SESSION, instance
 
+pytestmark = pytest.mark.long
+
 
 async def facts(kafka: str, name: str) -> dict[str, str]:
     log = KafkaLog(LogSettings(Backend.KAFKA, kafka, name, 1, 1, owner_id=name))

@@ -67,6 +67,7 @@ async def test_the_next_leader_reads_what_a_forgotten_transaction_wrote_and_goes
     await second.stop()
 
 
+@pytest.mark.long
 async def test_a_leader_whose_records_cannot_be_read_claims_the_log_anew(broker: str) -> None:
     name = unique("overdue")
     events = await started(broker, name)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.kafka import KafkaLog
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.kafka import create_topic, idempotent_producer, unique
 from copycat_testkit.puts import DECIDER, Put, PutCodec, Puts
+
+pytestmark = pytest.mark.long
 
 
 async def started(kafka: str, name: str) -> Puts:

@@ -69,6 +69,7 @@ async def test_after_a_kill_and_restart_of_the_broker_the_writer_goes_on(broker:
     await events.stop()
 
 
+@pytest.mark.long
 async def test_nothing_is_lost_or_made_up_while_a_broker_restarts(broker: EmbeddedKafka) -> None:
     name = unique("outage")
     events = await started(broker, name)

@@ -19,6 +19,8 @@ from copycat_eventlog.settings import Backend, LogSettings
 from copycat_testkit.kafka import unique
 from copycat_testkit.log_suite import Reader, led, running
 
+pytestmark = pytest.mark.long
+
 LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="{}" password="{}";'
 BROKER = """\
 listeners=PLAINTEXT://127.0.0.1:{plain},SECURE://127.0.0.1:{secure},CONTROLLER://127.0.0.1:{controller}

@@ -13,6 +13,8 @@ from copycat_testkit.kafka import consume_all, create_topic, unique
 from tests.integration.host.conftest import Launch
 from tests.integration.host.fake_executor import FILE, FakeExecutor
 
+pytestmark = pytest.mark.long
+
 RUNNING = types_pb2.STATE_RUNNING
 #: Beyond what a busy machine may keep a process waiting.
 LEASE_MS = 8000

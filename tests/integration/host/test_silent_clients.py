@@ -26,6 +26,8 @@ from copycat_executor.kafka.producer import KafkaSender
 from copycat_executor.pipeline.records.sender import OutgoingRecord
 from copycat_testkit.kafka import consume_all, create_topic, produce, wait_until
 
+pytestmark = pytest.mark.long
+
 SECONDS: Final = 60
 #: The controller takes such a broker for dead most of the time: its answers name no live broker.
 FENCED: Final = {"broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "3000"}

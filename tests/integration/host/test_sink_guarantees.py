@@ -155,6 +155,7 @@ def test_killed_while_records_flow_a_file_has_no_line_twice_under_at_most_once(
     assert count - len(whole) <= KILLS * BATCH, "a kill may lose the batch on its way, no more"
 
 
+@pytest.mark.long
 def test_a_frozen_task_that_wakes_up_writes_nothing_and_ends_without_a_word_of_failure(
     kafka: str, cluster: FakeExecutor, launch: Launch, tmp_path: Path
 ) -> None:
@@ -266,6 +267,7 @@ def test_killed_while_records_flow_a_topic_is_copied_once_with_positions_in_the_
     assert cluster.positions == {(topic, 0): 0}, "the engine commits where the first one begins, no more"
 
 
+@pytest.mark.long
 def test_a_frozen_task_whose_transaction_is_open_adds_nothing_to_a_topic(
     kafka: str, cluster: FakeExecutor, launch: Launch
 ) -> None:

@@ -14,7 +14,7 @@ from copycat_testkit.certificates import Authority
 from copycat_testkit.commands import Commands
 from copycat_testkit.kafka import unique
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 PASSWORD = "of-this-test"

@@ -12,7 +12,7 @@ from copycat_testkit.kafka import create_topic, produce, unique, wait_until
 from tests.integration.mirror.pair import SECONDS, Pair, consumed
 from tests.integration.mirror.test_failover import read
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.mark.parametrize(

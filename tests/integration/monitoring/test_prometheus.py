@@ -17,7 +17,7 @@ from copycat_testkit.system import CopycatUp
 
 from tests.plain_hosts import on_plain_hosts
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 MONITORING = Path(__file__).parents[3] / "deploy" / "monitoring"
 ALERTS = MONITORING / "alerts.yml"

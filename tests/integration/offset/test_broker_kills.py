@@ -15,6 +15,8 @@ from copycat_testkit.kafka import create_topic, wait_until
 
 from tests.integration.offset.calling_groups import CALLERS
 
+pytestmark = pytest.mark.long
+
 KILLS = 20
 #: A killed broker may register again once its former session has ended, 9 s by default.
 QUICK_RETURN = {"broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "100"}

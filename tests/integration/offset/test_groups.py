@@ -84,6 +84,7 @@ async def test_a_group_with_members_cannot_be_changed(groups: KafkaGroups, topic
         await groups.delete(active)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("call", ["commit", "forget"])
 async def test_brokers_that_are_away_are_told_as_such(call: str) -> None:
     async with aclosing(KafkaGroups("127.0.0.1:1", {})) as groups:

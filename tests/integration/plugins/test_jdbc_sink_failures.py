@@ -27,6 +27,8 @@ from tests.integration.plugins.jdbc_tables import (
     started,
 )
 
+pytestmark = pytest.mark.long
+
 EXACTLY_ONCE = {"delivery_guarantee": "exactly_once"}
 WRONG = "wrong-9c1"
 

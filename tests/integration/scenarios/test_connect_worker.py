@@ -25,6 +25,7 @@ def trace(rest: Rest, name: str) -> str:
     return str(rest.get(f"/connectors/{name}/status")["connector"].get("trace", ""))
 
 
+@pytest.mark.long
 def test_add_and_remove_worker(cluster: Cluster, rest: Rest, monitor: Monitor) -> None:
     """testAddAndRemoveWorker: a worker joins and leaves, and everything runs all the same."""
     name = unique("workers")

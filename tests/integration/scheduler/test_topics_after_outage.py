@@ -15,6 +15,8 @@ from copycat_eventlog.clients import Security, librdkafka_config
 from copycat_scheduler.adapters import topics
 from copycat_testkit.kafka import create_topic
 
+pytestmark = pytest.mark.long
+
 #: The controller takes such a broker for dead most of the time: its answers name no live broker.
 FENCED = {"broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "3000"}
 

@@ -14,6 +14,8 @@ from copycat_testkit.kafka import unique
 
 from tests.integration.emitting.bench import Bench, bench
 
+pytestmark = pytest.mark.long
+
 #: Place and meaning of a record batch's compression, from the batch's attributes.
 ATTRIBUTES = 21
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

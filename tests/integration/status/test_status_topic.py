@@ -17,6 +17,8 @@ from copycat_rpc.channel import open_channel
 from copycat_status.main import serve
 from copycat_testkit.kafka import consume_all, unique
 
+pytestmark = pytest.mark.long
+
 SINCE_MS = int(time.time() * 1000)
 RUNNING = pb.Status(
     state=types_pb2.STATE_RUNNING,

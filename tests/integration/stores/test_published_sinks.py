@@ -24,7 +24,7 @@ from tests.integration.stores.sinks import (
 )
 from tests.integration.stores.test_s3 import client
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 HDFS = "io.confluent.connect.hdfs.HdfsSinkConnector"
 S3 = "io.confluent.connect.s3.S3SinkConnector"

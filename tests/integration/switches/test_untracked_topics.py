@@ -15,7 +15,7 @@ from tests.integration.emitting.system import System, reset, system
 from tests.integration.scenarios.rest import PATIENCE
 from tests.integration.switches.keys import CREATION, KEYS_OF_DEFAULT
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

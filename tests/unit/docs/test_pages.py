@@ -30,6 +30,9 @@ def files(*patterns: str) -> list[Path]:
 
 
 PAGES = files("*.md")
+FILES = [f"/{file.relative_to(ROOT)}" for file in files()]
+#: A file as pages name it, with the end of its path. Scripts are mostly Kafka's and Spark's.
+FILE = re.compile(r"(?<![\w./*-])[\w-][\w./-]*\.(?:py|pyi|toml|proto|binpb)(?![\w.]|:\d)")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -44,6 +47,15 @@ def test_every_link_of_a_page_has_its_target(page: Path) -> None:
         if not there.exists() or (anchor and anchor not in anchors(there)):
             missing.append(target)
     assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    text = page.read_text("utf-8")
+    made = set(re.findall(r"^```\w+ (\S+)$", text, re.MULTILINE))
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    named = {name for code in re.findall(r"`([^`\n]+)`", prose) for name in FILE.findall(code)}
+    assert not {name for name in named - made if not any(each.endswith(f"/{name}") for each in FILES)}
 
 
 def anchors(page: Path) -> set[str]:

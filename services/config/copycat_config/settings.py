@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from copycat_connect.config import ConfigDef
+from copycat_connect.config.settings import Settings, shared_key, taken_from
 from copycat_connect.config.worker_keys import listen_key
-from copycat_eventlog.settings import LogSettings
+from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.worker_properties import GROUP_ID, LogTopic, backend_key
 
-LISTEN = listen_key("config")
-EVERYWHERE = ConfigDef(LISTEN, backend_key("connector configurations"))
 TOPIC = LogTopic(
     name="config",
     purpose="connector configurations",
@@ -22,15 +19,14 @@ TOPIC = LogTopic(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigServiceSettings:
+class ConfigServiceSettings(Settings):
     """The service's own settings."""
 
-    listen: str
-    """host:port to bind."""
-    log: LogSettings
+    listen: str = shared_key(listen_key("config"))
+    backend: Backend = shared_key(backend_key("connector configurations"), read=Backend)
+    log: LogSettings = taken_from(lambda worker: TOPIC.read(worker, ConfigServiceSettings.config_def()))
     """The config topic."""
-    group: str
+    group: str = taken_from(lambda worker: worker.get(GROUP_ID.name, "").strip())
     """Name of the Connect cluster; empty for a standalone worker."""
 
 
@@ -40,6 +36,4 @@ def read_settings(properties: Mapping[str, str]) -> ConfigServiceSettings:
     Raises:
         ConfigError: One is missing or wrong; the text names it.
     """
-    found = EVERYWHERE.parse(properties)
-    log = TOPIC.read(properties, EVERYWHERE)
-    return ConfigServiceSettings(found[LISTEN.name], log, properties.get(GROUP_ID.name, "").strip())
+    return ConfigServiceSettings.parse(properties)

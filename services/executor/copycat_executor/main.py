@@ -126,7 +126,7 @@ def _limits(worker: Mapping[str, str], settings: ExecutorSettings) -> Limits:
         max_tasks=settings.max_tasks,
         topic_tracking=settings.topic_tracking,
         log_level=settings.log_level,
-        windows=settings.windows,
+        windows=settings.metrics.windows,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from copycat_cli.advice import similar
 from copycat_connect.config import ConfigDef, ConfigKey
+from copycat_connect.config.settings import Settings
 
 from copycat_launcher.roles import ROLES
 
@@ -303,6 +304,8 @@ def declared_keys(values: Iterable[object]) -> Iterator[ConfigKey]:
             yield from value.keys.values()
         elif isinstance(value, ConfigKey):
             yield value
+        elif isinstance(value, type) and issubclass(value, Settings) and value is not Settings:
+            yield from value.config_def().keys.values()
 
 
 def _warning(key: str, known: Iterable[str], *, only_alike: bool) -> str:

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from copycat_connect.config import LOW, STRING, ConfigDef, ConfigKey
+from copycat_connect.config import LOW
 from copycat_connect.config.framework_names import OFFSETS_TOPIC
+from copycat_connect.config.settings import Settings, key, shared_key, taken_from
 from copycat_connect.config.worker_keys import addresses_key, listen_key
 from copycat_eventlog.settings import Backend, LogSettings
 from copycat_eventlog.worker_properties import BOOTSTRAP_SERVERS, LogTopic, backend_key, security_of
 
 FILE = "offset.storage.file.filename"
-LISTEN = listen_key("offset")
-SCHEDULER = addresses_key("scheduler")
-EVERYWHERE = ConfigDef(
-    LISTEN,
-    SCHEDULER,
-    BOOTSTRAP_SERVERS,
-    backend_key("source offsets"),
-    ConfigKey(
-        FILE,
-        STRING,
-        LOW,
-        default=None,
-        doc="File of a standalone worker's source offsets; without it they are gone when the worker ends.",
-    ),
-)
 TOPIC = LogTopic(
     name="offset",
     purpose="source connector offsets",
@@ -37,22 +23,41 @@ TOPIC = LogTopic(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetServiceSettings:
+def _log(worker: Mapping[str, str]) -> LogSettings:
+    log = TOPIC.read(worker, OffsetServiceSettings.config_def())
+    return replace(log, setting=FILE, file=worker.get(FILE)) if log.backend is Backend.MEMORY else log
+
+
+def _own_topics(worker: Mapping[str, str]) -> LogSettings:
+    like = TOPIC.read(worker, OffsetServiceSettings.config_def())
+    if like.backend is Backend.MEMORY:
+        like = TOPIC.new_topic({name: value for name, value in worker.items() if name != FILE})
+    # None of them was there before for all that the service's own topics say: nobody is elected for them.
+    return replace(
+        like, setting=OFFSETS_TOPIC, owner_id="", irreplaceable=False, loss="", loss_accepted=False
+    )
+
+
+class OffsetServiceSettings(Settings):
     """The service's own settings."""
 
-    listen: str
-    """host:port to bind."""
-    scheduler_addresses: tuple[str, ...]
-    """Where the scheduler is found."""
-    bootstrap_servers: str
-    """Kafka's brokers, for the groups of sinks."""
-    client_config: Mapping[str, str]
-    """Security properties of Kafka clients."""
-    log: LogSettings
+    listen: str = shared_key(listen_key("offset"))
+    scheduler_addresses: tuple[str, ...] = shared_key(addresses_key("scheduler"), read=tuple)
+    bootstrap_servers: str = shared_key(BOOTSTRAP_SERVERS)
+    """Whom it asks for the groups of sinks."""
+    backend: Backend = shared_key(backend_key("source offsets"), read=Backend)
+    file: str | None = key(
+        LOW,
+        name=FILE,
+        default=None,
+        doc="File of a standalone worker's source offsets; without it they are gone when the worker ends.",
+    )
+    log: LogSettings = taken_from(_log)
     """The offsets topic."""
-    own_topics: LogSettings
+    own_topics: LogSettings = taken_from(_own_topics)
     """What the offsets topics of connectors are created with: as the worker's, also without one."""
+    client_config: Mapping[str, str] = taken_from(security_of)
+    """Security properties of Kafka clients."""
 
 
 def read_settings(properties: Mapping[str, str]) -> OffsetServiceSettings:
@@ -61,19 +66,4 @@ def read_settings(properties: Mapping[str, str]) -> OffsetServiceSettings:
     Raises:
         ConfigError: One is missing or wrong; the text names it.
     """
-    found = EVERYWHERE.parse(properties)
-    log = like = TOPIC.read(properties, EVERYWHERE)
-    if log.backend is Backend.MEMORY:
-        like = TOPIC.new_topic({key: value for key, value in properties.items() if key != FILE})
-        log = replace(log, setting=FILE, file=found[FILE])
-    return OffsetServiceSettings(
-        listen=found[LISTEN.name],
-        scheduler_addresses=tuple(found[SCHEDULER.name]),
-        bootstrap_servers=found[BOOTSTRAP_SERVERS.name],
-        client_config=security_of(properties),
-        log=log,
-        # None of them was there before for all that the service's own topics say: nobody is elected for them.
-        own_topics=replace(
-            like, setting=OFFSETS_TOPIC, owner_id="", irreplaceable=False, loss="", loss_accepted=False
-        ),
-    )
+    return OffsetServiceSettings.parse(properties)

@@ -48,7 +48,7 @@ async def serve(
         users=user_calls(own, "scheduler"),
         tls=tls,
     )
-    rebalances = Rebalances(settings.windows, asyncio.get_running_loop().time)
+    rebalances = Rebalances(settings.metrics.windows, asyncio.get_running_loop().time)
     bound = ""
 
     def announce(address: str) -> None:

@@ -48,7 +48,7 @@ async def serve(
     ) as history:
         events = event_sourced(open_log(settings.log))
         events.observe(history.recorder)
-        retrying = Retrying(events, settings.backoff)
+        retrying = Retrying(events, settings.retries.policy)
         writer, counters = StatusWriter(retrying), retrying.counters
         register(server, events, writer, settings.tracking, history.keeper)
         async with serving_metrics(

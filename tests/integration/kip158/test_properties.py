@@ -6,7 +6,7 @@ import pytest
 from copycat_connect.config import BOOLEAN, LIST, LOW
 from copycat_connect.config.framework import SINK_CONNECTOR, SOURCE_CONNECTOR
 from copycat_connect.errors import ConfigError
-from copycat_executor.settings import KEYS
+from copycat_executor.settings import OF_CHILDREN
 from copycat_testkit.kafka import unique
 
 from tests.integration.emitting.bench import Bench, Topic
@@ -20,11 +20,11 @@ TOO_FEW_BROKERS = (
 
 
 def test_k158_01_k158_x5_the_worker_has_a_switch_that_is_on_by_default() -> None:
-    key = KEYS.keys["topic.creation.enable"]
+    key = OF_CHILDREN.keys["topic.creation.enable"]
 
     assert (key.type, key.importance, key.default) == (BOOLEAN, LOW, True)
     with pytest.raises(ConfigError, match=r"topic\.creation\.enable"):
-        KEYS.parse({"topic.creation.enable": "perhaps"})
+        OF_CHILDREN.parse({"topic.creation.enable": "perhaps"})
 
 
 def test_k158_06_no_key_of_a_connector_switches_creation() -> None:

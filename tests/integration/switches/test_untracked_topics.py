@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from copycat_connect.config import BOOLEAN
 from copycat_connect.config.worker_keys import TOPIC_TRACKING
-from copycat_executor.settings import KEYS
-from copycat_status.settings import EVERYWHERE
+from copycat_executor.settings import ExecutorSettings
+from copycat_status.settings import StatusServiceSettings
 from copycat_testkit.kafka import unique, wait_until
 
 from tests.integration.emitting.system import System, reset, system
@@ -28,7 +28,8 @@ def untracked(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def test_k558_25_tracking_is_on_by_default_for_all_who_ask() -> None:
     assert (TOPIC_TRACKING.type, TOPIC_TRACKING.default) == (BOOLEAN, True)
-    assert KEYS.keys["topic.tracking.enable"] is EVERYWHERE.keys["topic.tracking.enable"]
+    of_both = [settings.config_def().keys for settings in (ExecutorSettings, StatusServiceSettings)]
+    assert all(keys["topic.tracking.enable"] is TOPIC_TRACKING for keys in of_both)
 
 
 @pytest.mark.parametrize("row", ["k558_24", "k558_25"])

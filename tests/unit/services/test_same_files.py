@@ -17,7 +17,7 @@ from copycat.config.v1 import config_service_pb2
 from copycat.offset.v1 import offset_service_pb2
 from copycat.scheduler.v1 import scheduler_service_pb2
 from copycat.status.v1 import status_service_pb2
-from copycat_connect.config import ConfigDef
+from copycat_connect.config.settings import Settings
 from copycat_connect.errors import CopycatError
 from copycat_eventlog.handler import EventSourced
 from copycat_eventlog.json_text import MalformedError
@@ -158,9 +158,9 @@ def test_a_service_is_added_to_a_server_by_register(service: Service) -> None:
 def test_settings_and_main_have_the_same_names(service: Service) -> None:
     settings, main = service.module("settings"), service.module("main")
 
-    assert isinstance(settings.EVERYWHERE, ConfigDef)
     assert isinstance(settings.TOPIC, LogTopic)
     made = service.type("settings", "ServiceSettings")
+    assert issubclass(made, Settings)
     assert hints(settings.read_settings) == {"properties": Mapping[str, str], "return": made}
     assert list(inspect.signature(main.serve).parameters) == ["properties", "stop", "ready"]
     assert hints(main.main) == {"return": int}

@@ -17,7 +17,9 @@ def test_the_settings_of_a_kafka_connect_worker_are_enough() -> None:
     assert settings.log.topic == "peer-status"
     assert (settings.log.partitions, settings.log.replication_factor) == (5, 3)
     assert settings.log.owner_id == "copycat-status-peer"
-    assert settings.backoff == RetryPolicy(first=0.3, factor=2.0, ceiling=10.0, jitter=0.25, max_retries=5)
+    assert settings.retries.policy == RetryPolicy(
+        first=0.3, factor=2.0, ceiling=10.0, jitter=0.25, max_retries=5
+    )
     assert (settings.tracking.enabled, settings.tracking.resettable) == (True, True)
 
 
@@ -57,14 +59,17 @@ def test_retry_settings_are_no_topic_settings() -> None:
 def test_the_tuning_for_unstable_networks_is_read() -> None:
     backoff = read_settings(
         {**REQUIRED, f"{RETRY}max.retries": "10", f"{RETRY}max.backoff.ms": "30000"}
-    ).backoff
+    ).retries.policy
 
     assert (backoff.max_retries, backoff.ceiling) == (10, 30.0)
 
 
 @pytest.mark.row("KRETRY-26")
 def test_the_endless_retries_of_old_can_be_had() -> None:
-    assert read_settings({**REQUIRED, f"{RETRY}max.retries": "2147483647"}).backoff.max_retries == 2**31 - 1
+    assert (
+        read_settings({**REQUIRED, f"{RETRY}max.retries": "2147483647"}).retries.policy.max_retries
+        == 2**31 - 1
+    )
 
 
 @pytest.mark.parametrize(

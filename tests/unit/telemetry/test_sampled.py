@@ -5,10 +5,8 @@ from __future__ import annotations
 from math import isnan
 
 import pytest
-from copycat_connect.config import ConfigDef
-from copycat_connect.config.worker_keys import METRIC_WINDOW, METRIC_WINDOWS
 from copycat_connect.errors import ConfigError
-from copycat_telemetry.metrics.sampled import Sampled, Windows
+from copycat_telemetry.metrics.sampled import Sampled, Windows, WindowSettings
 
 START = 1000.0
 
@@ -118,14 +116,12 @@ def test_a_rate_at_the_very_beginning_of_an_only_window_counts_that_window_as_fu
 
 
 def test_windows_are_what_the_worker_is_told() -> None:
-    keys = ConfigDef(METRIC_WINDOW, METRIC_WINDOWS)
-
-    assert Windows.of(keys.parse({})) == Windows(30.0, 2)
+    assert WindowSettings.parse({}).windows == Windows(30.0, 2)
     told = {"metrics.sample.window.ms": "500", "metrics.num.samples": "4"}
-    assert Windows.of(keys.parse(told)) == Windows(0.5, 4)
+    assert WindowSettings.parse(told).windows == Windows(0.5, 4)
 
 
 @pytest.mark.parametrize("key", ["metrics.sample.window.ms", "metrics.num.samples"])
 def test_windows_without_length_or_number_are_refused(key: str) -> None:
     with pytest.raises(ConfigError, match=key.replace(".", r"\.")):
-        ConfigDef(METRIC_WINDOW, METRIC_WINDOWS).parse({key: "0"})
+        WindowSettings.parse({key: "0"})

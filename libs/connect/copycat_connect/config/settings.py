@@ -16,7 +16,7 @@ annotation cannot: LONG, SHORT and CLASS, and whatever `read` makes of the parse
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import chain
 from types import NoneType, UnionType
@@ -43,7 +43,7 @@ from copycat_connect.config.validators import all_of, one_of
 
 S = TypeVar("S", bound="Settings")
 Reader = Callable[[Any], Any]
-"""Makes the field's value of the parsed one."""
+"""Makes a field's value: of the parsed one, or of the configuration, which of workers has no None."""
 
 _DECLARED: Final = "copycat.key"
 _TYPES: Final[Mapping[object, Type]] = {
@@ -71,9 +71,10 @@ class _Declaration:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Taken:
-    """A field that is no key of its own."""
+    """A field that is made of the whole configuration."""
 
-    read: Callable[[Config], Any]
+    read: Reader
+    keys: tuple[ConfigKey, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -132,9 +133,16 @@ def shared_key(declared: ConfigKey, *, read: Reader | None = None) -> Any:  # no
     return dataclasses.field(metadata={_DECLARED: (declared, read)})
 
 
-def taken_from(read: Callable[[Config], Any]) -> Any:  # noqa: ANN401 - as above
-    """Declare a field that is no key of this component: `read` makes it of the whole configuration."""
-    return dataclasses.field(metadata={_DECLARED: _Taken(read)})
+def taken_from(read: Reader, *, keys: Iterable[ConfigKey] = ()) -> Any:  # noqa: ANN401 - as above
+    """Declare a field that `read` makes of the whole configuration, once all keys are found to be right.
+
+    It is left out of what is printed of the settings, as it may hold secrets.
+
+    Args:
+        read: Makes the field's value.
+        keys: What it reads, where these are keys of this component.
+    """
+    return dataclasses.field(repr=False, metadata={_DECLARED: _Taken(read, tuple(keys))})
 
 
 def nested() -> Any:  # noqa: ANN401 - as above
@@ -148,7 +156,7 @@ def nested() -> Any:  # noqa: ANN401 - as above
 class Settings:
     """The configuration of a component; immutable. A subclass of a settings class adds keys to it."""
 
-    _fields: ClassVar[Mapping[str, tuple[ConfigKey, Reader | None] | type[Settings]] | None] = None
+    _fields: ClassVar[Mapping[str, _Field] | None] = None
 
     def __init_subclass__(cls) -> None:
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
@@ -157,12 +165,7 @@ class Settings:
     @classmethod
     def config_def(cls) -> ConfigDef:
         """Return the definition of the keys, in the order of the fields."""
-        return ConfigDef(
-            *chain.from_iterable(
-                [declared[0]] if isinstance(declared, tuple) else declared.config_def().keys.values()
-                for declared in cls._declared().values()
-            )
-        )
+        return ConfigDef(*chain.from_iterable(map(_keys_of, cls._declared().values())))
 
     @classmethod
     def parse(cls: type[S], config: Config, classes: ClassLookup | None = None) -> S:
@@ -185,11 +188,10 @@ class Settings:
             if isinstance(declared, tuple):
                 value, read = parsed[declared[0].name], declared[1]
                 values[name] = value if read is None or value is None else read(value)
+            elif isinstance(declared, _Taken):
+                values[name] = declared.read(config)
             else:
                 values[name] = declared.from_parsed(parsed, config)
-        for field in dataclasses.fields(cast("Any", cls)):
-            if isinstance(taken := field.metadata[_DECLARED], _Taken):
-                values[field.name] = taken.read(config)
         return cls(**values)
 
     def values_by_key(self) -> dict[str, Any]:
@@ -197,29 +199,43 @@ class Settings:
         found: dict[str, Any] = {}
         for name, declared in self._declared().items():
             value = getattr(self, name)
-            found.update({declared[0].name: value} if isinstance(declared, tuple) else value.values_by_key())
+            if isinstance(declared, tuple):
+                found[declared[0].name] = value
+            elif not isinstance(declared, _Taken):
+                found.update(value.values_by_key())
         return found
 
     @classmethod
-    def _declared(cls) -> Mapping[str, tuple[ConfigKey, Reader | None] | type[Settings]]:
-        """Return the key of each field, with what makes the field's value of the parsed one; or its class."""
+    def _declared(cls) -> Mapping[str, _Field]:
+        """Return what each field is made of."""
         if cls._fields is None:
             hints = get_type_hints(cls)
             cls._fields = {
-                field.name: hints[field.name]
-                if isinstance(field.metadata[_DECLARED], _Nested)
-                else _declare(field.name, hints[field.name], field.metadata[_DECLARED])
+                field.name: _declare(field.name, hints[field.name], field.metadata[_DECLARED])
                 for field in dataclasses.fields(cast("Any", cls))
-                if not isinstance(field.metadata[_DECLARED], _Taken)
             }
         return cls._fields
 
 
+_Field = tuple[ConfigKey, Reader | None] | type[Settings] | _Taken
+"""A key, with what makes the field's value of the parsed one; the class of nested settings; or neither."""
+
+
+def _keys_of(declared: _Field) -> Iterable[ConfigKey]:
+    if isinstance(declared, tuple):
+        return (declared[0],)
+    return declared.keys if isinstance(declared, _Taken) else declared.config_def().keys.values()
+
+
 def _declare(
-    field: str, annotation: object, said: _Declaration | tuple[ConfigKey, Reader | None]
-) -> tuple[ConfigKey, Reader | None]:
-    if isinstance(said, tuple):
+    field: str,
+    annotation: object,
+    said: _Declaration | tuple[ConfigKey, Reader | None] | _Taken | _Nested,
+) -> _Field:
+    if isinstance(said, tuple | _Taken):
         return said
+    if isinstance(said, _Nested):
+        return cast("type[Settings]", annotation)
     value_type, check, read = _of_annotation(bare := _without_none(annotation))
     if check is not None and bare is not annotation:
         check = _or_none(check)

@@ -103,22 +103,6 @@ TOPIC_TRACKING_RESET = ConfigKey(
     default=True,
     doc="Whether the topics recorded for a connector may be reset by a user; its deletion always does.",
 )
-METRIC_WINDOW = ConfigKey(
-    "metrics.sample.window.ms",
-    Type.LONG,
-    Importance.LOW,
-    default=30_000,
-    validator=at_least(1),
-    doc="Milliseconds of one window over which rates, means and maxima of metrics are computed.",
-)
-METRIC_WINDOWS = ConfigKey(
-    "metrics.num.samples",
-    Type.INT,
-    Importance.LOW,
-    default=2,
-    validator=at_least(1),
-    doc="How many windows of metrics are kept.",
-)
 CLIENT_METRIC_INTERVAL = ConfigKey(
     "client.metrics.interval.ms",
     Type.INT,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, nan
-from typing import Any
 
-from copycat_connect.config.worker_keys import METRIC_WINDOW, METRIC_WINDOWS
+from copycat_connect.config import LONG, LOW, at_least
+from copycat_connect.config.settings import Settings, key
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +15,34 @@ class Windows:
     """The windows of time over which rates and means are taken, as Kafka's metrics do."""
 
     seconds: float = 30.0
-    """`metrics.sample.window.ms`: how long one window is open."""
+    """How long one window is open."""
     count: int = 2
-    """`metrics.num.samples`: how many are kept."""
+    """How many are kept."""
 
-    @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Windows:
-        """Read the windows from parsed worker properties."""
-        return cls(found[METRIC_WINDOW.name] / 1000, found[METRIC_WINDOWS.name])
+
+class WindowSettings(Settings):
+    """The windows as the worker properties say."""
+
+    length_ms: int = key(
+        LOW,
+        name="metrics.sample.window.ms",
+        type=LONG,
+        default=30_000,
+        check=at_least(1),
+        doc="Milliseconds of one window over which rates, means and maxima of metrics are computed.",
+    )
+    count: int = key(
+        LOW,
+        name="metrics.num.samples",
+        default=2,
+        check=at_least(1),
+        doc="How many windows of metrics are kept.",
+    )
+
+    @property
+    def windows(self) -> Windows:
+        """The same, in seconds."""
+        return Windows(self.length_ms / 1000, self.count)
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -18,7 +19,6 @@ KEPT: Final = Path("build/isolation_table.json")
 PAGE: Final = Path(__file__).parents[2] / "services/launcher/ISOLATION.md"
 _MARK: Final = "table"
 _FIELDS: Final = {each.name for each in fields(Outcome)}
-_LONGEST_TEXT: Final = 70
 _HEAD: Final = ("what is done", "what becomes of it", "longest gap", "slowest answer", "repeated", "restart")
 
 
@@ -69,6 +69,8 @@ def _noticed(outcome: Outcome) -> str:
 
 
 def _short(text: str) -> str:
-    """Return the first words of a text, for a cell of a table."""
-    words = " ".join(text.split()).replace("|", "\\|")
-    return words if len(words) <= _LONGEST_TEXT else f"{words[:_LONGEST_TEXT].rpartition(' ')[0]} ..."
+    """Return what became of a harm without its details, which the kept rows have."""
+    words = " ".join(text.split())
+    health = re.match(r"(.*)RUNNING: \{'state': '(\w+)'", words)
+    state = f"{health[1]}RUNNING, {health[2]}" if health else re.split(r"[:;]", words)[0]
+    return state.replace("|", "\\|")

@@ -316,7 +316,7 @@ def deleted(topic: str) -> Do:
             return str(system.status(NEIGHBOURS[0]).get("health", {}).get("reason", ""))
 
         wait(lambda: bool(reason()), VERDICT_SECONDS, "a connector is healthy though what it needs is gone")
-        return f"/health: {_short(said)}; a connector's health: {_short(reason())}"
+        return f"named by /health: {_short(said)}; a connector's health: {_short(reason())}"
 
     return do
 

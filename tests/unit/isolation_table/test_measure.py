@@ -21,9 +21,17 @@ def test_what_nobody_notices_is_contained() -> None:
     assert markdown([CONTAINED]).splitlines()[-1] == shown
 
 
-def test_a_long_text_ends_with_a_whole_word() -> None:
-    long = replace(CONTAINED, becomes="words " * 20)
-    assert f"| {'words ' * 11}... |" in markdown([long])
+@pytest.mark.parametrize(
+    ("became", "shown"),
+    [
+        ("FAILED: topics.regex does not come to an end", "FAILED"),
+        ("skipped; a connector that is created afterwards runs; /health: Records ...", "skipped"),
+        ("RUNNING: {'state': 'degraded', 'reason': 'waits for 0 s: No server'}", "RUNNING, degraded"),
+        ("deleted, and one of its name runs", "deleted, and one of its name runs"),
+    ],
+)
+def test_the_page_says_what_became_of_a_harm_without_details(became: str, shown: str) -> None:
+    assert f"| A1 a record of nonsense | {shown} |" in markdown([replace(CONTAINED, becomes=became)])
 
 
 @pytest.mark.parametrize(
